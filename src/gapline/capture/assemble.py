@@ -1,0 +1,205 @@
+"""From loose events to a `Campaign`: runs ordered by key, events ordered by time, everything counted."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from gapline.errors import TraceError
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
+from gapline.model.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCode
+
+MOST_REASONS = 254
+OTHER_REASON = "other reasons"
+
+
+@dataclass(slots=True)
+class RunTrace:
+    """One run as a reader found it: its identity and its events, in any order.
+
+    `time` and `objective` may hold NaN where the source had none; `verdict` holds `VerdictCode`s (default: all valid).
+    `carried` holds further columns of the runs table, such as clock, resolution, threads.
+    """
+
+    arm: str
+    instance: str
+    seed: int
+    time: ArrayLike
+    objective: ArrayLike
+    verdict: ArrayLike | None = None
+    panel: str | None = None
+    horizon: float | None = None
+    status: str = RunStatus.UNKNOWN.value
+    bound: ArrayLike | None = None
+    claimed: ArrayLike | None = None
+    primary: ArrayLike | None = None
+    secondary: ArrayLike | None = None
+    reason: Sequence[str] | None = None
+    carried: Mapping[str, Any] = field(default_factory=dict)
+
+
+def campaign_from_traces(
+    traces: Iterable[RunTrace],
+    *,
+    sources: Sequence[str] = (),
+    facts: Mapping[str, str] | None = None,
+    problems: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Campaign:
+    """Assemble runs read one by one."""
+    everything = list(traces)
+    rows = [
+        {"arm": t.arm, "instance": t.instance, "seed": t.seed, "panel": t.panel, "horizon": t.horizon, "status": t.status}
+        | dict(t.carried)
+        for t in everything
+    ]
+    runs = pl.from_dicts(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=RUNS).drop("first", "count")
+    runs = runs.with_columns(pl.col(name).cast(RUNS[name]) for name in rows[0] if name in RUNS) if rows else runs
+    sizes = [len(np.asarray(t.time)) for t in everything]
+    columns: dict[str, NDArray[Any]] = {}
+    for name, dtype in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items():
+        values = [getattr(t, name) for t in everything]
+        if name == "reason" or (name in OPTIONAL_COLUMNS and all(value is None for value in values)):
+            continue
+        blank: Any = VerdictCode.VALID if name == "verdict" else np.nan
+        pieces = [
+            np.full(size, blank, dtype) if value is None else np.asarray(value, dtype)
+            for value, size in zip(values, sizes, strict=True)
+        ]
+        columns[name] = np.concatenate(pieces) if pieces else np.empty(0, dtype)
+    reason_names: list[str] | None = None
+    if any(t.reason is not None for t in everything):
+        reason_names = []
+        for t, size in zip(everything, sizes, strict=True):
+            reason_names.extend(t.reason if t.reason is not None else [""] * size)
+    return assemble(
+        runs,
+        run=np.repeat(np.arange(len(sizes)), sizes),
+        columns=columns,
+        reasons=reason_names,
+        sources=sources,
+        facts=facts,
+        problems=problems,
+        notes=notes,
+    )
+
+
+def assemble(
+    runs: pl.DataFrame,
+    *,
+    run: NDArray[np.int64],
+    columns: dict[str, NDArray[Any]],
+    reasons: Sequence[str] | NDArray[Any] | None = None,
+    sources: Sequence[str] = (),
+    facts: Mapping[str, str] | None = None,
+    problems: Sequence[str] = (),
+    problem_count: int | None = None,
+    notes: Sequence[str] = (),
+) -> Campaign:
+    """Order runs by key and events by time, reject what has no usable number, and count it all.
+
+    `run[k]` is the row of `runs` that event k belongs to; `reasons` names the rejection of each event ("" for none).
+    """
+    order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    run = rank[run] if len(run) else run.astype(np.int64)
+    codes, names = _encode_reasons(reasons, len(run))
+    codes, names = _reject_unusable(columns, codes, names)
+
+    time = columns["time"]
+    same_run = run[1:] == run[:-1]
+    unordered = int(np.count_nonzero(same_run & (time[1:] < time[:-1])))
+    in_order = bool(np.all(run[1:] >= run[:-1])) and not np.any(same_run & ~(time[1:] >= time[:-1]))
+    if not in_order:
+        # NaN stamps sort last inside their run, which is where `Campaign` wants them.
+        permutation = np.lexsort((time, run))
+        run = run[permutation]
+        codes = codes[permutation]
+        columns = {name: column[permutation] for name, column in columns.items()}
+    time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
+    duplicate = int(
+        np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
+    )
+    count = np.bincount(run, minlength=len(order)).astype(np.int64)
+    table = runs[order].with_columns(
+        count=pl.Series(count, dtype=pl.Int64),
+        first=pl.Series(np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count, dtype=pl.Int64),
+    )
+    horizon = (
+        table["horizon"].cast(pl.Float64).fill_null(np.inf).to_numpy()
+        if "horizon" in table.columns
+        else np.full(len(count), np.inf)
+    )
+    is_candidate = verdict != VerdictCode.BOUND
+    if codes.any():
+        columns["reason"] = codes
+    diagnostics = Diagnostics(
+        sources=tuple(sources),
+        runs=table.height,
+        empty=int(np.count_nonzero(np.bincount(run[is_candidate], minlength=len(order)) == 0)),
+        candidates=int(np.count_nonzero(is_candidate)),
+        rejected=_count_by_name(codes[verdict == VerdictCode.INVALID], names),
+        unchecked=int(np.count_nonzero(verdict == VerdictCode.UNCHECKED)),
+        unordered=unordered,
+        duplicate=duplicate,
+        late=int(np.count_nonzero(is_candidate & (time > horizon[run]))),
+        problems=tuple(problems[:MOST_PROBLEMS]),
+        problem_count=len(problems) if problem_count is None else problem_count,
+        notes=tuple(notes),
+    )
+    try:
+        return Campaign.from_arrays(runs=table, reasons=names, facts=facts, diagnostics=diagnostics, **columns)
+    except TraceError as error:
+        where = f"{sources[0]}: " if len(sources) == 1 else ""
+        raise TraceError(where + error.message, hint=error.hint) from None
+
+
+def _encode_reasons(
+    reasons: Sequence[str] | NDArray[Any] | None, size: int
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    if reasons is None:
+        return np.zeros(size, np.uint8), ("",)
+    series = pl.Series(reasons, dtype=pl.String).fill_null("")
+    by_count = series.value_counts(sort=True, name="n")[series.name or ""].to_list()
+    kept = sorted(name for name in by_count[:MOST_REASONS] if name)
+    names = ("", *kept, OTHER_REASON) if len(by_count) > MOST_REASONS else ("", *kept)
+    codes = series.replace_strict(names, list(range(len(names))), default=len(names) - 1, return_dtype=pl.Int64)
+    return codes.to_numpy().astype(np.uint8), names
+
+
+def _reject_unusable(
+    columns: dict[str, NDArray[Any]], codes: NDArray[np.uint8], names: tuple[str, ...]
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Turn candidates whose stamp or objective is no usable number into counted rejections."""
+    time, objective = columns["time"], columns["objective"]
+    verdict = columns["verdict"] = columns["verdict"].copy()
+    accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
+    stamped = (verdict != VerdictCode.INVALID) & ~np.isfinite(time)
+    rules = (
+        (stamped, Reason.TIME_NOT_FINITE),
+        ((verdict != VerdictCode.INVALID) & (time < 0), Reason.TIME_NEGATIVE),
+        (accepted & ~np.isfinite(objective), Reason.OBJECTIVE_NOT_FINITE),
+    )
+    for bad, reason in rules:
+        fresh = bad & (verdict != VerdictCode.INVALID)
+        if fresh.any():
+            if reason.value not in names:
+                names = (*names, reason.value)
+            codes = codes.copy()
+            codes[fresh] = names.index(reason.value)
+            verdict[fresh] = VerdictCode.INVALID
+    # An infinite stamp is no stamp: NaN stands last in its run, where a sentinel would pose as a late candidate.
+    if np.isinf(time).any():
+        columns["time"] = np.where(np.isinf(time), np.nan, time)
+    return codes, names
+
+
+def _count_by_name(codes: NDArray[np.uint8], names: tuple[str, ...]) -> dict[str, int]:
+    found, counts = np.unique(codes, return_counts=True)
+    named = ((names[int(c)] or Reason.DECLARED_INVALID.value, int(n)) for c, n in zip(found, counts, strict=True))
+    return dict(sorted(named))

@@ -1,0 +1,398 @@
+"""The neutral trace: `arm,instance,seed,time,objective,valid` (+ panel, horizon, status, …) as CSV, JSONL, Parquet, frame.
+
+A run that captured nothing is one row with empty `time` and `objective`. Without a `valid` column the solver's word
+counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
+"""
+
+import gzip
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.capture.assemble import assemble
+from gapline.errors import EnvironmentLacksError, TraceError, UsageError, closest, listing
+from gapline.model.campaign import Campaign
+from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
+
+# What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+INTEGER = r"^[+-]?[0-9]+$"
+TRUE = ("true", "t", "yes", "1")
+FALSE = ("false", "f", "no", "0")
+SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+}
+COMPRESSED = (".gz", ".zst")
+
+
+def neutral_format(path: Path) -> str | None:
+    """Name the neutral format that a file's name promises, or None."""
+    name = path.name.lower()
+    for suffix in COMPRESSED:
+        name = name.removesuffix(suffix)
+    return SUFFIXES.get(Path(name).suffix)
+
+
+def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
+    """Read one neutral trace file."""
+    form = form or neutral_format(path)
+    if form is None:
+        raise UsageError(
+            f"{path}: expected a name ending in {listing(SUFFIXES)}, got {path.suffix or 'none'}",
+            hint="`gapline import` reads solver logs",
+        )
+    if not path.is_file():
+        raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
+    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
+    try:
+        table = readers[form](path)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise TraceError(f"{path}: expected a {form} trace, got {first}") from error
+    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacking .gz and .zst by their first bytes."""
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        try:
+            return gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise TraceError(f"{path}: expected a whole gzip file, got {error}") from error
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        try:
+            import zstandard
+        except ImportError:
+            raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install zstandard") from None
+        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return data
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise TraceError(f"{path}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    # Everything is read as text: only then can a bad number be shown as it was written.
+    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
+
+
+def _read_jsonl(path: Path) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    for number, line in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            rows.append({})
+            continue
+        try:
+            rows.append(decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            shown = line[:60].decode("utf-8", "replace")
+            raise TraceError(f"{path}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+    while rows and not rows[-1]:
+        rows.pop()
+    return _frame_of_dicts(rows)
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    return pl.read_parquet(path)
+
+
+def _read_arrow(path: Path) -> pl.DataFrame:
+    with path.open("rb") as stream:
+        magic = stream.read(6)
+    return pl.read_ipc(path, memory_map=False) if magic == b"ARROW1" else pl.read_ipc_stream(path)
+
+
+def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {int, float} and kinds != {int}:
+            columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+        elif len(kinds) <= 1 and kinds <= {int, str, bool}:
+            try:
+                columns[name] = pl.Series(name, values)
+            except (OverflowError, pl.exceptions.PolarsError, TypeError):
+                columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+        else:
+            columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+def campaign_from_records(rows: Sequence[Mapping[str, Any]]) -> Campaign:
+    """Read a list of mappings with the columns of a neutral trace."""
+    return campaign_from_table(_frame_of_dicts(rows), source="records", first_line=1)
+
+
+def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
+    """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective) or (time, objective, valid)."""
+    rows: list[dict[str, Any]] = []
+    any_verdict = False
+    for number, run in enumerate(runs, start=1):
+        attributes = {name: value for name, value in run.items() if name != "trace"}
+        if "trace" not in run:
+            raise TraceError(f"run {number}: expected a list under 'trace', got {sorted(run)}")
+        if not run["trace"]:
+            rows.append(attributes | {"time": None, "objective": None})
+        for event in run["trace"]:
+            if len(event) not in (2, 3):
+                raise TraceError(f"run {number}: expected (time, objective) or (time, objective, valid), got {event!r}")
+            row = attributes | {"time": event[0], "objective": event[1]}
+            if len(event) == 3:
+                any_verdict = True
+                row["valid"] = event[2]
+            rows.append(row)
+    if any_verdict:
+        rows = [{"valid": None, **row} for row in rows]
+    return campaign_from_records(rows)
+
+
+def campaign_from_table(table: pl.DataFrame, *, source: str, first_line: int) -> Campaign:
+    """Turn a table with the columns of a neutral trace into a campaign; row k of it is line `first_line` + k."""
+    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
+    if missing := [name for name in TRACE_REQUIRED if name not in table.columns]:
+        near = {name: closest(name, table.columns) for name in missing}
+        hint = ", ".join(f"{name}: is it {found!r}?" for name, found in near.items() if found)
+        got = listing(table.columns) or "no columns"
+        raise TraceError(f"{source}: expected columns {listing(TRACE_REQUIRED)}, got {got}", hint=hint or None)
+    problems = _Problems(source, first_line)
+    keys = _read_keys(table, problems)
+    run, runs = _number_runs(keys)
+    runs, notes = _read_attributes(table, run, runs, source, first_line)
+    has_verdicts = "valid" in table.columns
+    if "validation" not in runs.columns:
+        runs = runs.with_columns(validation=pl.lit("checker" if has_verdicts else "solver"))
+    columns, reasons, kept = _read_events(table, problems, keys)
+    if not has_verdicts:
+        notes.append("no `valid` column: candidates count as valid because the solver said so")
+    return assemble(
+        runs,
+        run=run[kept],
+        columns=columns,
+        reasons=reasons,
+        sources=[source],
+        problems=problems.messages,
+        problem_count=problems.count,
+        notes=notes,
+    )
+
+
+class _Problems:
+    """The first messages about cells that could not be used, and how many there were."""
+
+    def __init__(self, source: str, first_line: int) -> None:
+        self.source, self.first_line = source, first_line
+        self.messages: list[str] = []
+        self.count = 0
+
+    def where(self, row: int) -> str:
+        return f"{self.source}:{row + self.first_line}"
+
+    def add(self, bad: NDArray[np.bool_], expected: str, cells: pl.Series, keys: pl.DataFrame) -> None:
+        self.count += int(np.count_nonzero(bad))
+        for row in np.flatnonzero(bad)[: MOST_PROBLEMS - len(self.messages)].tolist():
+            arm, instance, seed = keys.row(row)
+            got = "nothing" if cells[row] is None else repr(cells[row])
+            self.messages.append(f"{self.where(row)}: expected {expected}, got {got} (run {arm}/{instance}/{seed})")
+
+
+def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
+    """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
+    arm, instance = (_as_text(table[name]) for name in ("arm", "instance"))
+    seed_cells = table["seed"]
+    if seed_cells.dtype == pl.String:
+        stripped = seed_cells.str.strip_chars()
+        seed = stripped.set(~stripped.str.contains(INTEGER).fill_null(False), None).cast(pl.Int64, strict=False)
+    elif seed_cells.dtype.is_numeric():
+        whole = seed_cells.cast(pl.Float64, strict=False)
+        seed = seed_cells.set(~(whole == whole.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
+    else:
+        seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
+    for name, values, expected in (("arm", arm, "a name"), ("instance", instance, "a name"), ("seed", seed, "a whole number")):
+        bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
+        if bad.any():
+            rows = bad.arg_true().to_list()
+            shown = listing((f"{problems.where(r)}: {table[name][r]!r}" for r in rows), most=5)
+            hint = "a run that found nothing still has its arm, instance and seed"
+            raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
+    return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
+
+
+def _as_text(cells: pl.Series) -> pl.Series:
+    if cells.dtype in (pl.List, pl.Array, pl.Struct, pl.Object):
+        raise TraceError(f"column {cells.name}: expected text, got {cells.dtype}")
+    return cells.cast(pl.String, strict=False).str.strip_chars()
+
+
+def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
+    """Give each row the number of its run; runs are numbered by first appearance."""
+    changed = pl.any_horizontal(pl.col(name) != pl.col(name).shift(1) for name in RUN_KEY).fill_null(False)
+    block = keys.select(changed.cum_sum().cast(pl.Int64)).to_series().to_numpy()
+    starts = np.flatnonzero(np.diff(block, prepend=-1)) if len(block) else block
+    heads = keys[starts.tolist()] if len(block) else keys
+    runs = heads.unique(maintain_order=True)
+    numbered = heads.join(runs.with_row_index("_run"), on=RUN_KEY, how="left", maintain_order="left")
+    return numbered["_run"].to_numpy().astype(np.int64)[block], runs
+
+
+def _read_attributes(
+    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, source: str, first_line: int
+) -> tuple[pl.DataFrame, list[str]]:
+    """Read what a run has once: panel, horizon, status and any further column that is constant inside each run."""
+    notes: list[str] = []
+    events = {"time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary"}
+    names = [name for name in table.columns if name not in events and name not in RUN_KEY]
+    if not names:
+        return runs, notes
+    attributes = table.select(names).with_columns(_run=pl.Series(run), _row=pl.int_range(table.height))
+    grouped = attributes.group_by("_run").agg(
+        *(pl.col(name).drop_nulls().first() for name in names),
+        *(pl.col(name).drop_nulls().n_unique().alias(f"_n_{name}") for name in names),
+    ).sort("_run")
+    for name in names:
+        varying = grouped.filter(pl.col(f"_n_{name}") > 1)
+        if not varying.height:
+            values = grouped[name]
+            if name in ("horizon", *(n for n, t in CARRIED.items() if t == pl.Float64)):
+                values = _run_number(values, name, table, source, first_line)
+            elif name in ("panel", "status") or name in CARRIED:
+                values = _as_text(values)
+            elif values.dtype == pl.String and values.str.contains(NUMBER).all():
+                values = values.cast(pl.Float64 if values.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
+            runs = runs.with_columns(values.alias(name))
+        elif name in TRACE_OPTIONAL or name in CARRIED:
+            number = varying["_run"][0]
+            cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
+            key = "/".join(map(str, runs.row(number)[:3]))
+            raise TraceError(f"{source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
+        else:
+            notes.append(f"column {name!r} changes inside a run and was left out")
+    return runs, notes
+
+
+def _run_number(values: pl.Series, name: str, table: pl.DataFrame, source: str, first_line: int) -> pl.Series:
+    if values.dtype != pl.String:
+        return values.cast(pl.Float64, strict=False)
+    stripped = values.str.strip_chars()
+    usable = stripped.str.contains(NUMBER).fill_null(True)
+    if not usable.all():
+        cell = values.filter(~usable)[0]
+        row = table[name].eq(cell).fill_null(False).arg_true()[0]
+        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {cell!r}")
+    return stripped.cast(pl.Float64, strict=False)
+
+
+def _read_events(
+    table: pl.DataFrame, problems: _Problems, keys: pl.DataFrame
+) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None, NDArray[np.bool_]]:
+    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
+    time, time_state = _parse_numbers(table["time"])
+    objective, objective_state = _parse_numbers(table["objective"])
+    verdict = _parse_verdicts(table, problems)
+    optional = {
+        name: _parse_numbers(table[name])[0]
+        for name in ("claimed", "bound", "primary", "secondary")
+        if name in table.columns
+    }
+    no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
+    has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
+    bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
+    verdict[bound_only] = VerdictCode.BOUND
+    kept = ~(no_time & no_objective)
+    invalid = verdict == VerdictCode.INVALID
+
+    reasons = np.full(table.height, "", dtype=object)
+    if "reason" in table.columns:
+        given = _as_text(table["reason"]).fill_null("").to_numpy()
+        reasons[invalid] = given[invalid]
+    rules = (
+        (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
+        (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
+        (time_state == _INFINITE, "a finite time", table["time"], Reason.TIME_NOT_FINITE),
+        (time < 0, "a time of 0 or more", table["time"], Reason.TIME_NEGATIVE),
+        (no_objective & ~bound_only, "an objective", table["objective"], Reason.OBJECTIVE_MISSING),
+        (objective_state == _TEXT, "an objective", table["objective"], Reason.OBJECTIVE_NOT_A_NUMBER),
+        (objective_state == _INFINITE, "a finite objective", table["objective"], Reason.OBJECTIVE_NOT_FINITE),
+    )
+    for bad, expected, cells, reason in rules:
+        fresh = bad & kept & (verdict != VerdictCode.INVALID)
+        if fresh.any():
+            problems.add(fresh, expected, cells, keys)
+            verdict[fresh] = VerdictCode.INVALID
+            reasons[fresh] = reason.value
+    columns = {"time": time[kept], "objective": objective[kept], "verdict": verdict[kept]}
+    columns |= {name: column[kept] for name, column in optional.items()}
+    named = reasons[kept]
+    return columns, named if any(named) else None, kept
+
+
+_GOOD, _EMPTY, _TEXT, _INFINITE = range(4)
+
+
+def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Return the numbers (NaN where there is none) and, per cell, whether it was good, empty, text or not finite."""
+    state = np.full(len(cells), _GOOD, np.uint8)
+    if cells.dtype == pl.String:
+        stripped = cells.str.strip_chars()
+        empty = (stripped.is_null() | (stripped == "")).to_numpy()
+        number = stripped.str.contains(NUMBER).fill_null(False)
+        values = stripped.set(~number, None).cast(pl.Float64, strict=False)
+        lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
+        infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
+        out = values.fill_null(np.nan).to_numpy().copy()
+        state[~number.to_numpy()] = _TEXT
+        state[infinite.to_numpy()] = _INFINITE
+        state[empty] = _EMPTY
+        out[state == _INFINITE] = np.nan
+    elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
+        values = cells.cast(pl.Float64, strict=False)
+        out = values.fill_null(np.nan).to_numpy().copy()
+        state[~np.isfinite(out)] = _INFINITE
+        state[cells.is_null().to_numpy()] = _EMPTY
+        out[~np.isfinite(out)] = np.nan
+    else:
+        out = np.full(len(cells), np.nan)
+        state[:] = _TEXT
+        state[cells.is_null().to_numpy()] = _EMPTY
+    return out, state
+
+
+def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint8]:
+    if "valid" not in table.columns:
+        return np.full(table.height, VerdictCode.VALID, np.uint8)
+    cells = table["valid"]
+    if cells.dtype == pl.Boolean:
+        text = cells.cast(pl.String)
+    else:
+        text = _as_text(cells).str.to_lowercase()
+        if cells.dtype.is_float():
+            text = text.str.strip_suffix(".0")
+    known = {name: VerdictCode.VALID for name in TRUE} | {name: VerdictCode.INVALID for name in FALSE}
+    known[""] = VerdictCode.UNCHECKED
+    strange = ~text.fill_null("").is_in(list(known))
+    if strange.any():
+        row = strange.arg_true()[0]
+        raise TraceError(
+            f"{problems.where(row)}: expected true, false or nothing in valid, got {cells[row]!r}",
+            hint="leave the cell empty for a candidate that nobody has checked",
+        )
+    codes = text.fill_null("").replace_strict(list(known), [int(c) for c in known.values()], return_dtype=pl.UInt8)
+    return codes.to_numpy().copy()

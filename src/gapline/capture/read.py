@@ -1,0 +1,71 @@
+"""`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gapline.capture.merge import merge_campaigns
+from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
+from gapline.errors import TraceError, UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.store import MANIFEST, open_campaign
+
+STUDY = "study.toml"
+
+
+def read(source: Any, /) -> Campaign:
+    """Read a campaign from whatever holds one.
+
+    Parameters
+    ----------
+    source
+        A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
+        directory; any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
+        records; or a list of any of these, which must hold disjoint runs.
+
+    >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
+    >>> campaign.diagnostics.notes
+    ('no `valid` column: candidates count as valid because the solver said so',)
+    """
+    if isinstance(source, str | Path):
+        return _read_path(Path(source))
+    if isinstance(source, Campaign):
+        return source
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
+    if hasattr(source, "__arrow_c_stream__"):
+        return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0)
+    if isinstance(source, Sequence) and not isinstance(source, bytes):
+        if all(isinstance(item, dict) for item in source) and source:
+            if all("trace" in item for item in source):
+                return Campaign.from_runs(source)
+            return campaign_from_records(source)
+        if source:
+            return merge_campaigns([read(item) for item in source])
+        raise UsageError("read: expected at least one source, got an empty list")
+    raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
+
+
+def _read_path(path: Path) -> Campaign:
+    if not path.exists():
+        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+    if path.is_dir():
+        return open_campaign(campaign_directory(path))
+    return read_neutral(path)
+
+
+def campaign_directory(path: Path) -> Path:
+    """Find the campaign directory that a campaign or study directory stands for."""
+    if (path / MANIFEST).is_file():
+        return path
+    if (path / "campaign" / MANIFEST).is_file():
+        return path / "campaign"
+    if (path / STUDY).is_file():
+        raise TraceError(f"{path}: the study has no campaign yet", hint=f"gapline run {path}")
+    inside = listing(sorted(entry.name for entry in path.iterdir()), most=5) or "nothing"
+    raise TraceError(
+        f"{path}: expected a campaign directory ({MANIFEST}) or a study directory ({STUDY}), got {inside}",
+        hint="`gapline import` reads folders of logs",
+    )

@@ -1,0 +1,17 @@
+"""The command line: one call of the public API per command, one file per command."""
+
+import sys
+
+
+def main() -> None:
+    """Run `gapline`; errors of ours become one message and an exit code, never a traceback."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        # Answered before anything else is imported: release scripts ask for it often.
+        from gapline import __version__
+
+        print(f"gapline {__version__}")
+        return
+    from gapline.cli.app import run
+
+    sys.exit(run(arguments))

@@ -1,0 +1,95 @@
+"""What can go wrong, split by what the caller can do about it.
+
+    GaplineError                exit code 1: the data failed a check
+    ├── TraceError              a trace, log or campaign cannot be read: mend the file
+    ├── UncheckedError          candidates wait for a verdict: check them, or say how to treat them
+    ├── ObjectiveError          objectives are not positive and minimised: declare a transform
+    ├── HorizonError            a horizon is missing, or runs of one instance disagree on it
+    ├── MissingReferenceError   instances without a usable reference: complete the snapshot
+    ├── IntegrityError          a digest or a certificate is contradicted: find out which side is wrong
+    ├── MixedScoresError        scores that answer different questions were to be pooled: split them
+    ├── UsageError              exit code 2: the call itself is wrong
+    └── EnvironmentLacksError   exit code 3: a package or program is missing
+
+A rejected candidate is a verdict, not an exception.
+"""
+
+from collections.abc import Iterable
+
+
+class GaplineError(Exception):
+    """A message `where: expected X, got Y`, with a hint where one can be given."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nHint: {self.hint}"
+
+
+class TraceError(GaplineError):
+    """A trace, log, journal or campaign directory cannot be read."""
+
+
+class UncheckedError(GaplineError):
+    """Candidates have no verdict yet."""
+
+
+class ObjectiveError(GaplineError):
+    """Accepted objectives are not strictly positive under the declared transform."""
+
+
+class HorizonError(GaplineError):
+    """A horizon is missing, not positive, or not one per instance."""
+
+
+class MissingReferenceError(GaplineError):
+    """Some instances have no usable reference value."""
+
+
+class IntegrityError(GaplineError):
+    """A digest does not match, or a certificate is contradicted."""
+
+
+class MixedScoresError(GaplineError):
+    """Scores of different snapshots, kernels, weights or horizons were to be pooled."""
+
+
+class UsageError(GaplineError):
+    """The call itself is wrong: an unknown name, an option that does not fit."""
+
+    exit_code = 2
+
+
+class EnvironmentLacksError(GaplineError):
+    """A package, program or licence is missing."""
+
+    exit_code = 3
+
+    @classmethod
+    def for_extra(cls, package: str, extra: str) -> "EnvironmentLacksError":
+        """Say which extra brings a missing package."""
+        return cls(f"{package} is not installed", hint=f"pip install 'gapline[{extra}]'")
+
+
+def closest(name: str, valid: Iterable[str]) -> str | None:
+    """Return the valid name nearest to a mistyped one, or None."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    return near[0] if near else None
+
+
+def listing(items: Iterable[str], *, most: int = 10) -> str:
+    """Join items for an error message, saying how many were left out.
+
+    >>> listing(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    everything = list(items)
+    head = ", ".join(everything[:most])
+    return head if len(everything) <= most else f"{head} and {len(everything) - most} more"

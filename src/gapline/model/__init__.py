@@ -1,0 +1,1 @@
+"""The nouns: campaigns, their tables and keys, declared transforms."""

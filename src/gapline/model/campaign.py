@@ -1,0 +1,282 @@
+"""`Campaign`: what the solvers said, before anybody judged it."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.model.diagnostics import Diagnostics
+from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, RunKey, RunStatus, VerdictCode
+
+Column = NDArray[Any]
+
+REQUIRED_COLUMNS: dict[str, type[np.generic]] = {"time": np.float64, "objective": np.float64, "verdict": np.uint8}
+OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
+    "claimed": np.float64,
+    "reason": np.uint8,
+    "bound": np.float64,
+    "primary": np.float64,
+    "secondary": np.float64,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Campaign:
+    """Every run of an experiment and everything its solvers emitted.
+
+    Parameters
+    ----------
+    runs
+        One row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
+        slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
+    time, objective, verdict
+        The candidates, sorted by time inside each run. An event without a usable stamp has time NaN, stands last in
+        its run and is always invalid. An invalid candidate needs no objective.
+    claimed, reason, bound, primary, secondary
+        Optional: the solver's own objective, the code of the rejection (an index into `reasons`), the dual bound known
+        at that moment (NaN where none), and the two components of a hierarchical objective.
+    reasons
+        Names of the rejection codes; code 0 means that no reason was given.
+    facts
+        What the source declares of the whole campaign: `checker`, `objective`, `sense`, …
+    """
+
+    runs: pl.DataFrame
+    time: Column
+    objective: Column
+    verdict: Column
+    claimed: Column | None = None
+    reason: Column | None = None
+    bound: Column | None = None
+    primary: Column | None = None
+    secondary: Column | None = None
+    reasons: tuple[str, ...] = ("",)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        runs: pl.DataFrame,
+        time: Column,
+        objective: Column,
+        verdict: Column,
+        reasons: Sequence[str] = ("",),
+        facts: Mapping[str, str] | None = None,
+        diagnostics: Diagnostics | None = None,
+        **optional: Column | None,
+    ) -> Self:
+        """Wrap columns that are already sorted by run and time, without copying them.
+
+        Missing run columns are filled: panel "all", horizon null, status "unknown".
+
+        >>> import numpy as np, polars as pl
+        >>> runs = pl.DataFrame({"arm": ["a"], "instance": ["i"], "seed": [1], "horizon": [30.0],
+        ...                      "first": [0], "count": [2]})
+        >>> campaign = Campaign.from_arrays(runs=runs, time=np.array([1.0, 2.0]), objective=np.array([9.0, 8.0]),
+        ...                                 verdict=np.array([1, 1], dtype=np.uint8))
+        >>> len(campaign), campaign.candidates
+        (1, 2)
+        """
+        if unknown := sorted(set(optional) - set(OPTIONAL_COLUMNS)):
+            raise UsageError(f"from_arrays: expected columns among {listing(OPTIONAL_COLUMNS)}, got {listing(unknown)}")
+        given = {"time": time, "objective": objective, "verdict": verdict} | {
+            name: column for name, column in optional.items() if column is not None
+        }
+        columns = {name: _as_column(name, column) for name, column in given.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise TraceError(f"from_arrays: expected columns of one length, got {lengths}")
+        table = _complete_runs(runs, candidates=len(columns["time"]))
+        if diagnostics is None:
+            diagnostics = Diagnostics(
+                runs=table.height,
+                empty=int((table["count"] == 0).sum()),
+                candidates=len(columns["time"]),
+                rejected=_count_reasons(columns["verdict"], columns.get("reason"), tuple(reasons)),
+                unchecked=int(np.count_nonzero(columns["verdict"] == VerdictCode.UNCHECKED)),
+            )
+        return cls(runs=table, reasons=tuple(reasons), facts=dict(facts or {}), diagnostics=diagnostics, **columns)
+
+    @classmethod
+    def from_runs(cls, runs: Iterable[Mapping[str, Any]]) -> Self:
+        """Build from Python lists: mappings with arm, instance, seed and `trace`, a list of (time, objective[, valid]).
+
+        >>> len(Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]},
+        ...                         {"arm": "a", "instance": "i", "seed": 2, "horizon": 9, "trace": []}]))
+        2
+        """
+        from gapline.capture.neutral import campaign_from_runs
+
+        return campaign_from_runs(runs)  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return self.runs.height
+
+    def __repr__(self) -> str:
+        arms, instances = self.runs["arm"].n_unique(), self.runs["instance"].n_unique()
+        return f"Campaign({len(self):,} runs of {arms} arms on {instances} instances, {self.candidates:,} candidates)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>" + self.runs._repr_html_()
+
+    @property
+    def candidates(self) -> int:
+        """Captured events that belong to the runs at hand."""
+        return int(self.runs["count"].sum())
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The candidate columns that are present, by name."""
+        names = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+        return {name: column for name in names if (column := getattr(self, name)) is not None}
+
+    def keys(self) -> Iterator[RunKey]:
+        """Yield the identity of each run."""
+        yield from (RunKey(*row) for row in self.runs.select(RUN_KEY).iter_rows())
+
+    def filter(
+        self,
+        *,
+        arm: str | Sequence[str] = (),
+        panel: str | Sequence[str] = (),
+        instance: str | Sequence[str] = (),
+    ) -> Self:
+        """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
+
+        The candidate columns are shared, not copied. A pattern that matches nothing is an error.
+        """
+        keep = pl.lit(True)
+        for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
+            wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+            if not wanted:
+                continue
+            present = self.runs[name].unique().to_list()
+            matched: set[str] = set()
+            for pattern in wanted:
+                found = {value for value in present if value == pattern or fnmatchcase(value, pattern)}
+                if not found:
+                    near = closest(pattern, present)
+                    hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(present))}"
+                    raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
+                matched |= found
+            keep = keep & pl.col(name).is_in(sorted(matched))
+        return replace(self, runs=self.runs.filter(keep))
+
+    def digest(self) -> str:
+        """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""
+        whole = self.compact()
+        # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
+        order = whole.runs.with_row_index("_row").sort(RUN_KEY)
+        names = sorted(set(whole.runs.columns) - {"first"})
+        state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
+        for name in names:
+            state.update(msgspec.json.encode(order[name].to_list()))
+        for name, column in sorted(whole.columns.items()):
+            if name == "reason":
+                continue
+            state.update(name.encode())
+            for first, count in order.select("first", "count").iter_rows():
+                state.update(np.ascontiguousarray(column[first : first + count]).tobytes())
+        if whole.reason is not None:
+            names_by_code = np.array(whole.reasons, dtype=object)
+            for first, count in order.select("first", "count").iter_rows():
+                state.update(msgspec.json.encode(names_by_code[whole.reason[first : first + count]].tolist()))
+        return "sha256:" + state.hexdigest()
+
+    def compact(self) -> Self:
+        """Return a campaign whose columns hold the candidates of its runs and nothing else, in the order of the runs."""
+        first = self.runs["first"].to_numpy()
+        count = self.runs["count"].to_numpy()
+        expected = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
+        if len(self.time) == int(count.sum()) and bool(np.all((first == expected) | (count == 0))):
+            return self
+        pieces = [(int(f), int(f + c)) for f, c in zip(first, count, strict=True)]
+        gathered = {
+            name: np.concatenate([column[a:b] for a, b in pieces]) if pieces else column[:0]
+            for name, column in self.columns.items()
+        }
+        return replace(self, runs=self.runs.with_columns(first=pl.Series(expected, dtype=pl.Int64)), **gathered)
+
+    def save(self, directory: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the campaign directory (see `gapline.model.store`)."""
+        from gapline.model.store import save_campaign
+
+        return save_campaign(self, Path(directory), overwrite=overwrite)
+
+
+def _as_column(name: str, column: Column) -> Column:
+    """Give a column its dtype and make the view read-only, copying only where the dtype is another one."""
+    dtype = (REQUIRED_COLUMNS | OPTIONAL_COLUMNS)[name]
+    view = np.asarray(column, dtype=dtype).view()
+    if view.ndim != 1:
+        raise TraceError(f"from_arrays: expected one dimension in {name}, got shape {view.shape}")
+    view.flags.writeable = False
+    return view
+
+
+def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
+    """Fill, cast and check the runs table."""
+    required = (*RUN_KEY, "first", "count")
+    if missing := [name for name in required if name not in runs.columns]:
+        raise TraceError(f"runs table: expected columns {listing(required)}, got no {listing(missing)}")
+    defaults = {"panel": DEFAULT_PANEL, "horizon": None, "status": RunStatus.UNKNOWN.value}
+    table = runs.with_columns(
+        pl.lit(value, dtype=RUNS[name]).alias(name) for name, value in defaults.items() if name not in runs.columns
+    )
+    try:
+        table = table.with_columns(pl.col(name).cast(dtype) for name, dtype in RUNS.items())
+    except pl.exceptions.PolarsError as error:
+        raise TraceError(f"runs table: expected {({n: str(t) for n, t in RUNS.items()})}, got {error}") from error
+    table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
+    extras = [name for name in table.columns if name not in RUNS]
+    table = table.select(*RUNS, *extras)
+    for name in required:
+        if table[name].null_count():
+            raise TraceError(f"runs table: expected a value in every {name}, got {table[name].null_count()} nulls")
+    _check_run_values(table)
+    first, count = table["first"].to_numpy(), table["count"].to_numpy()
+    if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
+        raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
+    ordered = np.argsort(first, kind="stable")
+    ends = (first + count)[ordered][:-1]
+    if np.any(ends > first[ordered][1:]) or int(count.sum()) != candidates:
+        raise TraceError(
+            f"runs table: expected slices that cover {candidates} candidates once, got {int(count.sum())} or overlaps"
+        )
+    return table
+
+
+def _check_run_values(table: pl.DataFrame) -> None:
+    """Refuse duplicate keys, statuses nobody knows and horizons that are not positive and finite."""
+    twins = table.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
+    if twins.height:
+        names = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
+        raise TraceError(f"expected each run once, got duplicates: {names}")
+    known = [status.value for status in RunStatus]
+    if strange := table.filter(~pl.col("status").is_in(known))["status"].unique().to_list():
+        raise TraceError(f"status: expected one of {listing(known)}, got {listing(map(repr, strange))}")
+    bad = table.filter(pl.col("horizon").is_not_null() & ~(pl.col("horizon").is_finite() & (pl.col("horizon") > 0)))
+    if bad.height:
+        shown = listing(f"{RunKey(*row[:3])} {row[3]}" for row in bad.select(*RUN_KEY, "horizon").iter_rows())
+        raise TraceError(f"horizon: expected positive finite seconds, got {shown}")
+
+
+def _count_reasons(verdict: Column, reason: Column | None, reasons: tuple[str, ...]) -> dict[str, int]:
+    """Count invalid candidates by the name of their reason."""
+    invalid = verdict == VerdictCode.INVALID
+    if reason is None:
+        total = int(np.count_nonzero(invalid))
+        return {"declared invalid": total} if total else {}
+    codes, counts = np.unique(np.asarray(reason)[invalid], return_counts=True)
+    named = ((reasons[int(code)] or "declared invalid", int(count)) for code, count in zip(codes, counts, strict=True))
+    return dict(sorted(named))

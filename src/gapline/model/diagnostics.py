@@ -1,0 +1,65 @@
+"""What a reader read, and what it could not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Counts that come back with every campaign, so that nothing is dropped silently.
+
+    `problems` holds the first hundred messages (`file:line: expected …, got …`), `problem_count` says how many there were.
+    """
+
+    sources: tuple[str, ...] = ()
+    runs: int = 0
+    empty: int = 0
+    candidates: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    unchecked: int = 0
+    unordered: int = 0
+    duplicate: int = 0
+    late: int = 0
+    problems: tuple[str, ...] = ()
+    problem_count: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rejected_count(self) -> int:
+        """Candidates with verdict invalid, whatever the reason."""
+        return sum(self.rejected.values())
+
+    def __add__(self, other: "Diagnostics") -> "Diagnostics":
+        rejected = dict(self.rejected)
+        for reason, count in other.rejected.items():
+            rejected[reason] = rejected.get(reason, 0) + count
+        return Diagnostics(
+            sources=self.sources + other.sources,
+            runs=self.runs + other.runs,
+            empty=self.empty + other.empty,
+            candidates=self.candidates + other.candidates,
+            rejected=rejected,
+            unchecked=self.unchecked + other.unchecked,
+            unordered=self.unordered + other.unordered,
+            duplicate=self.duplicate + other.duplicate,
+            late=self.late + other.late,
+            problems=(self.problems + other.problems)[:MOST_PROBLEMS],
+            problem_count=self.problem_count + other.problem_count,
+            notes=tuple(dict.fromkeys(self.notes + other.notes)),
+        )
+
+    def lines(self) -> list[str]:
+        """Return the counts in words, one line each, zero counts left out except runs and candidates."""
+        lines = [f"{self.runs:,} runs, {self.empty:,} of them without a candidate; {self.candidates:,} candidates"]
+        if self.rejected:
+            each = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.rejected.items()))
+            lines.append(f"rejected {self.rejected_count:,} ({each})")
+        for name in ("unchecked", "unordered", "duplicate", "late"):
+            if count := getattr(self, name):
+                lines.append(f"{name} {count:,}")
+        return lines + list(self.notes)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())

@@ -1,0 +1,33 @@
+"""What this machine and installation have, for `gapline doctor` and for records of runs."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "rich", "rich-click")
+EXTRAS = {"altair": "figures", "vl-convert-python": "figures"}
+
+
+def package_version(name: str) -> str | None:
+    """Return the installed version of a package, or None."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def describe_environment() -> dict[str, str]:
+    """Return versions, cores and, for each missing extra, the command that brings it."""
+    from gapline import __version__
+
+    facts = {
+        "gapline": __version__,
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+    }
+    facts |= {name: package_version(name) or "missing" for name in CORE}
+    for name, extra in EXTRAS.items():
+        facts[name] = package_version(name) or f"missing: pip install 'gapline[{extra}]'"
+    return facts
