@@ -1,0 +1,95 @@
+"""What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gapline.capture.assemble import RunTrace
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A log as a reader gets it: its path as the user named it, and its bytes, already unpacked."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReference:
+    """A reference value that a log carries about its instance."""
+
+    instance: str
+    value: float
+    certified: bool
+    source: str
+
+
+@dataclass(slots=True)
+class FoundRun:
+    """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
+
+    `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
+    importer, never by a reader. `sense` is "min" or "max" as the log states it. `stated_integral` is an integral that
+    the source printed itself, as (kernel, value), so that the import can recompute it and report the difference.
+    """
+
+    time: Any
+    objective: Any
+    verdict: Any | None = None
+    arm: str | None = None
+    instance: str | None = None
+    seed: int | None = None
+    panel: str | None = None
+    horizon: float | None = None
+    status: str = "unknown"
+    bound: Any | None = None
+    claimed: Any | None = None
+    reason: list[str] | None = None
+    clock: str = "wall"
+    resolution: float | None = None
+    sense: str = "min"
+    carried: Mapping[str, Any] = field(default_factory=dict)
+    stated_integral: tuple[str, float] | None = None
+
+    def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
+        """Return the run under the identity that the importer settled on."""
+        carried = {"clock": self.clock, "resolution": self.resolution, "validation": "solver"} | dict(self.carried)
+        return RunTrace(
+            arm=arm,
+            instance=instance,
+            seed=seed,
+            panel=panel,
+            horizon=self.horizon,
+            status=self.status,
+            time=self.time,
+            objective=self.objective,
+            verdict=self.verdict,
+            bound=self.bound,
+            claimed=self.claimed,
+            reason=self.reason,
+            carried=carried,
+        )
+
+
+@dataclass(slots=True)
+class Found:
+    """Everything found in one log, and what could not be used (`file:line: expected …, got …`)."""
+
+    runs: list[FoundRun] = field(default_factory=list)
+    references: list[SourceReference] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
+
+    `looks_like(path, head)` sees the first 64 KiB; it must be cheap and must not raise.
+    """
+
+    name: str
+    describes: str
+    looks_like: Callable[[str, bytes], bool]
+    read: Callable[[LogFile], Found]

@@ -1,0 +1,1 @@
+"""One module per foreign format; each holds a `READER`."""
