@@ -1,0 +1,36 @@
+"""Refusing what cannot be compared: values and runs that belong to another instance of the same name."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from gapline.errors import IntegrityError, listing
+from gapline.reference.snapshot import Snapshot
+
+
+def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
+    """Raise where two sides state different digests for one instance that is to be scored.
+
+    Sides are the snapshots and the `instance_digest` column of the runs; a side that states none is not in doubt.
+    """
+    given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
+    sides: dict[str, dict[str, str]] = {}
+    if runs is not None and "instance_digest" in runs.columns:
+        known = runs.select("instance", "instance_digest", "arm").drop_nulls().unique(["instance", "instance_digest"])
+        for instance, digest, arm in known.sort("instance", "arm").iter_rows():
+            sides.setdefault(instance, {}).setdefault(digest, f"runs of {arm}")
+    wanted = set(runs["instance"]) if runs is not None else None
+    for snapshot in given:
+        for instance, entry in snapshot.values.items():
+            if entry.instance_digest and (wanted is None or instance in wanted):
+                sides.setdefault(instance, {}).setdefault(entry.instance_digest, f"snapshot {snapshot.name}")
+    changed = {instance: digests for instance, digests in sides.items() if len(digests) > 1}
+    if changed:
+        shown = [
+            f"{instance}: " + " but ".join(f"{digest} in {where}" for digest, where in digests.items())
+            for instance, digests in sorted(changed.items())
+        ]
+        raise IntegrityError(
+            f"expected one instance behind each name, got {len(changed)} that changed: {listing(shown, most=20)}",
+            hint="values of different instances are not comparable: freeze the store at the version that was solved",
+        )
