@@ -111,7 +111,8 @@ def snapshot_sense(snapshots: Sequence[Snapshot], sense: str | None = None) -> s
 def best_runs(envelopes: Envelopes) -> pl.DataFrame:
     """Return the best non-empty run of each instance; equal values go to the earlier, then to the first key."""
     order = ["instance", "best", "best_time", "arm", "seed"]
-    return envelopes.runs.filter(pl.col("best").is_not_null()).sort(order).unique("instance", keep="first").sort("instance")
+    found = envelopes.runs.filter(pl.col("best").is_not_null()).sort(order)
+    return found.unique("instance", keep="first").sort("instance")
 
 
 def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10) -> list[str]:
@@ -143,7 +144,8 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
             continue
         key = RunKey(row["arm"], row["instance"], row["seed"])
         raw = row["best"] if envelopes.transform.hierarchical else row["best_raw"]
-        candidate = Side(raw, certified=False, source=f"run {key} at {row['best_time']:g} s, valid by {row['validation']}")
+        source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
+        candidate = Side(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]
         alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
     return alarms

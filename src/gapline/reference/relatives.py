@@ -1,4 +1,4 @@
-"""Snapshots that lie beside each other: which one is the parent, and what was changed in a file that was tampered with."""
+"""Snapshots that lie beside each other: which one is the parent, and what was changed in a tampered file."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

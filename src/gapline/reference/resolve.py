@@ -43,11 +43,11 @@ def resolve_references(
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])
     array([10., 10.])
-    >>> resolve_references(snapshot, ["i1", "i3"])
+    >>> resolve_references(snapshot, ["i1", "i2", "x"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gapline.errors.MissingReferenceError: mine: expected a positive reference for each of 2 instances, got 1 without: i3 (missing)
-    Hint: the snapshot has 'i1': are its names keyed differently?
+    gapline.errors.MissingReferenceError: mine: expected ... of 3 instances, got 2 without: i2 (0), x (missing)
+    Hint: complete the snapshot; for objectives that are not positive, declare a transform
     """
     names = list(dict.fromkeys(instances))
     values = transformed_references(snapshot, names, transform=transform, sizes=sizes)
@@ -82,7 +82,7 @@ def transformed_references(
     out = transform.apply(values)
     if transform.hierarchical:
         primary, secondary = _column(entries, "primary"), _column(entries, "secondary")
-        both = np.flatnonzero(np.isfinite(primary) & np.isfinite(secondary))
+        both = np.flatnonzero(np.isfinite(primary) & np.isfinite(secondary)).tolist()
         if len(both):
             size = None if sizes is None else np.array([sizes.get(instances[k], np.nan) for k in both])
             out = out.copy()

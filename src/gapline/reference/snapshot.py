@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -190,7 +190,7 @@ class Snapshot(BaseModel):
                 f"{where}: {'.'.join(map(str, fault['loc'])) or 'snapshot'}: {_plain(fault)}"
                 for fault in error.errors(include_url=False)
             ]
-            raise SnapshotError("\n".join(faults[:20] + ([f"… and {len(faults) - 20} more"] * (len(faults) > 20)))) from None
+            raise SnapshotError(lines(faults)) from None
 
     @cached_property
     def digest(self) -> str:
@@ -246,7 +246,8 @@ class Snapshot(BaseModel):
 def read_document(file: Path) -> dict[str, Any]:
     """Read the JSON object in a file, without judging it."""
     if not file.is_file():
-        raise SnapshotError(f"{file}: expected a snapshot file, got {'a directory' if file.is_dir() else 'no such file'}")
+        found = "a directory" if file.is_dir() else "no such file"
+        raise SnapshotError(f"{file}: expected a snapshot file, got {found}")
     try:
         return parse_document(file.read_bytes().decode("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
@@ -293,6 +294,12 @@ def _check_schema(schema: Any, where: str) -> None:
     if int(version) > int(SCHEMA.partition("/")[2]):
         hint = "upgrade gapline to read it"
         raise SnapshotError(f"{where}: expected schema {SCHEMA} or older, got {schema}", hint=hint)
+
+
+def lines(problems: Sequence[str], *, most: int = 20) -> str:
+    """Put problems on lines of their own, saying how many were left out."""
+    more = [f"… and {len(problems) - most} more"] if len(problems) > most else []
+    return "\n".join([*problems[:most], *more])
 
 
 def _plain(fault: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from gapline.capture.neutral import FALSE, NUMBER, TRUE, read_bytes
 from gapline.errors import SnapshotError, TraceError, closest, listing
 from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.snapshot import Snapshot, lines
 
 _NUMBER = re.compile(NUMBER)
 # Read as "the store names the instance and has no number for it": listed when it is to be scored.
@@ -34,7 +34,8 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
 
 def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
     if not file.is_file():
-        raise SnapshotError(f"{file}: expected a references CSV, got {'a directory' if file.is_dir() else 'no such file'}")
+        found = "a directory" if file.is_dir() else "no such file"
+        raise SnapshotError(f"{file}: expected a references CSV, got {found}")
     try:
         text = read_bytes(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, TraceError) as error:
@@ -42,7 +43,7 @@ def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     problems: list[str] = []
     entries: dict[str, dict[str, Any]] = {}
-    lines: dict[str, int] = {}
+    seen: dict[str, int] = {}
     header: list[str] | None = None
     try:
         for row in rows:
@@ -60,16 +61,18 @@ def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
             if not instance:
                 problems.append(f"{where}: expected an instance, got nothing")
             elif instance in entries:
-                problems.append(f"{where}: expected each instance once, got {instance!r} of line {lines[instance]} again")
+                problems.append(
+                    f"{where}: expected each instance once, got {instance!r} of line {seen[instance]} again"
+                )
             else:
-                lines[instance] = rows.line_num
+                seen[instance] = rows.line_num
                 entries[instance] = _read_entry(cells, where, problems)
     except csv.Error as error:
         raise SnapshotError(f"{file}:{rows.line_num}: expected CSV, got {error}") from error
     if header is None:
         raise SnapshotError(f"{file}: expected a header line instance,value, got an empty file")
     if problems:
-        raise SnapshotError("\n".join(problems[:20] + ([f"… and {len(problems) - 20} more"] * (len(problems) > 20))))
+        raise SnapshotError(lines(problems))
     return entries
 
 
