@@ -27,8 +27,10 @@ class FreezeRequest:
         The objective to read, in a store that holds several.
     family
         The folder inside the store to read; instances are keyed by their path inside it.
-    as_of, version, url
-        Declared by the user where the store cannot say it itself.
+    as_of, version, url, checker, sense
+        Declared by the user where the store cannot say it itself; `sense` is `min` or `max`.
+    trust_solver
+        Take candidates of a campaign that only the solver vouches for.
     reprice
         Evaluate stored solutions again with the checker at hand.
     tolerance
@@ -42,8 +44,16 @@ class FreezeRequest:
     as_of: str | None = None
     version: str | None = None
     url: str | None = None
+    checker: str | None = None
+    sense: str | None = None
+    trust_solver: bool = False
     reprice: bool = False
     tolerance: float = DEFAULT_TOLERANCE
+
+    def declared(self) -> dict[str, Any]:
+        """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""
+        out: dict[str, Any] = {"as_of": self.as_of, "objective": self.objective, "checker": self.checker}
+        return out | ({"sense": "max"} if self.sense == "max" else {})
 
 
 @dataclass(frozen=True, slots=True)

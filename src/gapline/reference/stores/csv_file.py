@@ -24,9 +24,7 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
     entries = _read_entries(file)
     # The base name, not the path: the same file has the same digest wherever it lies.
     store = {"name": f"csv:{file.name}", "version": request.version or file_digest(file), "url": request.url}
-    snapshot = Snapshot.from_entries(
-        entries, name=request.name, store=store, as_of=request.as_of, objective=request.objective
-    )
+    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
     notes = (f"{len(unusable)} instances without a usable value: {listing(unusable)}",) if unusable else ()
     return Frozen(snapshot, notes)
