@@ -11,6 +11,7 @@ import polars as pl
 from gapline.envelope import Envelopes
 from gapline.errors import IntegrityError, listing
 from gapline.model.tables import RunKey
+from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Reference, Snapshot
 
@@ -153,8 +154,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
 
 def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, maximise: bool) -> Alarm | None:
     a, b = one.values[instance], other.values[instance]
-    different = a.instance_digest and b.instance_digest and a.instance_digest != b.instance_digest
-    if a.value is None or b.value is None or different or not (a.certified or b.certified):
+    if a.value is None or b.value is None or not same_instance(a, b) or not (a.certified or b.certified):
         return None
     sign = -1.0 if maximise else 1.0
     scale = tolerance * max(abs(a.value), abs(b.value))

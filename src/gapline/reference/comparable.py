@@ -1,11 +1,23 @@
 """Refusing what cannot be compared: values and runs that belong to another instance of the same name."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import polars as pl
 
 from gapline.errors import IntegrityError, listing
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.snapshot import Reference, Snapshot
+
+
+def same_instance(one: Reference, other: Reference) -> bool:
+    """Say whether two entries belong to one instance, as far as both of them say.
+
+    Sidecars count where the instance file does not itself pin them.
+    """
+    if one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest:
+        return False
+    ours, theirs = one.more.get("sidecars"), other.more.get("sidecars")
+    return not (ours and theirs) or ours == theirs
 
 
 def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
@@ -24,6 +36,11 @@ def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.
         for instance, entry in snapshot.values.items():
             if entry.instance_digest and (wanted is None or instance in wanted):
                 sides.setdefault(instance, {}).setdefault(entry.instance_digest, f"snapshot {snapshot.name}")
+    for one, other in combinations(given, 2):
+        for instance in one.values.keys() & other.values.keys() & (wanted or one.values.keys()):
+            a, b = one.values[instance], other.values[instance]
+            if a.instance_digest == b.instance_digest and not same_instance(a, b):
+                sides[instance] = {f"sidecars {s.values[instance].more['sidecars']}": s.name for s in (one, other)}
     changed = {instance: digests for instance, digests in sides.items() if len(digests) > 1}
     if changed:
         shown = [

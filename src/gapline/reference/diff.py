@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gapline.reference.alarm import TOLERANCE, snapshot_sense
+from gapline.reference.comparable import same_instance
 from gapline.reference.snapshot import Reference, Snapshot
 
 CLASSES = (
@@ -98,7 +99,7 @@ def diff_snapshots(
 def _classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
     if before is None or after is None:
         return ["added" if before is None else "removed"]
-    if before.instance_digest and after.instance_digest and before.instance_digest != after.instance_digest:
+    if not same_instance(before, after):
         return ["instance_changed"]
     classes = []
     if before.value != after.value:

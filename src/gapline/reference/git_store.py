@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError
 
-# Objects that differ from what their name says (replace refs) or that would be fetched from a network are not the store.
+# Objects that replace refs put in place of others, or that a network would bring, are not the store.
 _SETTINGS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 # Set inside a hook or a rebase, these would point git at another repository than the one named.
 _FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
@@ -66,10 +66,8 @@ class Repository:
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
-        wanted = list(blobs)
-        with self.objects() as read:
-            for _, kind, stream, size in read(wanted):
-                yield stream.read(size) if kind == "blob" else None
+        with self.objects() as objects:
+            yield from objects.read(blobs)
 
     def url(self) -> str | None:
         """Return the web address of the origin without user names, or None: a path on this machine is no address."""
@@ -81,7 +79,7 @@ class Repository:
         return urlunsplit((parts.scheme, host, parts.path.removesuffix(".git").rstrip("/"), "", ""))
 
     @contextmanager
-    def objects(self) -> "Iterator[_Read]":
+    def objects(self) -> "Iterator[Objects]":
         """Hold one `git cat-file --batch` process."""
         process = subprocess.Popen(
             self._command("cat-file", "--batch"),
@@ -91,14 +89,11 @@ class Repository:
             env=_environment(),
             bufsize=1 << 20,
         )
-        reader = _Read(process)
+        objects = Objects(process)
         try:
-            yield reader
+            yield objects
         finally:
-            process.stdout.close()  # type: ignore[union-attr]
-            process.kill()
-            process.wait()
-            reader.join()
+            objects.close()
 
     def _git(self, *arguments: str) -> bytes:
         done = self._run(*arguments)
@@ -123,44 +118,50 @@ def open_repository(path: Path) -> Repository:
     return Repository(path, prefix)
 
 
-class _Read:
-    """Ask for objects and get (id, kind, stream, size); the caller reads `size` bytes before the next one."""
+class Objects:
+    """A running `git cat-file --batch`."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._process = process
-        self._writer: Thread | None = None
+        self._ask: IO[bytes] = process.stdin
+        self._answer: IO[bytes] = process.stdout
 
-    def __call__(self, names: list[str]) -> "Iterator[tuple[str, str, IO[bytes], int]]":
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        stream = self._process.stdout
+    def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
+        names = list(blobs)
         # Written from a thread: git blocks on a full output pipe before it has read all of a long list.
-        self._writer = Thread(target=_write_names, args=(self._process.stdin, names), daemon=True)
-        self._writer.start()
+        writer = Thread(target=self._write, args=(names,), daemon=True)
+        writer.start()
         for name in names:
-            head = stream.readline().rstrip(b"\n").rsplit(b" ", 2)
-            if len(head) != 3 or not head[2].isdigit():
-                # "<name> missing" or "<name> ambiguous": no body follows.
-                if not head[0]:
-                    raise SnapshotError(f"git cat-file: expected an answer for {name}, got none")
-                yield name, "missing", stream, 0
+            head = self._answer.readline().split()
+            if not head:
+                raise SnapshotError(f"git cat-file: expected an answer for {name}, got none")
+            if len(head) != 3:
+                # "<name> missing": no body follows.
+                yield None
                 continue
-            yield head[0].decode("ascii"), head[1].decode("ascii"), stream, int(head[2])
-            stream.read(1)
+            size = int(head[2])
+            data = self._answer.read(size + 1)
+            if len(data) != size + 1:
+                raise SnapshotError(f"git cat-file: expected {size} bytes of {name}, got {len(data)}")
+            yield data[:-1]
+        writer.join()
 
-    def join(self) -> None:
-        """Wait for the writer, which ends with the process."""
-        if self._writer is not None:
-            self._writer.join()
+    def close(self) -> None:
+        """End the process, whether or not everything asked for was read."""
+        self._process.kill()
+        self._process.wait()
+        self._answer.close()
+        with suppress(BrokenPipeError, ValueError):
+            self._ask.close()
 
-
-def _write_names(stream: IO[bytes], names: list[str]) -> None:
-    try:
-        stream.write("".join(f"{name}\n" for name in names if "\n" not in name).encode("utf-8", "surrogateescape"))
-        stream.close()
-    except (BrokenPipeError, ValueError):
-        # The reader has what it wanted and ended the process.
-        return
+    def _write(self, names: list[str]) -> None:
+        # The process ends before the list does where the reader stopped early.
+        with suppress(BrokenPipeError, ValueError):
+            self._ask.write("".join(f"{name}\n" for name in names).encode("ascii"))
+            self._ask.flush()
 
 
 def _program() -> str:

@@ -123,8 +123,8 @@ def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *,
     shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
     if wanted is None:
         if len(counts) != 1:
-            hint = "name one with --objective"
-            raise UsageError(f"{where}: {family or '.'}: expected one objective, got {shown}", hint=hint)
+            message = f"{where}: {family or '.'}: expected one objective, got {shown}"
+            raise UsageError(message, hint="name one with --objective")
         return next(iter(counts))
     if wanted not in counts:
         near = closest(wanted, counts)

@@ -1,4 +1,4 @@
-"""`solu:FILE`: the `.solu` files of mixed-integer libraries, `=opt= NAME VALUE`, `=best= NAME VALUE`, `=unkn= NAME`, …"""
+"""`solu:FILE`: the `.solu` files of mixed-integer libraries: `=opt= NAME VALUE`, `=best= NAME VALUE`, …"""
 
 import re
 from pathlib import Path
