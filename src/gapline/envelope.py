@@ -244,66 +244,111 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     out_time, out_objective, out_first, counts, terminal, best_index, fault,
 ):  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
+    # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
+    # a coin toss that no processor predicts, and plain loops over slices are turned into vector instructions.
     start = out
     for run in range(low, high):
-        out_first[run] = out
         begin, stop, limit = first[run], first[run] + count[run], horizon[run]
-        best, last_time, previous = np.inf, -1.0, -np.inf
-        captured, rejected, unchecked, late = 0, 0, 0, 0
-        last_verdict, place = -1, -1
-        run_start = out
-        for k in range(begin, stop):
-            code = verdict[k]
-            t = time[k]
-            if t < previous:
-                fault[run] = k
+        t, z, code = time[begin:stop], objective[begin:stop], verdict[begin:stop]
+        size = len(t)
+        rejected, unchecked, bounds = 0, 0, 0
+        for k in range(size):
+            rejected += code[k] == 0
+            unchecked += code[k] == 2
+            bounds += code[k] == 3
+        backwards = 0
+        for k in range(size - 1):
+            backwards += t[k + 1] < t[k]
+        end = _first_beyond(t, limit)
+        late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
+        for k in range(end, size):
+            late += (t[k] > limit) & (code[k] != 3)
+            faults += (t[k] != t[k]) & ((code[k] == 1) | (count_unchecked & (code[k] == 2)))
+
+        # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
+        best, place, steps = np.inf, -1, 0
+        new_time, new_objective = out_time[out : out + end], out_objective[out : out + end]
+        if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
+            for k in range(end):
+                faults += not ((z[k] > 0.0) & (z[k] < np.inf))
+            for k in range(end):
+                new_time[steps] = t[k]
+                new_objective[steps] = z[k]
+                better = z[k] < best
+                place = k if better else place
+                best = z[k] if better else best
+                steps += np.int64(better)
+        else:
+            for k in range(end):
+                valid = (code[k] == 1) | (count_unchecked & (code[k] == 2))
+                faults += valid & (not ((z[k] > 0.0) & (z[k] < np.inf)))
+                new_time[steps] = t[k]
+                new_objective[steps] = z[k]
+                better = valid & (z[k] < best)
+                place = k if better else place
+                best = z[k] if better else best
+                steps += np.int64(better)
+        steps = _coalesce(new_time, new_objective, steps)
+
+        terminal[run] = -1
+        for k in range(end - 1, -1, -1):
+            if code[k] != 3:
+                terminal[run] = 1 if count_unchecked and code[k] == 2 else code[k]
                 break
-            previous = t
-            if code == 1 or (code == 2 and count_unchecked):
-                if t <= limit:
-                    z = objective[k]
-                    if z < best:
-                        if not (z > 0.0 and t >= 0.0):
-                            fault[run] = k
-                            break
-                        best, place = z, k
-                        if t == last_time:
-                            out_objective[out - 1] = z
-                        else:
-                            out_time[out] = t
-                            out_objective[out] = z
-                            last_time = t
-                            out += 1
-                    elif not z < np.inf:
-                        fault[run] = k
-                        break
-                    last_verdict = 1
-                elif t > limit:
-                    late += 1
-                else:
-                    fault[run] = k
-                    break
-                captured += 1
-                if code == 2:
-                    unchecked += 1
-            elif code != 3:
-                captured += 1
-                if code == 0:
-                    rejected += 1
-                else:
-                    unchecked += 1
-                if t > limit:
-                    late += 1
-                elif t == t:
-                    last_verdict = code
-        counts[0, run] = captured
+        if faults:
+            fault[run] = _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked)
+        out_first[run] = out
+        counts[0, run] = size - bounds
         counts[1, run] = rejected
         counts[2, run] = unchecked
         counts[3, run] = late
-        counts[4, run] = out - run_start
-        terminal[run] = last_verdict
-        best_index[run] = place
+        counts[4, run] = steps
+        best_index[run] = begin + place if place >= 0 else -1
+        out += steps
     return out - start
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
+    low, high = 0, len(time)
+    while low < high:
+        middle = (low + high) // 2
+        if time[middle] <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
+    equal = 0
+    for k in range(steps - 1):
+        equal += time[k + 1] == time[k]
+    if equal == 0:
+        return steps
+    kept = 0
+    for k in range(1, steps):
+        kept += np.int64(time[k] != time[kept])
+        time[kept] = time[k]
+        objective[kept] = objective[k]
+    return kept + 1
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
+    for k in range(begin, stop):
+        t, z = time[k], objective[k]
+        if k > begin and t < time[k - 1]:
+            return k
+        valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
+        if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):
+            return k
+    # Only a negative stamp of an invalid candidate brings us here: it is counted as rejected, and no fault.
+    return -1
 
 
 def _refuse_wrong_sense(campaign: Campaign, transform: Transform) -> None:

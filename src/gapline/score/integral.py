@@ -117,63 +117,29 @@ def step_gaps(
     return kernel(objective, per_step)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")  # type: ignore[misc, unused-ignore]
-def _gap(code, parameter, z, reference):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the gap of one objective; the compiled twin of `gapline.score.kernels`."""
-    difference = z - reference
-    if code == 0:
-        total = z + reference
-        if total < np.inf:
-            return difference / total
-        return (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
-    if code == 1:
-        return difference / max(z, reference)
-    if code == 2:
-        return abs(difference) / max(z, reference)
-    if code == 3 and not z < parameter * reference:
-        return parameter - 1.0
-    return difference / reference
-
-
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, codes, parameters, places,
     weight_code, cutoff, edges, values, out,
 ):  # fmt: skip
-    size = len(codes)
-    total = np.empty(size)
-    lost = np.empty(size)
+    most = 0
     for run in range(low, high):
-        begin, stop, limit, reference = first[run], first[run] + count[run], horizon[run], references[run]
+        most = max(most, count[run])
+    pieces, terms = np.empty(most), np.empty(most)
+    for run in range(low, high):
+        size, limit, reference = count[run], horizon[run], references[run]
+        t, z = time[first[run] : first[run] + size], objective[first[run] : first[run] + size]
+        before_width = _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values)
         normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-        start = time[begin] if stop > begin else limit
-        pre = width(weight_code, cutoff, edges, values, 0.0, start, limit)
-        for k in range(size):
-            code = codes[k]
-            before = 1.0
-            if code == 3:
-                before = parameters[k] - 1.0
-            elif code == 4:
-                before = 0.0 if start == 0.0 and stop > begin else np.nan
-            total[k] = before * pre
-            lost[k] = 0.0
-        for i in range(begin, stop):
-            end = time[i + 1] if i + 1 < stop else limit
-            z = objective[i]
-            if weight_code == 0:
-                piece = end - time[i]
-            else:
-                piece = width(weight_code, cutoff, edges, values, time[i], end, limit)
-            if piece > 0.0:
-                for k in range(size):
-                    term = _gap(codes[k], parameters[k], z, reference) * piece
-                    old = total[k]
-                    new = old + term
-                    back = new - old
-                    lost[k] += (old - (new - back)) + (term - back)
-                    total[k] = new
-        for k in range(size):
-            mean = (total[k] + lost[k]) / normalizer if total[k] < np.inf else total[k]
+        for k in range(len(codes)):
+            before = _fill_terms(terms, codes[k], parameters[k], z, reference, pieces)
+            if codes[k] == 4:
+                out[run, places[k]] = np.nan
+                if size > 0 and t[0] == 0.0:
+                    overflow = (z[0] - reference) / reference == np.inf and pieces[0] > 0.0
+                    out[run, places[k]] = np.inf if overflow else _sum(terms, size, 0.0) / normalizer
+                continue
+            mean = _sum(terms, size, before * before_width) / normalizer
             if codes[k] <= 2:
                 # The mean of gaps in [-1, 1] lies there too; the last bit of the division must not say otherwise.
                 mean = min(max(mean, -1.0), 1.0)
@@ -184,15 +150,102 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
 def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
     time, gaps, first, count, horizon, before, weight_code, cutoff, edges, values, out
 ):
+    most = 0
     for run in range(len(first)):
-        begin, stop, limit = first[run], first[run] + count[run], horizon[run]
-        start = time[begin] if stop > begin else limit
-        total, lost = before * width(weight_code, cutoff, edges, values, 0.0, start, limit), 0.0
-        for i in range(begin, stop):
-            end = time[i + 1] if i + 1 < stop else limit
-            term = gaps[i] * width(weight_code, cutoff, edges, values, time[i], end, limit)
-            new = total + term
-            back = new - total
-            lost += (total - (new - back)) + (term - back)
-            total = new
-        out[run] = (total + lost) / width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+        most = max(most, count[run])
+    pieces, terms = np.empty(most), np.empty(most)
+    for run in range(len(first)):
+        size, limit = count[run], horizon[run]
+        t, gap = time[first[run] : first[run] + size], gaps[first[run] : first[run] + size]
+        before_width = _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values)
+        for i in range(size):
+            terms[i] = gap[i] * pieces[i]
+        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+        out[run] = _sum(terms, size, before * before_width) / normalizer
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Fill the weight of the time that each step lasts; return the weight of the time before the first one."""
+    size = len(t)
+    if size == 0:
+        return width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+    if weight_code == 0:
+        for i in range(size - 1):
+            pieces[i] = t[i + 1] - t[i]
+        pieces[size - 1] = limit - t[size - 1]
+        return t[0]
+    for i in range(size):
+        end = t[i + 1] if i + 1 < size else limit
+        pieces[i] = width(weight_code, cutoff, edges, values, t[i], end, limit)
+    return width(weight_code, cutoff, edges, values, 0.0, t[0], limit)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _fill_terms(terms, code, parameter, z, reference, pieces):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Fill gap × width of each step; return the gap before the first. The compiled twin of `gapline.score.kernels`."""
+    size = len(z)
+    if code == 0 and size > 0 and z[0] + reference == np.inf:
+        for i in range(size):
+            half, half_reference = 0.5 * z[i], 0.5 * reference
+            terms[i] = (half - half_reference) / (half + half_reference) * pieces[i]
+    elif code == 0:
+        for i in range(size):
+            terms[i] = (z[i] - reference) / (z[i] + reference) * pieces[i]
+    elif code == 1:
+        for i in range(size):
+            terms[i] = (z[i] - reference) / max(z[i], reference) * pieces[i]
+    elif code == 2:
+        for i in range(size):
+            terms[i] = abs(z[i] - reference) / max(z[i], reference) * pieces[i]
+    elif code == 3:
+        bar, worst = parameter * reference, parameter - 1.0
+        for i in range(size):
+            gap = (z[i] - reference) / reference
+            terms[i] = (gap if z[i] < bar else worst) * pieces[i]
+        return worst
+    else:
+        for i in range(size):
+            terms[i] = (z[i] - reference) / reference * pieces[i] if pieces[i] > 0.0 else 0.0
+    return 1.0
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _sum(terms, size, start):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return start + Σ terms with Neumaier's compensation, in four lanes that do not wait for each other."""
+    s0, s1, s2, s3 = start, 0.0, 0.0, 0.0
+    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
+    whole = size // 4 * 4
+    for i in range(0, whole, 4):
+        x = terms[i]
+        new = s0 + x
+        back = new - s0
+        c0 += (s0 - (new - back)) + (x - back)
+        s0 = new
+        x = terms[i + 1]
+        new = s1 + x
+        back = new - s1
+        c1 += (s1 - (new - back)) + (x - back)
+        s1 = new
+        x = terms[i + 2]
+        new = s2 + x
+        back = new - s2
+        c2 += (s2 - (new - back)) + (x - back)
+        s2 = new
+        x = terms[i + 3]
+        new = s3 + x
+        back = new - s3
+        c3 += (s3 - (new - back)) + (x - back)
+        s3 = new
+    for i in range(whole, size):
+        x = terms[i]
+        new = s0 + x
+        back = new - s0
+        c0 += (s0 - (new - back)) + (x - back)
+        s0 = new
+    for x in (s1, s2, s3):
+        new = s0 + x
+        back = new - s0
+        c0 += (s0 - (new - back)) + (x - back)
+        s0 = new
+    return s0 + (((c0 + c1) + c2) + c3)
