@@ -91,8 +91,8 @@ def score(
     >>> run = {"arm": "a", "instance": "i", "seed": 3, "horizon": 30, "trace": trace}
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
     >>> scores = gl.score(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="paper"), kernels=["squeezed", "raw"])
-    >>> scores.frame.select("squeezed", "raw", "final_gap").row(0)
-    (-0.10493200469980656, -0.16, -0.5)
+    >>> [round(value, 4) for value in scores.frame.select("squeezed", "raw", "final_gap").row(0)]
+    [-0.1049, -0.16, -0.5]
     """
     return score_grid(envelopes, [snapshot], kernels=kernels, weights=[weight], goals=goals, policies=[policy])[0]
 
