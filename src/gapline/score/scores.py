@@ -176,9 +176,7 @@ def _kernel_notes(kernels: list[Kernel], companions: pl.DataFrame) -> list[str]:
     notes = []
     beaten = int(companions["beaten"].sum())
     if beaten:
-        notes.append(
-            f"{beaten:,} runs beat their reference: an improvement, a stale reference, an instance mismatch or a defect"
-        )
+        notes.append(f"runs that end below their reference: {beaten:,}")
         if any(kernel.code is KernelCode.BERTHOLD for kernel in kernels):
             notes.append(f"berthold is out of its envelope in {beaten:,} runs: shown, not ranked")
     overflowed = int(companions["final_gap"].is_infinite().sum())
