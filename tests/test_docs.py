@@ -1,0 +1,49 @@
+"""Every command and every Python block in the README and the docs runs as it stands, in an empty directory."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+def script_of(block: str) -> str:
+    """Turn a console block into a script: lines after `$ ` are commands, here-documents included."""
+    lines, inside = [], None
+    for line in block.splitlines():
+        if inside is not None:
+            lines.append(line)
+            inside = None if line == inside else inside
+        elif line.startswith("$ "):
+            lines.append(line[2:])
+            mark = re.search(r"<<'?(\w+)'?", line)
+            inside = mark.group(1) if mark else None
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
+def test_console_blocks_run_in_order_in_an_empty_directory(page, tmp_path):
+    script = "set -euo pipefail\n" + "\n".join(script_of(block) for block in blocks(page, "console"))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+def test_python_blocks_run_in_order(page, tmp_path):
+    script = "\n".join(blocks(page, "python"))
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
