@@ -31,6 +31,7 @@ class AlarmKind(StrEnum):
 
     CANDIDATE = "a checked candidate is better than a certified optimum"
     VALUE = "a frozen value is better than a certified optimum"
+    INSIDE = "a frozen value is not the optimum that its own certificate states"
     CERTIFICATES = "two snapshots certify different optima"
 
 
@@ -91,6 +92,8 @@ def find_alarms(
         for snapshot in given:
             alarms += _beaten_certificates(snapshot, envelopes, tolerance)
     maximise = envelopes.transform.maximises if envelopes is not None else snapshot_sense(given, sense) == "max"
+    for snapshot in given:
+        alarms += _contradicted_inside(snapshot, tolerance)
     for one, other in combinations(given, 2):
         for instance in sorted(one.values.keys() & other.values.keys()):
             alarm = _compare(instance, one, other, tolerance, maximise)
@@ -149,6 +152,20 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
         candidate = Side(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]
         alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
+    return alarms
+
+
+def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
+    """Find entries whose own certificate states another optimum than their value."""
+    alarms = []
+    for instance, entry in snapshot.values.items():
+        certificate = entry.more.get("certificate")
+        proven = certificate.get("proven_optimum") if isinstance(certificate, dict) else None
+        if not isinstance(proven, int | float) or entry.value is None:
+            continue
+        if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
+            side = Side(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
+            alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
     return alarms
 
 

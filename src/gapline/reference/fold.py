@@ -115,7 +115,7 @@ def fold(
             )
         )
     if absent:
-        notes.append(f"{len(absent)} instances are not in the snapshot and were not added: {listing(absent)}")
+        notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
     theirs = None if campaign is None else campaign.facts.get("checker")
     if snapshot.checker and theirs and theirs != snapshot.checker:
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
@@ -171,5 +171,5 @@ def _vouched(envelopes: Envelopes, *, trust_solver: bool) -> tuple[Envelopes, li
     doubtful = envelopes.runs.filter((pl.col("validation") != "checker") & pl.col("best").is_not_null())
     if trust_solver or not doubtful.height:
         return envelopes, []
-    note = f"{doubtful.height} runs were left out: only the solver vouches for their candidates"
+    note = f"runs left out because only the solver vouches for their candidates: {doubtful.height}"
     return envelopes.select(pl.col("validation") == "checker"), [note]

@@ -23,12 +23,12 @@ def freeze_campaign(request: FreezeRequest) -> Frozen:
     entries, doubtful = _best_entries(campaign, sense, trusted)
     notes = []
     if doubtful:
-        notes.append(f"{doubtful} runs were left out: only the solver vouches for their candidates")
+        notes.append(f"runs left out because only the solver vouches for their candidates: {doubtful}")
     if not entries:
         hint = "`--validation solver` takes the solver's word" if doubtful else None
         raise SnapshotError(f"{request.location}: expected checked candidates, got none", hint=hint)
     if empty := sorted(set(campaign.runs["instance"]) - set(entries)):
-        notes.append(f"{len(empty)} instances without a checked candidate: {listing(empty)}")
+        notes.append(f"instances without a checked candidate: {len(empty)} ({listing(empty)})")
     store = {"name": "campaign", "version": request.version or campaign.digest(), "url": request.url}
     declared = request.declared()
     declared["objective"] = declared["objective"] or campaign.facts.get("objective")

@@ -198,7 +198,7 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
         noticed.unusable.append(one.key)
         entry["stated"] = "no cost"
     if solution.objective_function not in (None, objective):
-        noticed.doubted.append(f"{one.key} says {solution.objective_function} inside")
+        noticed.doubted.append(f"{one.key}: {solution.objective_function}")
     who = [str(metadata[name]) for name in ("authors", "date") if metadata.get(name)]
     if who:
         entry["source"] = ", ".join(who) + f" ({one.bks})"
@@ -209,9 +209,6 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
     if isinstance(optimality, dict) and optimality.get("proven") is True and solution.cost is not None:
         entry["certified"] = True
         entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and abs_fits(v)}
-        proven = optimality.get("proven_optimum")
-        if isinstance(proven, int | float) and abs(proven - solution.cost) > 1e-9 * abs(solution.cost):
-            noticed.doubted.append(f"{one.key} costs {solution.cost!r} and certifies {proven!r}")
     if objective == _HIERARCHICAL and solution.cost is not None and solution.routes:
         entry |= {"primary": float(len(solution.routes)), "secondary": solution.cost}
     return entry
@@ -238,10 +235,10 @@ def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed:
     problems = (
         (unsolved, "instances without a solution for this objective"),
         (noticed.unusable, "solutions without a usable value"),
-        (noticed.undigested, "solutions without their instance in the clone: no instance digest"),
-        (noticed.doubted, "solutions that contradict themselves"),
+        (noticed.undigested, "solutions without their instance in the clone, so without its digest"),
+        (noticed.doubted, "solutions that state another objective inside"),
     )
-    return [f"{len(found)} {what}: {listing(sorted(found))}" for found, what in problems if found]
+    return [f"{what}: {len(found)} ({listing(sorted(found))})" for found, what in problems if found]
 
 
 def _parents(path: str) -> Iterator[str]:
