@@ -10,7 +10,7 @@ import rfc8785
 from gapline.errors import SnapshotError
 
 # Beyond this an integer is not one double, and RFC 8785 numbers are doubles.
-_EXACT = 2**53
+EXACT = 2**53 - 1
 # The digest cannot cover itself; the day of writing is not content.
 UNCOVERED = ("digest", "created")
 
@@ -55,7 +55,7 @@ def _unique(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:
 
 def _as_number(digits: str) -> int | float:
     number = int(digits) if len(digits) < 20 else float(digits)
-    return number if abs(number) <= _EXACT else float(number)
+    return number if abs(number) <= EXACT else float(number)
 
 
 def _refuse_constant(name: str, where: str) -> None:

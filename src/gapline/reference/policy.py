@@ -153,20 +153,15 @@ def _started(text: str) -> Any:
 
 
 def _folded_from(snapshot: Snapshot, runs: pl.DataFrame) -> bool:
-    if "fold" not in snapshot.more and not any("fold" in entry.more for entry in snapshot.values.values()):
-        return False
-    keys: dict[str, str | None] = {}
-    dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
-    for row, started in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
-        keys[str(RunKey(*row))] = started
-    for entry in snapshot.values.values():
-        fold = entry.more.get("fold")
-        if not isinstance(fold, dict) or fold.get("run") not in keys:
-            continue
-        ours, theirs = keys[str(fold["run"])], fold.get("started")
-        # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
-        if ours is None or theirs is None or ours == theirs:
-            return True
+    folds = [entry.more.get("fold") for entry in snapshot.values.values()]
+    folded = {str(fold["run"]): fold.get("started") for fold in folds if isinstance(fold, dict) and "run" in fold}
+    if folded:
+        dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
+        for row, ours in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
+            key = str(RunKey(*row))
+            # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
+            if key in folded and (ours is None or folded[key] is None or ours == folded[key]):
+                return True
     whole = snapshot.more.get("fold")
     if not isinstance(whole, dict) or not {"horizon", "best", "best_time"} <= set(runs.columns):
         return False

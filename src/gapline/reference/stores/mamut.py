@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from gapline.errors import SnapshotError, UsageError, closest, listing
+from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
 from gapline.reference.git_store import Commit, Repository, open_repository
 from gapline.reference.snapshot import Snapshot
@@ -202,21 +203,21 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
     who = [str(metadata[name]) for name in ("authors", "date") if metadata.get(name)]
     if who:
         entry["source"] = ", ".join(who) + f" ({one.bks})"
-    provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and abs_fits(v)}
+    provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and _fits(v)}
     if provenance:
         entry["provenance"] = provenance
     optimality = metadata.get("optimality")
     if isinstance(optimality, dict) and optimality.get("proven") is True and solution.cost is not None:
         entry["certified"] = True
-        entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and abs_fits(v)}
+        entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and _fits(v)}
     if objective == _HIERARCHICAL and solution.cost is not None and solution.routes:
         entry |= {"primary": float(len(solution.routes)), "secondary": solution.cost}
     return entry
 
 
-def abs_fits(value: object) -> bool:
+def _fits(value: object) -> bool:
     """Say whether canonical JSON can hold a scalar: an integer beyond 2^53 is not one double."""
-    return not isinstance(value, int) or abs(value) <= 2**53
+    return not isinstance(value, int) or abs(value) <= EXACT
 
 
 def _describe_store(request: FreezeRequest, repository: Repository, commit: Commit, family: str) -> dict[str, Any]:
