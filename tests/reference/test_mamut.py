@@ -161,8 +161,8 @@ def test_several_families_need_a_name(tmp_path):
 
 def test_strange_names_large_file_pointers_and_broken_solutions(tmp_path):
     history = History(tmp_path / "repo")
-    history.bks("F/n=5/ü \"q\"", 1.0)
-    history.put("F/n=5/ü \"q\".vrp.json", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'ab' * 32}\nsize 9\n")
+    history.bks('F/n=5/ü "q"', 1.0)
+    history.put('F/n=5/ü "q".vrp.json', f"version https://git-lfs.github.com/spec/v1\noid sha256:{'ab' * 32}\nsize 9\n")
     history.put("F/n=5/B.bks.Duration.json", "{not json")
     history.bks("F/n=5/C", None)
     history.bks("F/n=5/D", 4.0, proven=5.0)
@@ -174,7 +174,10 @@ def test_strange_names_large_file_pointers_and_broken_solutions(tmp_path):
     assert entries["n=5/B"].more["stated"].startswith("not a solution")
     assert entries["n=5/C"].more["stated"] == "no cost"
     assert any(note.startswith("solutions without a usable value: 2 (n=5/B, n=5/C)") for note in frozen.notes)
-    assert any(note.startswith("solutions without their instance in the clone, so without its digest: 3") for note in frozen.notes)
+    assert any(
+        note.startswith("solutions without their instance in the clone, so without its digest: 3")
+        for note in frozen.notes
+    )
     assert [(a.kind, a.certificate.value, a.other.value) for a in find_alarms(frozen.snapshot)] == [
         (AlarmKind.INSIDE, 5.0, 4.0)
     ]
@@ -209,7 +212,9 @@ def test_a_blob_that_is_missing_from_the_clone(tmp_path):
     frozen = freeze(f"mamut:{tmp_path}/repo@main", name="x")
     assert [entry.instance_digest for entry in frozen.snapshot.values.values()] == [None, sha('"B"')]
     drop("F/n=5/B.bks.Duration.json")
-    with pytest.raises(SnapshotError, match=r"F/n=5/B\.bks\.Duration\.json: expected blob .* the clone is not complete"):
+    with pytest.raises(
+        SnapshotError, match=r"F/n=5/B\.bks\.Duration\.json: expected blob .* the clone is not complete"
+    ):
         freeze(f"mamut:{tmp_path}/repo@main", name="x")
 
 
@@ -237,7 +242,15 @@ def test_the_address_of_the_origin_is_kept_without_user_names(store, tmp_path):
     frozen = freeze_snapshot(f"mamut:{tmp_path}/clone@v1", name="x", objective="Duration")
     assert frozen.store.url is None, "a path on this machine is no address"
     subprocess.run(
-        ["git", "-C", str(tmp_path / "clone"), "remote", "set-url", "origin", "https://me:secret@example.org/s/store.git"],
+        [
+            "git",
+            "-C",
+            str(tmp_path / "clone"),
+            "remote",
+            "set-url",
+            "origin",
+            "https://me:secret@example.org/s/store.git",
+        ],
         check=True,
     )
     frozen = freeze_snapshot(f"mamut:{tmp_path}/clone@v1", name="x", objective="Duration")

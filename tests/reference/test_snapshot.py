@@ -12,9 +12,13 @@ from gapline.errors import IntegrityError, SnapshotError
 from gapline.reference.canonical import content_digest
 from gapline.reference.snapshot import SCHEMA, Reference, Snapshot, parse_moment
 
-scalars = st.none() | st.booleans() | st.integers(1 - 2**53, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = (
+    st.none() | st.booleans() | st.integers(1 - 2**53, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+)
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-documents = st.recursive(scalars | names, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3))
+documents = st.recursive(
+    scalars | names, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)
+)
 
 
 @st.composite
@@ -33,7 +37,9 @@ def snapshots(draw):
             max_size=4,
         )
     )
-    return Snapshot.from_entries(entries, name=draw(names), store={"name": "s", "size": draw(documents)}, as_of="2026-01-01")
+    return Snapshot.from_entries(
+        entries, name=draw(names), store={"name": "s", "size": draw(documents)}, as_of="2026-01-01"
+    )
 
 
 def shuffled(value, random):
@@ -102,7 +108,11 @@ def test_digest_is_the_same_in_another_process_zone_and_locale():
     environment = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
     path = os.pathsep.join(p for p in sys.path if p)
     out = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | environment | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=os.environ | environment | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     canonical = (
         '{"as_of":"2026-01-01","checker":null,"name":"n","objective":null,"parent":null,"schema":"gapline.snapshot/1",'
@@ -155,16 +165,24 @@ def test_a_changed_parent_is_compared_with_its_child(folder):
 
 def test_a_changed_file_beside_an_untouched_copy_shows_exactly_what_changed(folder):
     (folder / "copy.json").write_bytes((folder / "child.json").read_bytes())
-    tamper(folder / "child.json", '"certified": false,\n   "source": "given"\n  }\n }', '"certified": true,\n   "source": "given"\n  }\n }')
+    tamper(
+        folder / "child.json",
+        '"certified": false,\n   "source": "given"\n  }\n }',
+        '"certified": true,\n   "source": "given"\n  }\n }',
+    )
     with pytest.raises(IntegrityError) as caught:
         Snapshot.load(folder / "child.json")
-    assert str(caught.value).endswith("compared with its copy copy.json: i2: 5.0 (given) there, 5.0 certified (given) here")
+    assert str(caught.value).endswith(
+        "compared with its copy copy.json: i2: 5.0 (given) there, 5.0 certified (given) here"
+    )
 
 
 def test_without_relatives_both_digests_are_shown(tmp_path):
     Snapshot.from_values({"i": 1.0}, name="alone").save(tmp_path / "alone.json")
     tamper(tmp_path / "alone.json", "1.0", "2.0")
-    with pytest.raises(IntegrityError, match=r"^\S+alone\.json: the file was changed: expected digest sha256:\w+, got sha256:\w+$"):
+    with pytest.raises(
+        IntegrityError, match=r"^\S+alone\.json: the file was changed: expected digest sha256:\w+, got sha256:\w+$"
+    ):
         Snapshot.load(tmp_path / "alone.json")
 
 
@@ -225,7 +243,12 @@ def test_a_file_without_a_digest_is_refused(tmp_path):
 
 
 def test_all_mistakes_are_reported_at_once(tmp_path):
-    document = {"schema": SCHEMA, "store": {"name": "s"}, "as_of": "last week", "values": {"i": {"value": "10"}, "j": 3}}
+    document = {
+        "schema": SCHEMA,
+        "store": {"name": "s"},
+        "as_of": "last week",
+        "values": {"i": {"value": "10"}, "j": 3},
+    }
     (tmp_path / "s.json").write_text(json.dumps(document | {"digest": content_digest(document)}))
     with pytest.raises(SnapshotError) as caught:
         Snapshot.load(tmp_path / "s.json")

@@ -140,8 +140,9 @@ def kept_fields(snapshot: Snapshot | None) -> dict[str, Any]:
 
 
 def runs_digest(runs: pl.DataFrame) -> str:
-    """Name a set of accepted runs by their keys and results, whatever their order."""
-    rows = runs.select(*RUN_KEY, "horizon", "best", "best_time").sort(RUN_KEY)
+    """Name a set of accepted runs by their keys, dates and results, whatever their order."""
+    dates = ["started"] if "started" in runs.columns else []
+    rows = runs.select(*RUN_KEY, "horizon", "best", "best_time", *dates).sort(RUN_KEY)
     return "sha256:" + hashlib.sha256(msgspec.json.encode(rows.rows())).hexdigest()
 
 
