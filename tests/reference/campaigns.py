@@ -38,4 +38,4 @@ def drawn_runs(draw):
     return [(*key, draw(st.lists(candidates, max_size=5))) for key in chosen]
 
 
-references = st.fixed_dictionaries({name: values for name in INSTANCES})
+references = st.fixed_dictionaries(dict.fromkeys(INSTANCES, values))

@@ -1,11 +1,11 @@
 import pytest
-from reference.campaigns import campaign, envelopes
 
 from gapline.envelope import build_envelopes
 from gapline.errors import IntegrityError
 from gapline.reference.alarm import EXPLANATIONS, AlarmKind, find_alarms, negative_notes
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
+from reference.campaigns import campaign, envelopes
 
 RUNS = (("a", "i1", 1, [(1, 12.0), (5, 9.0)]), ("b", "i1", 1, [(2, 9.5)]), ("a", "i2", 1, [(1, 5.0)]))
 

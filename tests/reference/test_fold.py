@@ -1,7 +1,6 @@
 import polars as pl
 import pytest
 from hypothesis import given
-from reference.campaigns import campaign, drawn_runs, envelopes, references
 
 from gapline.envelope import build_envelopes
 from gapline.errors import IntegrityError, UsageError
@@ -9,6 +8,7 @@ from gapline.reference.alarm import AlarmKind
 from gapline.reference.diff import diff_snapshots
 from gapline.reference.fold import fold, fold_snapshot
 from gapline.reference.snapshot import Snapshot
+from reference.campaigns import campaign, drawn_runs, envelopes, references
 
 RUNS = (
     ("a", "i1", 1, [(1, 12.0), (5, 9.0)]),

@@ -2,12 +2,12 @@ import hashlib
 import subprocess
 
 import pytest
-from reference.history import History, git
 
 from gapline.errors import SnapshotError, UsageError
 from gapline.reference.alarm import AlarmKind, find_alarms
 from gapline.reference.diff import diff_snapshots
 from gapline.reference.freeze import freeze, freeze_snapshot
+from reference.history import History, git
 
 
 def sha(text):
@@ -16,7 +16,7 @@ def sha(text):
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Names repeat across sizes; then a better value, a certificate, its retraction, a new instance, a renamed folder."""
+    """Names repeat across sizes; then a certificate, its retraction, a regenerated instance, a renamed folder."""
     history = History(tmp_path_factory.mktemp("store") / "repo")
     old = "benchmarks/TDVRPTW/Fam"
     for base, cost in (("n=20/A-1", 100.0), ("n=20/A-2", 50.5), ("n=50/A-1", 300.0)):

@@ -1,6 +1,5 @@
 import pytest
 from hypothesis import given
-from reference.campaigns import campaign, drawn_runs, envelopes, references
 
 import gapline as gl
 from gapline.envelope import build_envelopes
@@ -8,6 +7,7 @@ from gapline.errors import IntegrityError
 from gapline.reference.fold import fold_snapshot
 from gapline.reference.policy import analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.reference.snapshot import Snapshot
+from reference.campaigns import campaign, drawn_runs, envelopes, references
 
 RUNS = (("a", "i1", 1, [(1, 12.0), (5, 9.0)]), ("a", "i1", 2, [(1, 11.0)]))
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from reference.campaigns import envelopes
 
 import gapline as gl
 from gapline.errors import MissingReferenceError
 from gapline.model.transform import Transform
 from gapline.reference.resolve import resolve_references
 from gapline.reference.snapshot import Snapshot
+from reference.campaigns import envelopes
 
 BAD = {"good": 10.0, "zero": 0.0, "negative": -3.0, "nan": float("nan"), "inf": float("inf")}
 

@@ -1,12 +1,11 @@
 import random
 
 import pytest
-from reference.campaigns import campaign
 
-from gapline.errors import SnapshotError, UsageError
-from gapline.reference import freeze as registry
-from gapline.reference.freeze import Frozen, freeze, freeze_snapshot, store_names
-from gapline.reference.snapshot import Snapshot, read_references
+from gapline.errors import EnvironmentLacksError, SnapshotError, TraceError, UsageError
+from gapline.reference.freeze import freeze, freeze_snapshot, store_names
+from gapline.reference.snapshot import read_references
+from reference.campaigns import campaign
 
 CSV = """\
 instance,value,certified,source,instance_digest,primary,secondary,colour
@@ -140,27 +139,33 @@ def test_campaign_that_only_solvers_vouch_for(tmp_path):
 
 
 def test_wrong_sources_are_named():
-    with pytest.raises(UsageError, match="expected STORE:PLACE, such as csv:refs.csv"):
+    with pytest.raises(UsageError, match="expected STORE:PLACE"):
         freeze("refs.csv", name="x")
     with pytest.raises(UsageError, match="did you mean 'csv'"):
         freeze("cvs:refs.csv", name="x")
     with pytest.raises(UsageError, match="as_of: expected an ISO 8601 moment"):
         freeze("csv:refs.csv", name="x", as_of="soon")
     for scheme in ("csv", "solu", "cvrplib", "mamut", "campaign"):
-        with pytest.raises((SnapshotError, Exception), match=r"nowhere/x"):
+        with pytest.raises((SnapshotError, TraceError), match=r"nowhere/x"):
             freeze(f"{scheme}:nowhere/x", name="x")
 
 
-def test_another_package_can_bring_a_store(monkeypatch):
-    from importlib.metadata import EntryPoint
-
-    point = EntryPoint("shelf", "reference.test_stores:freeze_shelf", registry.ENTRY_POINTS)
-    monkeypatch.setattr(
-        registry, "entry_points", lambda *, group, name=None: [point] if name in (None, "shelf") else []
+def test_another_package_can_bring_a_store(tmp_path, monkeypatch):
+    """A package as pip would install it: a module, and metadata that names its entry point."""
+    (tmp_path / "gapline_shelf.py").write_text(
+        "from gapline.reference.freeze import Frozen\n"
+        "from gapline.reference.snapshot import Snapshot\n"
+        "def freeze_shelf(request):\n"
+        "    return Frozen(Snapshot.from_values({request.location: 1.0}, name=request.name))\n"
     )
-    assert store_names()[-1] == "shelf"
+    metadata = tmp_path / "gapline_shelf-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: gapline-shelf\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[gapline.stores]\nshelf = gapline_shelf:freeze_shelf\nbroken = gapline_absent:freeze\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert store_names()[-2:] == ["broken", "shelf"]
     assert freeze_snapshot("shelf:top", name="x").values["top"].value == 1.0
-
-
-def freeze_shelf(request):
-    return Frozen(Snapshot.from_values({request.location: 1.0}, name=request.name))
+    with pytest.raises(EnvironmentLacksError, match="store 'broken': gapline_absent:freeze cannot be loaded"):
+        freeze_snapshot("broken:top", name="x")
