@@ -30,15 +30,22 @@ def frozen(as_of, value=10.0):
         ("2026-01-01T00:00:00Z", (None, None), "frozen, declared"),
         ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", None), "frozen, declared"),
         (None, (None, None), "frozen, declared"),
-        # Made today, and the runs began long ago: whatever was declared, it was not before them.
-        (None, ("2001-01-02T00:00:00Z", "2001-01-03T00:00:00Z"), "retrospective"),
-        (None, ("2999-01-02T00:00:00Z", "2999-01-03T00:00:00Z"), "frozen, declared"),
+        (None, ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "frozen, declared"),
     ],
 )
 def test_labels_follow_the_dates(as_of, started, label):
     runs = dated(*started)
     assert label_policy(frozen(as_of), runs.runs) == label
     assert gl.score(runs, frozen(as_of)).reference.policy == label
+
+
+def test_the_date_of_the_file_can_rule_freezing_out_but_never_prove_it(tmp_path):
+    """The day of writing is not covered by the digest."""
+    written = Snapshot.load(frozen(None).save(tmp_path / "s.json"))
+    long_ago = dated("2001-01-02T00:00:00Z", "2001-01-03T00:00:00Z")
+    far_ahead = dated("2999-01-02T00:00:00Z", "2999-01-03T00:00:00Z")
+    assert label_policy(written, long_ago.runs) == "retrospective"
+    assert label_policy(written, far_ahead.runs) == "frozen, declared"
 
 
 def test_runs_without_dates_are_declared():

@@ -118,7 +118,6 @@ class Snapshot(BaseModel):
         document = {
             "schema": SCHEMA,
             "name": name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "as_of": as_of,
             "store": dict(store),
             "objective": objective,
@@ -208,16 +207,19 @@ class Snapshot(BaseModel):
         return head | {"values": {instance: entry.document() for instance, entry in self.values.items()}}
 
     def save(self, path: str | Path) -> Path:
-        """Write the snapshot file; another snapshot that already has this name is never overwritten."""
+        """Write the snapshot file, dated today; another snapshot that already has this name is never overwritten."""
         file = Path(path)
         if file.exists():
-            there = read_document(file).get("digest")
-            if there != self.digest:
+            there = read_document(file)
+            if there.get("digest") != self.digest:
                 raise SnapshotError(
-                    f"{file}: expected a new file, got one that holds {there or 'something else'}",
+                    f"{file}: expected a new file, got one that holds {there.get('digest') or 'something else'}",
                     hint="a snapshot never changes: give the new one a name of its own",
                 )
-        document = self.document() | {"digest": self.digest}
+            if content_digest(there) == self.digest:
+                return file
+        created = self.created or datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        document = self.document() | {"created": created, "digest": self.digest}
         text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         write_atomically(file, lambda stream: stream.write(text.encode("utf-8")))
         return file
