@@ -1,9 +1,11 @@
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 
 from gapline.envelope import build_envelopes
 from gapline.errors import IntegrityError, UsageError
+from gapline.model.campaign import Campaign
 from gapline.reference.alarm import AlarmKind
 from gapline.reference.diff import diff_snapshots
 from gapline.reference.fold import fold, fold_snapshot
@@ -81,6 +83,30 @@ def test_a_raw_value_is_stored_and_beaten_on_the_transformed_scale():
     )
     folded = fold_snapshot(OLD, built, name="new")
     assert (folded.values["i1"].value, folded.values["i2"].value) == (12.0, 5.0)
+
+
+def test_components_of_a_hierarchical_objective_are_folded():
+    runs = pl.DataFrame(
+        {"arm": ["a"], "instance": ["i"], "seed": [1], "horizon": [30.0], "size": [100.0], "first": [0], "count": [2],
+         "validation": ["checker"]}
+    )  # fmt: skip
+    made = Campaign.from_arrays(
+        runs=runs, time=np.array([1.0, 2.0]), objective=np.array([300.0, 260.0]), verdict=np.ones(2, np.uint8),
+        primary=np.array([3.0, 3.0]), secondary=np.array([300.0, 260.0]),
+    )  # fmt: skip
+    built = build_envelopes(made, transform="hierarchical:10n")
+    entry = {"value": 3280.0, "primary": 3.0, "secondary": 280.0}
+    old = Snapshot.from_entries({"i": entry}, name="old", store={"name": "s"})
+    new = fold_snapshot(old, built, name="new").values["i"]
+    assert (new.value, new.primary, new.secondary) == (3260.0, 3.0, 260.0)
+    better = Snapshot.from_entries({"i": entry | {"primary": 2.0}}, name="better", store={"name": "s"})
+    assert fold_snapshot(better, built, name="new") is better
+
+
+def test_wrong_use_is_refused():
+    for options, message in (({"tolerance": -1.0}, "tolerance"), ({"as_of": "soon"}, "as_of")):
+        with pytest.raises(UsageError, match=f"{message}: expected"):
+            fold(OLD, envelopes(*RUNS), name="new", **options)
 
 
 def test_a_changed_instance_is_refused():

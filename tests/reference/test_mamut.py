@@ -219,14 +219,28 @@ def test_a_blob_that_is_missing_from_the_clone(tmp_path):
 
 
 def test_more_objects_than_a_pipe_holds(tmp_path):
-    """2 x 3000 ids are 240 kB of questions and several MB of answers: more than both pipes hold at once."""
+    """2 x 1200 ids are 98 kB of questions and more than a MB of answers: more than both pipes hold at once."""
     history = History(tmp_path / "repo")
-    for number in range(3000):
+    for number in range(1200):
         history.put(f"F/n=5/I{number}.vrp.json", f'{{"pad": "{"x" * 1000}{number}"}}')
         history.bks(f"F/n=5/I{number}", 1.0 + number)
     history.commit("01-01")
     snapshot = freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x")
-    assert {f"n=5/I{n}": 1.0 + n for n in range(3000)} == values(snapshot)
+    assert {f"n=5/I{n}": 1.0 + n for n in range(1200)} == values(snapshot)
+
+
+def test_a_path_with_an_at_sign_and_a_sha256_repository(tmp_path):
+    folder = tmp_path / "me@home"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
+    history = History.__new__(History)
+    history.folder = folder
+    history.bks("F/n=5/A", 1.0)
+    commit = history.commit("01-01")
+    assert len(commit) == 64
+    snapshot = freeze_snapshot(f"mamut:{folder}", name="x")
+    assert (snapshot.store.version, snapshot.store.swhid) == (commit, None)
+    assert snapshot.digest == freeze_snapshot(f"mamut:{folder}@main", name="x").digest
 
 
 def test_a_path_that_is_no_repository(tmp_path):

@@ -3,7 +3,7 @@ from hypothesis import given
 
 import gapline as gl
 from gapline.envelope import build_envelopes
-from gapline.errors import IntegrityError
+from gapline.errors import IntegrityError, MissingReferenceError
 from gapline.reference.fold import fold_snapshot
 from gapline.reference.policy import analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.reference.snapshot import Snapshot
@@ -86,6 +86,18 @@ def test_analysis_without_prior_takes_the_best_of_the_campaign():
     snapshot = analysis_snapshot(None, envelopes(*RUNS, ("a", "i2", 1, [])))
     assert {name: entry.value for name, entry in snapshot.values.items()} == {"i1": 9.0}
     assert snapshot.values["i1"].more["fold"]["run"] == "a/i1/1"
+
+
+@pytest.mark.parametrize("bad", [0.0, -3.0])
+def test_analysis_does_not_hide_a_reference_that_is_not_positive(bad):
+    snapshot = analysis_snapshot(frozen("2026-01-01", bad), envelopes(*RUNS))
+    assert snapshot.values["i1"].value == bad
+    with pytest.raises(MissingReferenceError, match=r"i1 \(-?[03]\)"):
+        gl.score(envelopes(*RUNS), snapshot)
+
+
+def test_analysis_fills_what_the_store_names_without_a_number():
+    assert analysis_snapshot(frozen("2026-01-01", float("nan")), envelopes(*RUNS)).values["i1"].value == 9.0
 
 
 def test_analysis_keeps_a_certificate_that_only_the_last_bits_contradict():

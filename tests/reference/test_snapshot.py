@@ -1,5 +1,7 @@
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -203,6 +205,19 @@ def test_snapshots_cannot_be_changed():
         snapshot.values["i"].value = 2.0
     with pytest.raises(ValueError, match="frozen"):
         snapshot.name = "other"
+
+
+def test_snapshots_travel_to_workers():
+    snapshot = Snapshot.from_values({"i": 1.0}, name="n", certified=["i"])
+    there = pickle.loads(pickle.dumps(snapshot))
+    assert there == snapshot
+    assert there.values["i"].certified
+    assert copy.deepcopy(snapshot) is snapshot
+
+
+def test_values_that_are_no_numbers_are_named():
+    with pytest.raises(SnapshotError, match="mine: expected a number for i, got 'ten'"):
+        Snapshot.from_values({"i": "ten"}, name="mine")
 
 
 def test_unknown_fields_are_kept_everywhere(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from gapline.envelope import Envelopes
-from gapline.errors import IntegrityError, listing
+from gapline.errors import IntegrityError, UsageError, listing
 from gapline.model.tables import RunKey
 from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
@@ -65,6 +65,12 @@ class Alarm:
         return asdict(self) | {"kind": self.kind.value}
 
 
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is no small relative difference."""
+    if not 0 <= tolerance < 1:
+        raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")
+
+
 def is_beaten(reference: float, value: float, tolerance: float = TOLERANCE) -> bool:
     """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
 
@@ -86,6 +92,7 @@ def find_alarms(
     Values are compared on the scale of the envelopes' transform; without envelopes, raw and in the direction `sense`
     (`min` unless a snapshot says otherwise). Entries that belong to different instance digests are not compared.
     """
+    check_tolerance(tolerance)
     given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
     alarms = []
     if envelopes is not None:

@@ -1,6 +1,7 @@
 """Reference policies: what question a score against this snapshot answers, and the analysis reference."""
 
 import hashlib
+import math
 from enum import StrEnum
 from typing import Any
 
@@ -68,13 +69,13 @@ def analysis_snapshot(snapshot: Snapshot | None, envelopes: Envelopes, *, name: 
     names = best["instance"].to_list()
     entries = {} if snapshot is None else {instance: e.document() for instance, e in snapshot.values.items()}
     if snapshot is None:
-        prior = [float("nan")] * len(names)
+        prior = [math.nan] * len(names)
     else:
         sizes = instance_sizes(envelopes.runs)
         prior = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
     for row, reference in zip(best.iter_rows(named=True), prior, strict=True):
-        # Also true where there is no prior, or none that is a positive number.
-        if row["best"] < reference or not reference > 0:
+        # A prior of zero or below is the minimum, and stays, so that scoring refuses and lists it.
+        if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
             before = None if snapshot is None else snapshot.values.get(row["instance"])
             if before is not None and before.certified and not is_beaten(reference, row["best"], TOLERANCE):

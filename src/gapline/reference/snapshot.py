@@ -142,10 +142,13 @@ class Snapshot(BaseModel):
         """Build a snapshot from numbers at hand."""
         if strangers := sorted(set(certified) - set(values)):
             raise SnapshotError(f"{name}: expected certified instances among the values, got {listing(strangers)}")
-        entries = {
-            instance: {"value": float(value), "certified": instance in certified, "source": source}
-            for instance, value in values.items()
-        }
+        entries: dict[str, dict[str, Any]] = {}
+        for instance, value in values.items():
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise SnapshotError(f"{name}: expected a number for {instance}, got {value!r}") from None
+            entries[instance] = {"value": number, "certified": instance in certified, "source": source}
         return cls.from_entries(entries, name=name, store={"name": "values"}, as_of=as_of, objective=objective)
 
     @classmethod
@@ -227,6 +230,15 @@ class Snapshot(BaseModel):
     def __len__(self) -> int:
         return len(self.values)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers get snapshots by pickle, and a read-only view of a mapping cannot be pickled.
+        return _rebuild, (self.document(),)
+
+    def __deepcopy__(self, memo: object = None) -> Self:
+        return self
+
+    __copy__ = __deepcopy__
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot) and self.digest == other.digest
 
@@ -279,6 +291,10 @@ def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
 
     file = Path(path)
     return freeze_snapshot(f"csv:{file}", name=name or file.stem)
+
+
+def _rebuild(document: dict[str, Any]) -> Snapshot:
+    return Snapshot.model_validate(document)
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gapline.capture.read import read
-from gapline.errors import SnapshotError, UsageError, listing
+from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RunKey, VerdictCode
 from gapline.reference.freeze import FreezeRequest, Frozen
@@ -16,8 +16,6 @@ from gapline.reference.snapshot import Snapshot
 def freeze_campaign(request: FreezeRequest) -> Frozen:
     """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
     campaign = read(Path(request.location))
-    if request.sense not in (None, "min", "max"):
-        raise UsageError(f"sense: expected min or max, got {request.sense!r}")
     sense = request.sense or campaign.facts.get("sense", "min")
     trusted = ("checker", "solver") if request.trust_solver else ("checker",)
     entries, doubtful = _best_entries(campaign, sense, trusted)

@@ -62,7 +62,7 @@ class _Noticed:
 def freeze_mamut(request: FreezeRequest) -> Frozen:
     """Freeze one objective of one family at one commit."""
     where, _, revision = request.location.rpartition("@")
-    if not where:
+    if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
         where, revision = request.location, "HEAD"
     repository = open_repository(Path(where))
     commit = repository.commit(revision)
