@@ -31,19 +31,13 @@ def script_of(block: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
-def test_console_blocks_run_in_order_in_an_empty_directory(page, tmp_path):
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
+def test_a_page_runs_as_it_stands(page, tmp_path):
+    """The console blocks in order, then the Python blocks as one script, in the same directory."""
     script = "set -euo pipefail\n" + "\n".join(script_of(block) for block in blocks(page, "console"))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_blocks_run_in_order(page, tmp_path):
-    script = "\n".join(blocks(page, "python"))
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    for command in (["bash", "-c", script], [sys.executable, "-c", "\n".join(blocks(page, "python"))]):
+        done = subprocess.run(
+            command, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
