@@ -258,7 +258,12 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             bounds += code[k] == 3
         backwards = 0
         for k in range(size - 1):
-            backwards += t[k + 1] < t[k]
+            backwards += not (t[k] <= t[k + 1])
+        if backwards:
+            # Missing stamps at the end of a run are in order; only now is it worth while to tell them apart.
+            backwards = 0
+            for k in range(size - 1):
+                backwards += _goes_back(t[k], t[k + 1])
         end = _first_beyond(t, limit)
         late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
         for k in range(end, size):
@@ -309,6 +314,12 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _goes_back(before, after):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Say whether a stamp is earlier than the one before it, or present after a missing one."""
+    return after < before or (before != before and after == after)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
     low, high = 0, len(time)
@@ -342,7 +353,7 @@ def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked): 
     """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
     for k in range(begin, stop):
         t, z = time[k], objective[k]
-        if k > begin and t < time[k - 1]:
+        if k > begin and _goes_back(time[k - 1], t):
             return k
         valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
         if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):
@@ -423,7 +434,7 @@ def _refuse_bad_runs(campaign: Campaign, found: _Accepted, transform: Transform)
     for row in rows.tolist():
         k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
         key = RunKey(*keys.row(row))
-        if k > begin and campaign.time[k] < campaign.time[k - 1]:
+        if k > begin and _goes_back(campaign.time[k - 1], campaign.time[k]):
             backwards.append(str(key))
         else:
             bad.append(f"{key} has {float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}")
