@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-import oracle
 import polars as pl
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline import envelope as envelope_module
 from gapline.envelope import hierarchy_violations, in_slices
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError
@@ -292,9 +292,7 @@ def large_campaign():
         "first": first, "count": count,
     })  # fmt: skip
     verdict = (generator.random(total) < 0.9).astype(np.uint8)
-    return gl.Campaign.from_arrays(
-        runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict
-    )
+    return gl.Campaign.from_arrays(runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict)
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
@@ -308,7 +306,9 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
         envelopes = gl.build_envelopes(campaign)
         scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
         curve = gl.mean_curve(envelopes, snapshot, by=[])
-        results.append((envelopes.time.tobytes(), envelopes.objective.tobytes(), envelopes.runs, scores.frame, curve.frame))
+        results.append(
+            (envelopes.time.tobytes(), envelopes.objective.tobytes(), envelopes.runs, scores.frame, curve.frame)
+        )
     for other in results[1:]:
         assert other[:2] == results[0][:2]
         assert all(mine.equals(theirs) for mine, theirs in zip(other[2:], results[0][2:], strict=True))

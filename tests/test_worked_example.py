@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
 
 import gapline as gl
+import oracle
 from gapline.score.kernels import (
     maxform_from_squeezed,
     maxform_gap,
@@ -82,7 +82,11 @@ def test_one_call_scores_all_kernels_like_six_calls(envelopes, snapshot):
 def test_companions_of_the_three_runs(envelopes, snapshot):
     frame = gl.score(envelopes, snapshot, goals=[0.0, 0.5, -0.4]).frame
     assert frame["final_gap"].to_list() == [None, pytest.approx(0.3, abs=1e-15), -0.5]
-    assert frame["final_squeezed"].to_list() == [1.0, pytest.approx(3 / 23, abs=1e-15), pytest.approx(-1 / 3, abs=1e-15)]
+    assert frame["final_squeezed"].to_list() == [
+        1.0,
+        pytest.approx(3 / 23, abs=1e-15),
+        pytest.approx(-1 / 3, abs=1e-15),
+    ]
     assert frame["first_time"].to_list() == [None, 5.0, 0.0]
     assert frame["hit:0"].to_list() == [np.inf, np.inf, 5.0]
     assert frame["hit:0.5"].to_list() == [np.inf, 19.0, 0.0]
@@ -127,7 +131,9 @@ def test_early_weighting_makes_the_slow_start_of_run_2_more_prominent(envelopes,
 
 def test_end_weighting_pulls_run_3_to_its_final_gap_as_the_cutoff_shrinks(envelopes, snapshot):
     final = -1 / 3
-    scores = [score_of(envelopes, snapshot, 3, "squeezed", f"end-log:{c}") for c in ("1", "0.1", "0.01", "1e-6", "1e-12")]
+    scores = [
+        score_of(envelopes, snapshot, 3, "squeezed", f"end-log:{c}") for c in ("1", "0.1", "0.01", "1e-6", "1e-12")
+    ]
     distances = [abs(score - final) for score in scores]
     assert distances == sorted(distances, reverse=True)
     assert score_of(envelopes, snapshot, 3, "squeezed") > scores[0] > scores[-1] > final

@@ -4,13 +4,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline.errors import UsageError
 from gapline.score.kernels import berthold_gap, dimacs_gap, maxform_gap, squeezed_gap
 
@@ -129,8 +129,9 @@ def test_stopping_early_equals_holding_the_last_incumbent_explicitly(run, refere
         return
     best, horizon = float(steps[-1][1]), run["horizon"]
     held = [(k / 10 * horizon, best, True) for k in range(11) if k / 10 * horizon >= steps[-1][0]]
-    mine, theirs = score_run(run, reference, weight=weight), score_run(
-        run | {"trace": run["trace"] + held}, reference, weight=weight
+    mine, theirs = (
+        score_run(run, reference, weight=weight),
+        score_run(run | {"trace": run["trace"] + held}, reference, weight=weight),
     )
     assert all(mine[kernel] == theirs[kernel] for kernel in strategies.KERNELS)
 

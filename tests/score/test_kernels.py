@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline.errors import UsageError
 from gapline.score.kernels import (
     PAPER_KERNELS,

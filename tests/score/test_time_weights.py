@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracle
 from gapline.errors import UsageError
 from gapline.score.time_weights import parse_weight, step_weight, width
 
