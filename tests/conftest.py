@@ -1,6 +1,6 @@
 """Hypothesis profiles: the same examples on every machine by default, many fresh ones on request.
 
-`HYPOTHESIS_PROFILE=thorough python -m pytest` looks for new counterexamples; the default finds the same ones everywhere.
+`HYPOTHESIS_PROFILE=thorough python -m pytest` looks for new counterexamples; the default is the same everywhere.
 """
 
 import os

@@ -7,6 +7,7 @@ True, False or None (unchecked); a step is (time, objective). Floats are taken a
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 DIGITS = Context(prec=60)
 Step = tuple[Fraction, Fraction]
@@ -39,10 +40,9 @@ def gap(kernel: str, z: Fraction | float | None, reference: Fraction | float) ->
     z, star = Fraction(z), Fraction(reference)
     if name == "squeezed":
         return (z - star) / (z + star)
-    if name == "maxform":
-        return (z - star) / max(z, star)
-    if name == "berthold":
-        return abs(z - star) / max(z, star)
+    if name in ("maxform", "berthold"):
+        signed = (z - star) / max(z, star)
+        return signed if name == "maxform" else abs(signed)
     if name == "dimacs":
         theta = Fraction(float(argument))
         return z / star - 1 if z < theta * star else theta - 1
@@ -87,7 +87,7 @@ def integral(
     limit = Fraction(horizon)
     points = [(Fraction(0), None), *((Fraction(t), Fraction(z)) for t, z in steps), (limit, None)]
     total = Fraction(0)
-    for (start, z), (end, _) in zip(points, points[1:], strict=False):
+    for (start, z), (end, _) in pairwise(points):
         here = gap(kernel, z, reference)
         if here is None:
             if not steps or steps[0][0] > 0:

@@ -140,7 +140,7 @@ def test_end_weighting_pulls_run_3_to_its_final_gap_as_the_cutoff_shrinks(envelo
 
 
 def test_end_weighting_separates_a_pair_with_equal_uniform_scores():
-    """A steady run and one that improves late and steeply: equal areas, and the end-weighted view favours the second."""
+    """A steady run and one that improves late and steeply: equal areas; the end-weighted view favours the latter."""
     steady, late = ([0], [20]), ([0, 20], [30, 10])
     uniform = [gl.primal_integral(*run, reference=10, horizon=30) for run in (steady, late)]
     end = [gl.primal_integral(*run, reference=10, horizon=30, weight="end-log:0.1") for run in (steady, late)]

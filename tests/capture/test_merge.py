@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import strategies
 from gapline.errors import TraceError
 
 

@@ -121,7 +121,7 @@ CARRIERS = [
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_every_carrier_gives_the_same_campaign(carrier, tmp_path):
     campaign = gl.read(carrier(tmp_path))
-    assert [str(key) for key in campaign.keys()] == ["a/i/1", "a/j/1", "b/i/7"]
+    assert list(map(str, campaign.keys())) == ["a/i/1", "a/j/1", "b/i/7"]
     assert campaign.runs["count"].to_list() == [3, 0, 1]
     assert campaign.runs["panel"].to_list() == ["p", "q", "p"]
     assert campaign.runs["horizon"].to_list() == [30.0, 60.0, 30.0]
@@ -279,7 +279,7 @@ def test_a_bad_horizon_is_refused_with_its_value(cell, tmp_path):
 
 def test_an_unknown_status_is_refused_with_those_known(tmp_path):
     path = write(tmp_path, ["a,i,1,1,20,done"], header="arm,instance,seed,time,objective,status")
-    with pytest.raises(TraceError, match="expected one of finished, time-limit.*got 'done'"):
+    with pytest.raises(TraceError, match=r"expected one of finished, time-limit.*got 'done'"):
         gl.read(path)
 
 
@@ -297,10 +297,11 @@ def test_verdicts_in_every_spelling(cell, code, tmp_path):
     assert gl.read(write(tmp_path, [f"a,i,1,1,20,{cell},30"])).verdict.tolist() == [code]
 
 
-@pytest.mark.parametrize("rows", [[",i,1,1,20,true,30"], ["a,,1,1,20,true,30"], ["a,i,,1,20,true,30"], ["a,i,one,1,20,true,30"],
-                                  ["a,i,1.5,1,20,true,30"], ["a,i,99999999999999999999,1,20,true,30"], ["a,i"]])  # fmt: skip
-def test_a_row_that_belongs_to_no_run_is_refused_with_its_line(rows, tmp_path):
-    path = write(tmp_path, ["a,i,1,1,20,true,30", *rows])
+@pytest.mark.parametrize(
+    "key", [",i,1", "a,,1", "a,i,", "a,i,one", "a,i,1.5", "a,i,99999999999999999999", "a,i,٣", None]
+)  # fmt: skip
+def test_a_row_that_belongs_to_no_run_is_refused_with_its_line(key, tmp_path):
+    path = write(tmp_path, ["a,i,1,1,20,true,30", f"{key},1,20,true,30" if key else "a,i"])
     with pytest.raises(TraceError, match="expected a ") as caught:
         gl.read(path)
     assert f"{path}:3" in str(caught.value)
@@ -380,7 +381,8 @@ def test_a_line_that_is_no_object_is_refused_with_its_number(line, tmp_path):
 
 HOSTILE_NAMES = [
     "../../x", "/etc/passwd", "x" * 300, "a\u202eb", "tab\there", "<img src=x onerror=alert(1)>", "</script>", "=cmd()",
-    "$(rm)", "naïve İı", "case", "CASE", "quote\"d", "comma,name", "new\nline", "nul\x00l", "{a}", "%s", "[brackets]", "*",
+    "$(rm)", "naïve İı", "case", "CASE", "quote\"d", "comma,name", "new\nline", "nul\x00l", "{a}", "%s",
+    "[brackets]", "*",
 ]  # fmt: skip
 
 
@@ -393,8 +395,8 @@ def test_hostile_names_are_data_and_nothing_else(tmp_path):
     assert sorted(campaign.runs["arm"]) == sorted(HOSTILE_NAMES)
     for suffix in ("csv", "parquet", "jsonl"):
         frame = pl.DataFrame(
-            {"arm": HOSTILE_NAMES, "instance": HOSTILE_NAMES, "seed": 1, "panel": HOSTILE_NAMES, "horizon": 9.0, "time": 1.0,
-             "objective": 5.0}
+            {"arm": HOSTILE_NAMES, "instance": HOSTILE_NAMES, "seed": 1, "panel": HOSTILE_NAMES, "horizon": 9.0,
+             "time": 1.0, "objective": 5.0}
         )  # fmt: skip
         path = tmp_path / f"t.{suffix}"
         {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}[suffix](path)

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import strategies
 from gapline.errors import TraceError, UsageError
 
 

@@ -2,13 +2,14 @@
 
 import json
 import mmap
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given
 
 import gapline as gl
+import strategies
 from gapline.errors import IntegrityError, TraceError
 from gapline.model.store import read_manifest, verify_campaign, write_atomically
 
@@ -53,8 +54,6 @@ def test_everything_optional_survives(tmp_path):
 
 def test_a_part_of_a_campaign_is_saved_alone(tmp_path):
     whole = gl.merge([campaign(1), campaign(2)])
-    from dataclasses import replace
-
     part = replace(whole, runs=whole.runs.tail(1))
     part.save(tmp_path / "c")
     assert len(gl.open(tmp_path / "c").time) == 3

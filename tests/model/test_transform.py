@@ -34,8 +34,9 @@ def test_no_digit_of_a_constant_is_lost_in_its_name(constant):
 
 
 @pytest.mark.parametrize(
-    "text", ["shfit:1", "shift", "shift:", "shift:x", "shift:nan", "shift:inf", "none:1", "reciprocal:0", "reciprocal:-1",
-             "negate-shift", "hierarchical", "hierarchical:0", "hierarchical:n", "hierarchical:-5", "shift:10n"]
+    "text",
+    ["shfit:1", "shift", "shift:", "shift:x", "shift:nan", "shift:inf", "none:1", "reciprocal:0", "reciprocal:-1",
+     "negate-shift", "hierarchical", "hierarchical:0", "hierarchical:n", "hierarchical:-5", "shift:10n"],
 )  # fmt: skip
 def test_bad_transforms_are_refused_with_the_syntax(text):
     with pytest.raises(UsageError, match="transform: expected"):

@@ -4,19 +4,19 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline.errors import HorizonError, UsageError
 from gapline.score.curve import CurveSum, curve_sum, evaluate_steps, merge_curve_sums, step_area
 from gapline.score.kernels import parse_kernel
 
 ONE_HORIZON = strategies.campaigns(horizon=30.0)
-# Quarters keep the oracle's denominators small; the curve of hostile numbers is held to the integral's by the area identity.
+# Quarters keep the oracle's denominators small; the area identity holds the curves of other numbers to the integral.
 QUARTERS = strategies.campaigns(horizon=30.0, objectives=st.integers(1, 240).map(lambda k: k / 4), max_runs=6)
 
 
@@ -80,7 +80,7 @@ def test_area_identity_on_relative_time_where_horizons_differ(drawn):
 
 @given(ONE_HORIZON, st.lists(st.integers(0, 3), min_size=10, max_size=10), st.data())
 def test_merging_any_partition_gives_the_same_bits(drawn, parts, data):
-    envelopes, snapshot = prepared(drawn)
+    envelopes, _ = prepared(drawn)
     size = len(envelopes)
     weights = np.array(data.draw(st.lists(st.floats(0.001, 10), min_size=size, max_size=size)))
     references = np.array([drawn[1][i] for i in envelopes.runs["instance"]])
@@ -121,9 +121,8 @@ def test_a_curve_by_hand():
     curve = gl.mean_curve(*prepared((runs, {"i": 10.0}))).frame
     assert curve["time"].to_list() == [0.0, 1.0, 2.0, 4.0]
     assert curve["value"].to_list() == pytest.approx([1.0, 0.75, 5 / 12, 1 / 4], abs=1e-15)
-    assert evaluate_steps(curve["time"].to_numpy(), curve["value"].to_numpy(), np.array([0.0, 0.999, 1.0, 4.0])).tolist() == [
-        1.0, 1.0, 0.75, curve["value"][3],
-    ]  # fmt: skip
+    time, value = curve["time"].to_numpy(), curve["value"].to_numpy()
+    assert evaluate_steps(time, value, np.array([0.0, 0.999, 1.0, 4.0])).tolist() == [1.0, 1.0, 0.75, value[3]]
 
 
 def test_empty_runs_stay_in_and_a_curve_of_nothing_else_is_flat():

@@ -4,13 +4,13 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline.errors import HorizonError, UsageError
 
 GOALS = (0.01, 0.5, -0.25)

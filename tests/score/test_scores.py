@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-import strategies
 from hypothesis import given
 
 import gapline as gl
+import strategies
 from gapline.errors import MissingReferenceError, UsageError
 from gapline.score.weighting import run_weights
 

@@ -1,6 +1,7 @@
 """Time weights: closed forms against sixty digits, and what is refused."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,10 +33,7 @@ def test_the_weight_of_the_parts_is_the_weight_of_the_whole(horizon, cuts, name)
     weight = parse_weight(name)
     edges, values = weight.arrays()
     points = [0.0, *sorted(cut * horizon for cut in cuts), horizon]
-    parts = [
-        width(int(weight.code), weight.cutoff, edges, values, a, b, horizon)
-        for a, b in zip(points, points[1:], strict=False)
-    ]
+    parts = [width(int(weight.code), weight.cutoff, edges, values, a, b, horizon) for a, b in pairwise(points)]
     whole = width(int(weight.code), weight.cutoff, edges, values, 0.0, horizon, horizon)
     assert all(part >= 0 for part in parts)
     assert sum(parts) == pytest.approx(whole, rel=1e-13)

@@ -4,14 +4,14 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import polars as pl
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
+import oracle
+import strategies
 from gapline.errors import MixedScoresError, UsageError
 from gapline.summary.means import trimmed_mean, weighted_mean, weighted_quantile
 
