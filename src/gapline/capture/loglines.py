@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -115,9 +116,9 @@ class EventList:
         if len(self.problems) < MOST_PROBLEMS * 10:
             self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
 
-    def columns(self) -> dict[str, object]:
+    def columns(self) -> dict[str, Any]:
         """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
-        columns: dict[str, object] = {
+        columns: dict[str, Any] = {
             "time": np.array(self.time, np.float64),
             "objective": np.array(self.objective, np.float64),
             "verdict": np.array(self.verdict, np.uint8),
