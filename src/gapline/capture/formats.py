@@ -27,6 +27,10 @@ BUILT_IN = (
 )
 
 
+class UnknownFormatError(TraceError):
+    """The head of a file looks like no known format."""
+
+
 def format_names() -> tuple[str, ...]:
     """Return the names that `--format` takes, without `auto`."""
     return (*BUILT_IN, *(name for name in _plugins() if name not in BUILT_IN))
@@ -84,10 +88,8 @@ def detect(log: LogFile, readers: Sequence[Reader]) -> Reader:
             hint=f"say which with --format {candidates[0].name}",
         )
     first = next((line for line in head.splitlines() if line.strip()), b"")
-    raise TraceError(
-        f"{log.path}: expected a known format, got {shown(first)}"
-        if first
-        else f"{log.path}: expected a log, got an empty file",
+    raise UnknownFormatError(
+        f"{log.path}: expected a known format, got {shown(first) if first else 'an empty file'}",
         hint=f"name it with --format: {listing(format_names(), most=40)}",
     )
 

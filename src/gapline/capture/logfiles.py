@@ -47,10 +47,11 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in sorted(names) if not name.startswith("."))
 
 
-def load_file(path: Path) -> LogFile:
-    """Read a file, unpack it and give its reader a way to the files beside it."""
+def load_file(path: Path, read_beside: set[Path] | None = None) -> LogFile:
+    """Read a file, unpack it and give its reader a way to the files beside it, noting in `read_beside` which it took."""
     data, cut = _read(path)
-    return LogFile(path=str(path), data=data, cut=cut, beside=lambda name: _read_beside(path, name))
+    seen = set() if read_beside is None else read_beside
+    return LogFile(path=str(path), data=data, cut=cut, beside=lambda name: _read_beside(path, name, seen))
 
 
 def path_without_packing(path: str) -> str:
@@ -79,12 +80,13 @@ def _read(path: Path) -> tuple[bytes, bool]:
     return data, cut
 
 
-def _read_beside(path: Path, name: str) -> bytes | None:
+def _read_beside(path: Path, name: str, seen: set[Path]) -> bytes | None:
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or not inside.parts or "\0" in name:
         return None
     for candidate in (path.parent / inside, *(path.parent / f"{inside}{packed}" for packed in PACKED)):
         if candidate.is_file():
+            seen.add(candidate.resolve())
             return _read(candidate)[0]
     return None
 

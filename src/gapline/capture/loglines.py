@@ -141,3 +141,8 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
             return math.nan, (infinite if endless else text).value
         return number, ""
     return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
+
+
+def is_torn(data: bytes) -> bool:
+    """Say whether a text ends in the middle of a line, as the file of a killed writer does."""
+    return bool(data) and data[-1:] not in (b"\n", b"\r")

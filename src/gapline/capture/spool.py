@@ -52,10 +52,10 @@ class Spool:
                     continue
                 file = self._files.setdefault(name, tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as its map
                 piece[name] = file.seek(0, 2) // column.itemsize
-                file.write(memoryview(np.ascontiguousarray(column)).cast("B"))
+                file.write(np.ascontiguousarray(column).data)
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
-        """Return the campaign, its runs renamed by `identities` (one row per run, in the order they came) and sorted."""
+        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
         try:
             table = pl.concat(self.tables, how="diagonal_relaxed")
         except pl.exceptions.PolarsError as error:
@@ -87,10 +87,11 @@ class Spool:
         spilled = bool(self._files)
         if spilled:
             self._spill()
-            target: NDArray[Any] = np.memmap(tempfile.TemporaryFile(), dtype, "w+", shape=(total,))  # type: ignore[call-overload]
+            scratch = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as its map
+            target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
             file = self._files[name]
             file.flush()
-            stored: Any = np.memmap(file, dtype, "r")  # type: ignore[call-overload]
+            stored: Any = np.memmap(file, dtype, "r")
         else:
             target, stored = np.empty(total, dtype), None
         bounds = np.cumsum([0, *self.sizes])
