@@ -1,0 +1,129 @@
+"""The console log of Hexaly Optimizer and LocalSolver: whole seconds, one line per improvement, direction in the header."""
+
+import re
+
+from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+
+_EVENT = re.compile(r"\s*\[\s*([0-9.,]+)\s*sec,\s*[0-9]+\s*itr\s*\]:\s*(.*)", re.ASCII)
+_EVENT_BYTES = re.compile(rb"^\s*\[\s*[0-9.,]+\s*sec,\s*[0-9]+\s*itr\s*\]:", re.M)
+_DIRECTION = re.compile(r"\s*\[\s*objective direction\s*\]:\s*(.*)", re.IGNORECASE)
+_LIMIT = re.compile(r"\btime limit\s*[:=]\s*([0-9.]+)\s*sec", re.IGNORECASE)
+_SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)
+_PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", re.IGNORECASE)
+_BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
+_BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return _EVENT_BYTES.search(head) is not None or (
+        _BANNER.search(head) is not None and b"objective direction" in head
+    )
+
+
+class _Solve:
+    """The solve that is being read: its header facts and its events."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.events = EventList(problems)
+        self.components: list[list[float]] = []
+        self.directions: list[str] = []
+        self.horizon: float | None = None
+        self.seed: int | None = None
+        self.ended = False
+        self.performed: float | None = None
+        self.bound: float | None = None
+        self.started = False
+        self.has_events = False
+
+
+def _read(log: LogFile) -> Found:
+    found = Found()
+    solve = _Solve(found.problems)
+    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    for number, text in log_lines(log.data):
+        where = f"{log.path}:{number}"
+        if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
+            _close(found, solve, log.path)
+            solve = _Solve(found.problems)
+        if match := _EVENT.match(text):
+            if number == torn_at:
+                found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+            else:
+                _add_event(solve, match[1], match[2], where)
+        elif match := _DIRECTION.match(text):
+            solve.started = True
+            solve.directions = [word[:3].lower() for word in match[1].split()]
+        elif match := _PERFORMED.match(text):
+            solve.ended, solve.performed = True, parse_number(match[1])
+        elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
+            solve.ended = True
+        elif solve.ended and (match := _BOUND.match(text)):
+            solve.bound = parse_number(match[1])
+        elif not solve.has_events:
+            if match := _LIMIT.search(text):
+                solve.started, solve.horizon = True, parse_number(match[1])
+            if match := _SEED.search(text):
+                solve.seed = int(match[1])
+    if solve.started or solve.has_events:
+        _close(found, solve, log.path)
+    if not found.runs:
+        raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.data[:60])}")
+    if len(found.runs) == 1:
+        found.runs[0].where = ""
+    return found
+
+
+def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
+    solve.has_events = True
+    if rest.lower().startswith(("no feasible", "infeas", "n/a")):
+        return
+    cells = rest.split()
+    solve.events.add(stamp, cells[0] if cells else None, where=where)
+    values = [parse_number(cell) for cell in cells[:2]]
+    solve.components.append([float("nan") if value is None else value for value in values])
+
+
+def _close(found: Found, solve: _Solve, path: str) -> None:
+    directions = set(solve.directions) or {"min"}
+    if len(directions) > 1:
+        raise TraceError(
+            f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
+            hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
+        )
+    run = FoundRun(
+        time=None,
+        objective=None,
+        seed=solve.seed,
+        horizon=solve.horizon if solve.horizon else None,
+        status="finished" if solve.ended else "killed",
+        resolution=1.0,
+        sense="max" if directions == {"max"} else "min",
+        where=f"run {len(found.runs) + 1}",
+    )
+    levels = max([len(solve.directions), *(len(row) for row in solve.components)], default=1)
+    if solve.components and levels > 1:
+        run.primary = [row[0] for row in solve.components]
+        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
+        note = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
+        if note not in found.notes:
+            found.notes.append(note)
+    if solve.bound is not None and solve.performed is not None:
+        solve.events.add_bound(solve.performed, solve.bound)
+        if run.primary is not None:
+            run.primary.append(float("nan"))
+            run.secondary.append(float("nan"))
+    if not solve.directions:
+        found.notes.append("no `[objective direction]` line: objectives are taken as minimised")
+    for name, column in solve.events.columns().items():
+        setattr(run, name, column)
+    found.runs.append(run)
+
+
+READER = Reader(
+    name="hexaly",
+    describes="console log of Hexaly Optimizer or LocalSolver, whole seconds",
+    looks_like=_looks_like,
+    read=_read,
+)

@@ -1,0 +1,98 @@
+"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP): stamps come from runsolver or from the comment before."""
+
+import re
+
+from gapline.capture.loglines import EventList, is_torn, log_lines, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+
+# runsolver --timestamp puts `CPU/wall<TAB>` before each line.
+_STAMPED = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)/([0-9]+(?:\.[0-9]*)?)\s(.*)", re.ASCII)
+_VALUE = re.compile(r"o\s+(\S+)\s*$")
+_VALUE_BYTES = re.compile(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?o\s+\S+\s*$", re.M)
+_STATUS_BYTES = re.compile(
+    rb"^(?:\s*[0-9.]+/[0-9.]+\s)?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
+)
+_COMMENT_TIME = re.compile(
+    r"c\b.*?\b(?:time|elapsed|after|seconds?)\b[^0-9]*?([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
+    re.IGNORECASE | re.ASCII,
+)
+_COMMENT_CPU = re.compile(r"\bcpu\b", re.IGNORECASE)
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return _STATUS_BYTES.search(head) is not None or (
+        _VALUE_BYTES.search(head) is not None and re.search(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?c\b", head, re.M) is not None
+    )
+
+
+class _Solve:
+    """The solve that is being read."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.events = EventList(problems)
+        self.status = "killed"
+        self.clocks: set[str] = set()
+        self.decimals = 0
+
+
+def _read(log: LogFile) -> Found:
+    found = Found()
+    solve, stamp, comment_clock, seen = _Solve(found.problems), None, "wall", False
+    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    for number, text in log_lines(log.data):
+        where = f"{log.path}:{number}"
+        outer = _STAMPED.match(text)
+        body = outer[3] if outer else text
+        if match := _VALUE.match(body):
+            seen = True
+            if number == torn_at:
+                found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+                continue
+            if solve.status != "killed":
+                _close(found, solve)
+                solve = _Solve(found.problems)
+            if outer:
+                solve.clocks.add("wall")
+                stamp = outer[2]
+            elif stamp is not None:
+                solve.clocks.add(comment_clock)
+            if stamp is not None:
+                solve.decimals = max(solve.decimals, len(stamp.partition(".")[2]))
+            solve.events.add(stamp, match[1], where=where)
+            stamp = None
+        elif body.startswith("c") and (match := _COMMENT_TIME.match(body)):
+            stamp, comment_clock = match[1], "cpu" if _COMMENT_CPU.search(body) else "wall"
+        elif body.startswith("s ") and number != torn_at:
+            seen = True
+            if solve.status != "killed":
+                _close(found, solve)
+                solve = _Solve(found.problems)
+            solve.status = "unknown" if body[2:].strip() in ("UNKNOWN", "UNSUPPORTED") else "finished"
+    if not seen:
+        raise TraceError(f"{log.path}: expected lines such as `o 6288` or `s UNKNOWN`, got {shown(log.data[:60])}")
+    _close(found, solve)
+    if len(found.runs) == 1:
+        found.runs[0].where = ""
+    return found
+
+
+def _close(found: Found, solve: _Solve) -> None:
+    clock = "wall" if not solve.clocks else " and ".join(sorted(solve.clocks))
+    found.runs.append(
+        FoundRun(
+            **solve.events.columns(),
+            status=solve.status,
+            clock=clock,
+            resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
+            where=f"run {len(found.runs) + 1}",
+        )
+    )
+
+
+READER = Reader(
+    name="olines",
+    describes="`o VALUE` lines of MaxSAT, pseudo-Boolean and XCSP solvers",
+    looks_like=_looks_like,
+    read=_read,
+)
