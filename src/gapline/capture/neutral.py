@@ -57,13 +57,22 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
         )
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
+    table = read_table(data, form=form, source=str(path))
+    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
+
+
+def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
+    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
     readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     try:
-        table = readers[form](path)
+        return readers[form](data, source)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise TraceError(f"{path}: expected a {form} trace, got {first}") from error
-    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
+        raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -83,39 +92,38 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
-    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+def _read_csv(data: bytes, source: str) -> pl.DataFrame:
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
-        raise TraceError(f"{path}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
     # Everything is read as text: only then can a bad number be shown as it was written.
     return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
 
 
-def _read_jsonl(path: Path) -> pl.DataFrame:
+def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, line in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             rows.append({})
             continue
         try:
             rows.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             shown = line[:60].decode("utf-8", "replace")
-            raise TraceError(f"{path}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+            raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
     while rows and not rows[-1]:
         rows.pop()
     return _frame_of_dicts(rows)
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    return pl.read_parquet(path)
+def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(data))
 
 
-def _read_arrow(path: Path) -> pl.DataFrame:
-    with path.open("rb") as stream:
-        magic = stream.read(6)
-    return pl.read_ipc(path) if magic == b"ARROW1" else pl.read_ipc_stream(path)
+def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
+    stream = io.BytesIO(data)
+    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
 
 
 def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The `.out` files of the DIMACS vehicle-routing controller: header, `value, local time, standardized time`, integral."""
+"""The `.out` files of the DIMACS vehicle-routing controller: header, three columns of rows, its own integral."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The console log of Hexaly Optimizer and LocalSolver: whole seconds, one line per improvement, direction in the header."""
+"""The console log of Hexaly Optimizer and LocalSolver: whole seconds, the direction stands in the header."""
 
 import re
 

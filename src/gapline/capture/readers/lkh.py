@@ -1,4 +1,4 @@
-"""The log of LKH-3: `* trial: Cost = penalty_cost, …, Time = seconds`, on the CPU clock, which restarts in every run."""
+"""The log of LKH-3: `* trial: Cost = penalty_cost, …, Time = seconds` on a CPU clock that restarts in every run."""
 
 import re
 

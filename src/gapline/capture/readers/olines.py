@@ -1,4 +1,4 @@
-"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP): stamps come from runsolver or from the comment before."""
+"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver or from the comment before."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`BEST_SCORE.csv` of the Timefold and OptaPlanner benchmarker: `timeMillisSpent,score,initialized`, scores maximised."""
+"""`BEST_SCORE.csv` of the Timefold benchmarker: `timeMillisSpent,score,initialized`, scores are maximised."""
 
 import csv
 import re
