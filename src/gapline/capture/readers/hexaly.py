@@ -17,8 +17,8 @@ _BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    return _EVENT_BYTES.search(head) is not None or (
-        _BANNER.search(head) is not None and b"objective direction" in head
+    return (b" itr]:" in head and _EVENT_BYTES.search(head) is not None) or (
+        b"objective direction" in head and _BANNER.search(head) is not None
     )
 
 

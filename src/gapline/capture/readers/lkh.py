@@ -17,7 +17,7 @@ PENALISED = "penalty above 0"
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    if _IMPROVED_BYTES.search(head) or _RUN_BYTES.search(head):
+    if b"Cost = " in head and (_IMPROVED_BYTES.search(head) or _RUN_BYTES.search(head)):
         return True
     return b"PARAMETER_FILE = " in head and b"PROBLEM_FILE" in head
 

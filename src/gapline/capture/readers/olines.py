@@ -9,7 +9,7 @@ from gapline.errors import TraceError
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
 _STAMPED = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)/([0-9]+(?:\.[0-9]*)?)\s(.*)", re.ASCII)
 _VALUE = re.compile(r"o\s+(\S+)\s*$")
-_VALUE_BYTES = re.compile(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?o\s+\S+\s*$", re.M)
+_VALUE_BYTES = re.compile(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?o\s+[+-]?[0-9][0-9.eE+-]*\s*$", re.M)
 _STATUS_BYTES = re.compile(
     rb"^(?:\s*[0-9.]+/[0-9.]+\s)?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
@@ -21,9 +21,10 @@ _COMMENT_CPU = re.compile(r"\bcpu\b", re.IGNORECASE)
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    return _STATUS_BYTES.search(head) is not None or (
-        _VALUE_BYTES.search(head) is not None and re.search(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?c\b", head, re.M) is not None
-    )
+    # Substrings first: a folder of other logs is looked at by every reader, and a regex with `^` visits every line.
+    if not (head.startswith((b"o ", b"s ")) or any(mark in head for mark in (b"\no ", b"\ns ", b"\to ", b"\ts "))):
+        return False
+    return _STATUS_BYTES.search(head) is not None or _VALUE_BYTES.search(head) is not None
 
 
 class _Solve:
