@@ -42,6 +42,7 @@ def import_logs(
     number_runs: bool = False,
     allow_mixed_clocks: bool = False,
     skip_unknown: bool = False,
+    no_references: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """Read logs of others into a campaign.
@@ -66,6 +67,8 @@ def import_logs(
         Take CPU and wall clocks into one campaign.
     skip_unknown
         Leave out files of no known format, and say which.
+    no_references
+        Leave out the references that the logs carry.
     progress
         Called with (files done, files in all).
     """
@@ -82,12 +85,21 @@ def import_logs(
         progress=progress,
     )
     return build_import(
-        survey, number_runs=number_runs, allow_mixed_clocks=allow_mixed_clocks, skip_unknown=skip_unknown
+        survey,
+        number_runs=number_runs,
+        allow_mixed_clocks=allow_mixed_clocks,
+        skip_unknown=skip_unknown,
+        no_references=no_references,
     )
 
 
 def build_import(
-    survey: Survey, *, number_runs: bool = False, allow_mixed_clocks: bool = False, skip_unknown: bool = False
+    survey: Survey,
+    *,
+    number_runs: bool = False,
+    allow_mixed_clocks: bool = False,
+    skip_unknown: bool = False,
+    no_references: bool = False,
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
@@ -102,7 +114,7 @@ def build_import(
     sense = _only("sense", [(run.sense, run.path) for run in survey.runs])
     if not allow_mixed_clocks:
         _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
-    references = _agreeing(survey.references, sense)
+    references = () if no_references else _agreeing(survey.references)
     problems = [problem for file in survey.files for problem in file.problems]
     notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
     if skipped := [file.path for file in survey.files if file.unknown]:
@@ -167,24 +179,22 @@ def _only(what: str, values: Sequence[tuple[str, str]], *, hint: str | None = No
     return next(iter(example))
 
 
-def _agreeing(references: Sequence[SourceReference], sense: str) -> tuple[SourceReference, ...]:
+def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[SourceReference, ...]:
     """Return one reference per instance; logs that disagree about one are an error."""
-    kept: dict[str, SourceReference] = {}
+    kept: dict[str, tuple[SourceReference, str]] = {}
     differing = []
-    for reference in references:
-        other = kept.setdefault(reference.instance, reference)
+    for reference, path in references:
+        other, where = kept.setdefault(reference.instance, (reference, path))
         if other.value != reference.value:
-            differing.append(
-                f"{reference.instance}: {other.value} ({other.source}) and {reference.value} ({reference.source})"
-            )
+            differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
         elif reference.certified and not other.certified:
-            kept[reference.instance] = reference
+            kept[reference.instance] = (reference, path)
     if differing:
         raise TraceError(
             f"expected one reference per instance, got {len(differing):,} that differ: {listing(differing, most=5)}",
-            hint=f"leave them out with --no-references, or import the logs of one time only (sense {sense})",
+            hint="leave the references out with --no-references, or import the logs of each time by themselves",
         )
-    return tuple(kept[name] for name in sorted(kept))
+    return tuple(kept[name][0] for name in sorted(kept))
 
 
 def _notes_on_objectives(campaign: Campaign, sense: str) -> list[str]:

@@ -48,7 +48,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def load_file(path: Path, read_beside: set[Path] | None = None) -> LogFile:
-    """Read a file, unpack it and give its reader a way to the files beside it, noting in `read_beside` which it took."""
+    """Read a file, unpack it and give its reader a way to the files beside it; `read_beside` notes which it took."""
     data, cut = _read(path)
     seen = set() if read_beside is None else read_beside
     return LogFile(path=str(path), data=data, cut=cut, beside=lambda name: _read_beside(path, name, seen))

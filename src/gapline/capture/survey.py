@@ -1,7 +1,7 @@
 """What a set of files holds, file by file and run by run, before it is decided whether that makes a campaign."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 
@@ -62,11 +62,29 @@ class Survey:
     naming: Naming
     files: list[FileLine] = field(default_factory=list)
     runs: list[RunLine] = field(default_factory=list)
-    references: list[SourceReference] = field(default_factory=list)
+    references: list[tuple[SourceReference, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     companions: list[Path] = field(default_factory=list)
     read_beside: set[Path] = field(default_factory=set)
     spool: Spool = field(default_factory=Spool)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Runs that wait for the next batch, so that a folder of small files pays the cost of a pass once."""
+
+    spool: Spool
+    traces: list[RunTrace] = field(default_factory=list)
+    events: int = 0
+
+    def add(self, trace: RunTrace, events: int) -> None:
+        self.traces.append(trace)
+        self.events += events
+
+    def flush(self, *, at_least: int) -> None:
+        if self.traces and self.events >= at_least:
+            self.spool.add(campaign_from_traces(self.traces))
+            self.traces, self.events = [], 0
 
 
 def survey_logs(
@@ -92,8 +110,7 @@ def survey_logs(
     readers, notes = all_readers() if format == "auto" else ((find_reader(format),), ())
     survey = Survey(Naming(Identity(arm, instance, seed, panel), pattern), notes=list(notes))
     paths = find_files(sources)
-    waiting: list[RunTrace] = []
-    events = 0
+    waiting = _Waiting(survey.spool)
     for done, path in enumerate(paths):
         if progress:
             progress(done, len(paths))
@@ -112,9 +129,8 @@ def survey_logs(
             run.sense = sense or run.sense
             who = survey.naming.settle(run, given)
             # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
-            waiting.append(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel))
+            waiting.add(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel), len(run.time))
             survey.runs.append(_run_line(str(path), reader, run, who))
-            events += len(run.time)
         survey.files.append(
             FileLine(
                 path=str(path),
@@ -125,13 +141,10 @@ def survey_logs(
                 problems=tuple(found.problems[:MOST_PROBLEMS]),
             )
         )
-        survey.references.extend(found.references)
+        survey.references.extend((_renamed(one, found, survey.runs[start:]), str(path)) for one in found.references)
         survey.notes.extend(note for note in found.notes if note not in survey.notes)
-        if events >= batch:
-            survey.spool.add(campaign_from_traces(waiting))
-            waiting, events = [], 0
-    if waiting:
-        survey.spool.add(campaign_from_traces(waiting))
+        waiting.flush(at_least=batch)
+    waiting.flush(at_least=0)
     for path in survey.companions:
         if path.resolve() not in survey.read_beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")
@@ -163,6 +176,15 @@ def _read_one(
         if found.runs and found.runs[-1].status in (RunStatus.UNKNOWN, RunStatus.FINISHED):
             found.runs[-1].status = RunStatus.KILLED.value
     return found, reader
+
+
+def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
+    """Let a reference follow its instance: the log's own name for it, or "" for the only run of the file."""
+    for run, line in zip(found.runs, lines, strict=True):
+        known_as = line.identity.instance
+        if known_as and (run.instance or "") == reference.instance != known_as:
+            return replace(reference, instance=known_as)
+    return reference
 
 
 def _refused(path: Path, error: GaplineError) -> FileLine:

@@ -111,7 +111,7 @@ def _read_section(section: _Section, number: int, path: str, found: Found) -> Fo
     _read_rows(section, run, path, found)
     if best_known is not None:
         certified = header.get("optimal", (0, "0"))[1].lower() in ("1", "true", "yes")
-        found.references.append(SourceReference(instance or "", best_known, certified, f"DIMACS header of {path}"))
+        found.references.append(SourceReference(instance or "", best_known, certified, "DIMACS controller header"))
         integral = _number(header, "primal integral", path, found)
         if integral is not None and best_known > 0:
             run.stated_integral = (f"dimacs:{_threshold(header, best_known)!r}", integral / 100)

@@ -14,6 +14,7 @@ _SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)
 _PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", re.IGNORECASE)
 _BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
 _BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
+LEXICOGRAPHIC = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
@@ -37,6 +38,25 @@ class _Solve:
         self.started = False
         self.has_events = False
 
+    def note_header(self, text: str) -> None:
+        """Take the direction, the limits and the seed."""
+        if match := _DIRECTION.match(text):
+            self.started = True
+            self.directions = [word[:3].lower() for word in match[1].split()]
+        if match := _LIMIT.search(text):
+            self.started, self.horizon = True, parse_number(match[1])
+        if match := _SEED.search(text):
+            self.seed = int(match[1])
+
+    def note_end(self, text: str) -> None:
+        """Take what stands after the search: how long it took, and the bound it proved."""
+        if match := _PERFORMED.match(text):
+            self.ended, self.performed = True, parse_number(match[1])
+        elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
+            self.ended = True
+        elif self.ended and (match := _BOUND.match(text)):
+            self.bound = parse_number(match[1])
+
 
 def _read(log: LogFile) -> Found:
     found = Found()
@@ -52,20 +72,11 @@ def _read(log: LogFile) -> Found:
                 found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
             else:
                 _add_event(solve, match[1], match[2], where)
-        elif match := _DIRECTION.match(text):
-            solve.started = True
-            solve.directions = [word[:3].lower() for word in match[1].split()]
-        elif match := _PERFORMED.match(text):
-            solve.ended, solve.performed = True, parse_number(match[1])
-        elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
-            solve.ended = True
-        elif solve.ended and (match := _BOUND.match(text)):
-            solve.bound = parse_number(match[1])
-        elif not solve.has_events:
-            if match := _LIMIT.search(text):
-                solve.started, solve.horizon = True, parse_number(match[1])
-            if match := _SEED.search(text):
-                solve.seed = int(match[1])
+        elif solve.has_events:
+            solve.note_end(text)
+        else:
+            solve.note_header(text)
+            solve.note_end(text)
     if solve.started or solve.has_events:
         _close(found, solve, log.path)
     if not found.runs:
@@ -102,18 +113,14 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
         sense="max" if directions == {"max"} else "min",
         where=f"run {len(found.runs) + 1}",
     )
-    levels = max([len(solve.directions), *(len(row) for row in solve.components)], default=1)
-    if solve.components and levels > 1:
-        run.primary = [row[0] for row in solve.components]
-        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
-        note = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
-        if note not in found.notes:
-            found.notes.append(note)
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
-        if run.primary is not None:
-            run.primary.append(float("nan"))
-            run.secondary.append(float("nan"))
+        solve.components.append([float("nan")])
+    if max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1:
+        run.primary = [row[0] if row else float("nan") for row in solve.components]
+        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
+        if LEXICOGRAPHIC not in found.notes:
+            found.notes.append(LEXICOGRAPHIC)
     if not solve.directions:
         found.notes.append("no `[objective direction]` line: objectives are taken as minimised")
     for name, column in solve.events.columns().items():

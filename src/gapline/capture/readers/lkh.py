@@ -10,10 +10,15 @@ _IMPROVED = re.compile(r"\*\s*[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) s
 _IMPROVED_BYTES = re.compile(rb"^\*\s*[0-9]+:\s*Cost = ", re.M)
 _RUN = re.compile(r"Run ([0-9]{1,9}): Cost = ", re.ASCII)
 _RUN_BYTES = re.compile(rb"^Run [0-9]+: Cost = ", re.M)
-_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|RUNS|TIME_LIMIT)\s*=\s*(.+?)\s*$")
+_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|TIME_LIMIT)\s*=\s*(.+?)\s*$")
 _PROBLEM = re.compile(r'Reading PROBLEM_FILE: "([^"]+)"')
 _PREPROCESSING = re.compile(r"Preprocessing time = ([0-9.]+) sec")
 PENALISED = "penalty above 0"
+CLOCK = "LKH: stamps count CPU seconds from the start of each run, without its preprocessing"
+PENALTY_RULE = (
+    "LKH: candidates with a penalty above 0 count as invalid; where the penalty is the objective (min-max and "
+    "cumulative problems) these logs are not to be scored"
+)
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
@@ -22,55 +27,98 @@ def _looks_like(_path: str, head: bytes) -> bool:
     return b"PARAMETER_FILE = " in head and b"PROBLEM_FILE" in head
 
 
-class _Header:
-    """What stands before the runs; a second header begins a second log in the same file."""
+class _Log:
+    """A log being read: what its header says, and the run that is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.start_header()
+
+    def start_header(self) -> None:
+        """Forget the header; a second one begins a second log in the same file."""
         self.instance: str | None = None
         self.seed: int | None = None
         self.horizon: float | None = None
         self.preprocessing: float | None = None
         self.closed = 0
+        self.start_run()
+
+    def start_run(self) -> None:
+        """Open the next run."""
+        self.events = EventList(self.found.problems)
+        self.seen = False
+        self.cut_by_clock = False
+
+    def close_run(self, status: str) -> None:
+        """Give the open run back."""
+        # LKH counts its seed up by one after each run.
+        seed = None if self.seed is None else self.seed + self.closed
+        self.closed += 1
+        self.found.runs.append(
+            FoundRun(
+                **self.events.columns(),
+                instance=self.instance,
+                seed=seed,
+                horizon=self.horizon,
+                status=status,
+                clock="cpu",
+                resolution=0.01,
+                carried={"preprocessing": self.preprocessing},
+                where=f"run {len(self.found.runs) + 1}",
+            )
+        )
+        self.start_run()
+
+    def note_parameter(self, name: str, value: str) -> None:
+        """Take a line `NAME = value` of the header."""
+        if name == "PROBLEM_FILE":
+            if self.seen or self.closed:
+                if self.seen:
+                    self.close_run("killed")
+                self.start_header()
+            self.instance = _instance_name(value)
+        elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
+            self.seed = int(value)
+        elif name == "TIME_LIMIT":
+            limit = parse_number(value.split()[0])
+            self.horizon = limit if limit is not None and limit > 0 else None
+
+    def note(self, text: str) -> None:
+        """Take a line that is no improvement."""
+        if _RUN.match(text):
+            self.close_run("time-limit" if self.cut_by_clock else "finished")
+        elif "Time limit exceeded" in text:
+            self.cut_by_clock = True
+        elif match := _PREPROCESSING.match(text):
+            self.preprocessing = parse_number(match[1])
+        elif match := _PROBLEM.match(text):
+            self.instance = _instance_name(match[1])
+        elif match := _PARAMETER.match(text):
+            self.note_parameter(match[1], match[2])
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    header, events, seen, cut_by_clock = _Header(), EventList(found.problems), False, False
+    state = _Log(found)
     for number, text in log_lines(log.data):
         where = f"{log.path}:{number}"
         if match := _IMPROVED.match(text):
-            seen = True
-            _add(events, match[1], match[2], where)
+            state.seen = True
+            _add(state.events, match[1], match[2], where)
         elif text.startswith("* ") and "Cost = " in text:
-            seen = True
+            state.seen = True
             found.problems.append(f"{where}: expected Cost and Time of an improvement, got {shown(text)}")
-        elif match := _RUN.match(text):
-            _close(found, header, events, "time-limit" if cut_by_clock else "finished")
-            events, seen, cut_by_clock = EventList(found.problems), False, False
-        elif "Time limit exceeded" in text:
-            cut_by_clock = True
-        elif match := _PREPROCESSING.match(text):
-            header.preprocessing = parse_number(match[1])
-        elif match := _PROBLEM.match(text):
-            header.instance = _instance_name(match[1])
-        elif match := _PARAMETER.match(text):
-            if match[1] == "PROBLEM_FILE" and (seen or header.closed):
-                if seen:
-                    _close(found, header, events, "killed")
-                header, events, seen = _Header(), EventList(found.problems), False
-            _note_parameter(header, match[1], match[2])
-    if seen or not header.closed:
-        if not seen and header.instance is None and not found.runs:
-            raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.data[:60])}")
-        _close(found, header, events, "killed")
+        else:
+            state.note(text)
+    if not state.seen and state.instance is None and not found.runs:
+        raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.data[:60])}")
+    if state.seen or not state.closed:
+        state.close_run("killed")
     if len(found.runs) == 1:
         found.runs[0].where = ""
+    found.notes.append(CLOCK)
     if any(PENALISED in (run.reason or ()) for run in found.runs):
-        found.notes.append(
-            "LKH: candidates with a penalty above 0 count as invalid; where the penalty is the objective "
-            "(min-max, cumulative problems) these logs are not to be scored"
-        )
-    found.notes.append("LKH: stamps count CPU seconds from the start of each run, without its preprocessing")
+        found.notes.append(PENALTY_RULE)
     return found
 
 
@@ -82,35 +130,6 @@ def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
     else:
         valid = penalty <= 0
         events.add(stamp, value, where=where, valid=valid, reason="" if valid else PENALISED)
-
-
-def _note_parameter(header: _Header, name: str, value: str) -> None:
-    if name == "PROBLEM_FILE":
-        header.instance = _instance_name(value)
-    elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
-        header.seed = int(value)
-    elif name == "TIME_LIMIT":
-        limit = parse_number(value.split(maxsplit=1)[0])
-        header.horizon = limit if limit is not None and limit > 0 else None
-
-
-def _close(found: Found, header: _Header, events: EventList, status: str) -> None:
-    # LKH counts its seed up by one after each run.
-    seed = None if header.seed is None else header.seed + header.closed
-    header.closed += 1
-    found.runs.append(
-        FoundRun(
-            **events.columns(),
-            instance=header.instance,
-            seed=seed,
-            horizon=header.horizon,
-            status=status,
-            clock="cpu",
-            resolution=0.01,
-            carried={"preprocessing": header.preprocessing},
-            where=f"run {len(found.runs) + 1}",
-        )
-    )
 
 
 def _instance_name(path: str) -> str:

@@ -1,4 +1,4 @@
-"""gapline's own trace files (CSV, JSONL, Parquet, Arrow), whose identity columns may be missing: the path gives them."""
+"""gapline's own trace files (CSV, JSONL, Parquet, Arrow); identity columns that are missing come from the path."""
 
 import msgspec
 import polars as pl

@@ -8,6 +8,7 @@ from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
+NOT_INITIALIZED = "solution not initialized"
 _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
 
 
@@ -33,35 +34,24 @@ def parse_score(text: str) -> Score | None:
     'hard score below 0'
     """
     text = text.strip()
-    plain = parse_number(text)
-    if plain is not None:
-        return Score(True, "", (plain,))
-    levels = _LEVEL.findall(text)
-    if not levels or "/".join(number + name for number, name in levels) != text:
-        # A simple score of an uninitialized solution is `-3init/-12`.
-        head, _, tail = text.partition("init/")
-        if parse_number(head) is None or (plain := parse_number(tail)) is None:
-            return None
-        return Score(False, "solution not initialized", (plain,))
-    hard: list[float] = []
-    soft: list[float] = []
-    initialized = True
+    levels: list[tuple[str, str]] = _LEVEL.findall(text)
+    if "/".join(number + name for number, name in levels) != text:
+        # A simple score has no level names; before it is initialized it is `-3init/-12`.
+        head, init, tail = text.rpartition("init/")
+        levels = [(head, "init"), (tail, "soft")] if init else [(text, "soft")]
+    values: dict[str, list[float]] = {"init": [], "hard": [], "medium": [], "soft": []}
     for numbers, name in levels:
-        values = [parse_number(part) for part in numbers.strip("[]").split("/")]
-        if any(value is None for value in values):
+        known = [parse_number(part) for part in numbers.strip("[]").split("/")]
+        values[name] += [number for number in known if number is not None]
+        if None in known:
             return None
-        known = [value for value in values if value is not None]
-        if name == "init":
-            initialized = all(value >= 0 for value in known)
-        else:
-            (hard if name == "hard" else soft).extend(known)
+    soft = (*values["medium"], *values["soft"])
     if not soft:
         return None
-    if not initialized:
-        return Score(False, "solution not initialized", tuple(soft))
-    if any(value < 0 for value in hard):
-        return Score(False, "hard score below 0", tuple(soft))
-    return Score(True, "", tuple(soft))
+    if any(value < 0 for value in values["init"]):
+        return Score(False, NOT_INITIALIZED, soft)
+    feasible = all(value >= 0 for value in values["hard"])
+    return Score(feasible, "" if feasible else "hard score below 0", soft)
 
 
 def _read(log: LogFile) -> Found:
@@ -89,7 +79,7 @@ def _read(log: LogFile) -> Found:
             components.append((float("nan"),))
             continue
         said = cells[2].strip().lower() if len(cells) > 2 else "true"
-        valid, reason = (score.valid, score.reason) if said == "true" else (False, "solution not initialized")
+        valid, reason = (score.valid, score.reason) if said == "true" else (False, NOT_INITIALIZED)
         stamp: float | str = cells[0] if millis is None else millis / 1000
         events.add(stamp, score.soft[0], where=where, valid=valid, reason=reason)
         components.append(score.soft)
