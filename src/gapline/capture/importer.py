@@ -115,19 +115,20 @@ def build_import(
     if not allow_mixed_clocks:
         _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
-    problems = [problem for file in survey.files for problem in file.problems]
+    taken = [file for file in survey.files if file.error is None]
+    problems = [problem for file in taken for problem in file.problems]
     notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
     if skipped := [file.path for file in survey.files if file.unknown]:
-        notes.append(f"{len(skipped):,} files of no known format were left out: {listing(skipped, most=5)}")
+        notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
     if without := sum(run.horizon is None for run in survey.runs):
         notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
     known = survey.spool.diagnostics
     diagnostics = Diagnostics(
         **{name: getattr(known, name) for name in ("runs", "empty", "candidates", "rejected", "unchecked")},
         **{name: getattr(known, name) for name in ("unordered", "duplicate", "late")},
-        sources=tuple(file.path for file in survey.files if file.error is None),
+        sources=tuple(file.path for file in taken),
         problems=tuple(problems[:MOST_PROBLEMS]),
-        problem_count=sum(file.problem_count for file in survey.files),
+        problem_count=sum(file.problem_count for file in taken),
         notes=tuple(dict.fromkeys(notes)),
     )
     formats = sorted({run.format for run in survey.runs})
@@ -147,13 +148,13 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
         return
     first = refused[0].error
     assert first is not None
+    hint = first.hint
+    if all(file.unknown for file in refused) and len(survey.files) > 1:
+        hint = f"--skip-unknown leaves out files of no known format; or {hint}"
     if len(refused) == 1:
-        raise first
+        raise type(first)(first.message, hint=hint)
     shown = "\n  ".join(file.problems[0] for file in refused[:8])
     more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""
-    hint = first.hint
-    if all(file.unknown for file in refused):
-        hint = "leave files of no known format out with --skip-unknown, or name the format with --format"
     raise type(first)(f"{len(refused):,} of {len(survey.files):,} files cannot be read:\n  {shown}{more}", hint=hint)
 
 

@@ -92,7 +92,9 @@ class EventList:
         )
         if not why_stamp and stamp < 0:
             why_stamp = Reason.TIME_NEGATIVE.value
-        if why_stamp:
+        if not valid and reason and time is None:
+            why_stamp = ""  # the reader has said what is wrong with this event
+        elif why_stamp:
             self._refuse(where, "a time of 0 or more", time, why_stamp)
         elif why_value and valid:
             self._refuse(where, "a finite objective", objective, why_value)

@@ -70,7 +70,8 @@ def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
     readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     try:
         return readers[form](data, source)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
+        # A damaged Parquet file makes Polars panic, which is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 

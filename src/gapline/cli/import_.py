@@ -251,23 +251,7 @@ def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> in
         notes = list(survey.notes)
         click.echo(json.dumps({"files": rows, "notes": notes, "error": str(refused) if refused else None}, indent=1))
         return 1 if refused else 0
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("file", "format", "run", "candidates", "first", "last", "status", "problems", box=None)
-    for row in rows:
-        for k, run in enumerate(row["runs"] or [None]):
-            mine = [row["path"], row["format"] or "-"] if k == 0 else ["", ""]
-            problems = str(row["problem_count"] or "") if k == 0 else ""
-            if run is None:
-                table.add_row(*map(Text, (*mine, "-", "", "", "", "", problems)))
-                continue
-            who = f"{run['arm'] or '?'}/{run['instance'] or '?'}/{'?' if run['seed'] is None else run['seed']}"
-            times = ["-" if run[name] is None else f"{run[name]:g}" for name in ("first", "last")]
-            # Text, not markup: a name such as [red] is a name.
-            table.add_row(*map(Text, (*mine, who, f"{run['candidates']:,}", *times, run["status"], problems)))
-    Console(soft_wrap=True).print(table)
+    click.echo("\n".join(_aligned(_table_rows(rows))))
     for row in rows:
         for problem in row["problems"][:_SHOWN_PROBLEMS]:
             click.echo(problem)
@@ -276,6 +260,28 @@ def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> in
     if refused:
         click.echo(f"the import would be refused: {refused}")
     return 1 if refused else 0
+
+
+def _table_rows(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    table: list[tuple[str, ...]] = [("file", "format", "run", "candidates", "first", "last", "status", "problems")]
+    for row in rows:
+        head = (row["path"], row["format"] or "-")
+        problems = str(row["problem_count"] or "")
+        if not row["runs"]:
+            table.append((*head, "-", "", "", "", "", problems))
+        for k, run in enumerate(row["runs"]):
+            who = f"{run['arm'] or '?'}/{run['instance'] or '?'}/{'?' if run['seed'] is None else run['seed']}"
+            times = ["-" if run[name] is None else f"{run[name]:g}" for name in ("first", "last")]
+            mine = (who, f"{run['candidates']:,}", *times, run["status"])
+            table.append((*head, *mine, problems) if k == 0 else ("", "", *mine, ""))
+    return table
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lay out a table without cutting a cell: a path that is cut cannot be pasted."""
+    safe = [tuple("".join(c if c.isprintable() else ascii(c)[1:-1] for c in cell) for cell in row) for row in table]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:

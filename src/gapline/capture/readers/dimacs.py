@@ -17,7 +17,7 @@ SCALING = (
     "gapline applies no scaling of its own"
 )
 _TABLE = b"Solution value"
-_LETTER = re.compile(rb"\n[ \t]*[A-Za-z]")
+_AFTER_ROWS = re.compile(rb"\n[ \t]*(?:Solution value|[A-Za-z][^\n:]{0,80}:)")
 _HEADER = re.compile(rb"^(?:Standardized Time limit|Local Machine Time Limit|Base solution|BKS)\s*:", re.M | re.I)
 
 
@@ -78,7 +78,7 @@ def _sections(log: LogFile) -> list[_Section]:
         current.has_table = True
         if start < 0:
             break
-        stop = _LETTER.search(data, start)
+        stop = _AFTER_ROWS.search(data, start)
         end = len(data) if stop is None else stop.start() + 1
         current.rows, current.first_row_line = data[start + 1 : end], line + 1
         line += data.count(b"\n", table, end)

@@ -80,7 +80,7 @@ class _Log:
         elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
             self.seed = int(value)
         elif name == "TIME_LIMIT":
-            limit = parse_number(value.split()[0])
+            limit = parse_number(value)
             self.horizon = limit if limit is not None and limit > 0 else None
 
     def note(self, text: str) -> None:
