@@ -24,6 +24,13 @@ BUILT_IN = (
     "lkh",
     "olines",
     "solu",
+    "cpsat",
+    "mip",
+    "minizinc",
+    "iohprofiler",
+    "coco",
+    "qoblib",
+    "optuna",
 )
 
 
