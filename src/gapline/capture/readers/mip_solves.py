@@ -155,7 +155,9 @@ def _read_header(solve: Solve, line: str) -> None:
         solve.has_body = True
     elif line.startswith(_ENDS):
         solve.has_ended = True
-    if solve.banner is None and (banner := next((text for text in _BANNERS if line.startswith(text)), None)):
+    banner = next((text for text in _BANNERS if line.startswith(text)), None)
+    if banner is not None and (solve.banner is None or _BANNERS[banner] == solve.solver):
+        # Gurobi opens a log file with one banner and a session with another, which alone has the version in full.
         solve.solver, solve.banner = _BANNERS[banner], line
     if solve.solver is None:
         solve.solver = next((solver for sign, solver in _SIGNS.items() if line.startswith(sign)), None)
