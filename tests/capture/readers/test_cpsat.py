@@ -9,10 +9,10 @@ import pytest
 from cpsat_logutils import LogParser
 from cpsat_logutils.blocks import SearchProgressBlock
 from cpsat_logutils.blocks.search_progress import BoundEvent, ObjEvent
-from foreign_logs import bounds, candidates, mutated, read_log, survive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers.cpsat import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode

@@ -1,4 +1,4 @@
-"""MIP logs: pasted logs of eight solvers with every trap, logs of HiGHS and SCIP themselves, other parsers' readings."""
+"""MIP logs: pasted logs of eight solvers with every trap, logs of HiGHS and SCIP, and other parsers' readings."""
 
 import math
 import subprocess
@@ -8,10 +8,10 @@ import gurobi_logtools
 import miplog
 import numpy as np
 import pytest
-from foreign_logs import bounds, candidates, mutated, read_log, survive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers import mip
 from gapline.capture.readers.mip import READER
 from gapline.capture.readers.mip_rows import Number, read_printed, read_stamp
@@ -137,7 +137,7 @@ Time (CPU seconds):             60.02
 Time (Wallclock seconds):       60.11
 
 Total time (CPU seconds):       60.02   (Wallclock seconds):       60.11
-"""  # noqa: E501, W291 - as the solver prints it
+"""  # noqa: W291 - as the solver prints it
 
 XPRESS = """FICO Xpress Solver 64bit v9.4.2 Aug 20 2024
 Copyright Fair Isaac Corporation 1983-2024. All rights reserved
@@ -262,7 +262,7 @@ Number of branches                 : 600
 Mixed integer optimizer terminated. Time: 20.12
 
 Optimizer terminated. Time: 20.12
-"""  # noqa: E501, W291 - as the solver prints it
+"""  # noqa: W291 - as the solver prints it
 
 SCIP = """SCIP version 9.2.0 [precision: 8 byte] [memory: block] [mode: optimized] [LP solver: SoPlex 7.1.2] [GitHash: 0]
 read problem <models/yard7.mps.gz>

@@ -49,6 +49,7 @@ def read(log: LogFile) -> Found:
 
 def _read_index(log: LogFile, found: Found) -> None:
     facts: dict[str, str] = {}
+    seen: dict[str, int] = {}
     for number, line in log_lines(log.data):
         if line.startswith("%") or not line.strip():
             continue
@@ -58,11 +59,12 @@ def _read_index(log: LogFile, found: Found) -> None:
         if not facts:
             found.problems.append(f"{log.path}:{number}: expected 'funcId = …' before the runs, got {shown(line)}")
             continue
-        _read_runs(log, found, facts, line, where=f"{log.path}:{number}")
-        facts = {}
+        _read_runs(log, found, facts, line, seen=seen, where=f"{log.path}:{number}")
 
 
-def _read_runs(log: LogFile, found: Found, facts: dict[str, str], line: str, *, where: str) -> None:
+def _read_runs(
+    log: LogFile, found: Found, facts: dict[str, str], line: str, *, seen: dict[str, int], where: str
+) -> None:
     table, _, runs = line.partition(",")
     table = table.strip().replace("\\", "/")
     function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
@@ -82,20 +84,19 @@ def _read_runs(log: LogFile, found: Found, facts: dict[str, str], line: str, *, 
     for events in tables:
         if len(events) != len(entries):
             found.problems.append(f"{where}: expected {len(entries)} runs in {table!r}, got {len(events)}")
-    seen: dict[int, int] = {}
     for index, (instance, evaluations) in enumerate(entries):
         parts = [events[index] for events in tables if index < len(events)]
         merged = EventList(found.problems)
         for part in parts:
-            for name in ("time", "objective", "verdict", "bound", "reason"):
-                getattr(merged, name).extend(getattr(part, name))
+            for column in ("time", "objective", "verdict", "bound", "reason"):
+                getattr(merged, column).extend(getattr(part, column))
         name = f"f{function}-d{dimension}-i{instance}"
         found.runs.append(
             FoundRun(
                 **merged.columns(),
                 arm=facts.get("algId") or None,
                 instance=name,
-                seed=seen.setdefault(instance, 0),
+                seed=seen.setdefault(name, 0),
                 panel=f"{facts['suite']}-d{dimension}" if facts.get("suite") else f"d{dimension}",
                 status=RunStatus.FINISHED.value if parts else RunStatus.LOST.value,
                 clock="evaluations",
@@ -103,8 +104,8 @@ def _read_runs(log: LogFile, found: Found, facts: dict[str, str], line: str, *, 
                 where=name,
             )
         )
-        seen[instance] += 1
-        if seen[instance] == 1:
+        seen[name] += 1
+        if seen[name] == 1:
             found.references.append(SourceReference(name, 0.0, certified=True, source="COCO: value minus optimum"))
 
 

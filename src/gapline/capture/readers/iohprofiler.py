@@ -91,7 +91,7 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
         if columns.seconds is not None:
             found.notes.append(f"IOHprofiler tables with a column of seconds are read on that clock ({columns.clock})")
     algorithm = index.get("algorithm")
-    maximised = index.get("maximization") is True
+    maximised = index.get("maximization") in (True, "T", "true")
     function = f"f{as_name(index.get('function_id')) or '?'}"
     family = as_name(index.get("function_name")) or function
     seen: dict[str, int] = {}

@@ -196,9 +196,12 @@ def read_xpress(line: str, number: int) -> Row | None:
     tokens = line.split()
     if len(tokens) < 6 or not _COUNT.fullmatch(tokens[-1]) or not _COUNT.fullmatch(tokens[-2]):
         return None
-    if not any(_percent(token) for token in tokens[-4:-1]):
-        return None
     values = [token for token in tokens[:4] if "." in token and not token.endswith("%")]
+    if not any(_percent(token) for token in tokens[-4:-1]):
+        # Before the first incumbent a row has a bound, no gap, and counts elsewhere.
+        counts = sum(_COUNT.fullmatch(token) is not None for token in tokens)
+        is_bound = len(values) == 1 and counts >= 5 and len(tokens) - counts <= 2
+        return Row(number, read_stamp(tokens[-1]), None, read_printed(values[0])) if is_bound else None
     found_here = not _COUNT.fullmatch(tokens[0])
     if len(values) < 2:
         return Row(number, read_stamp(tokens[-1]), None, read_printed(values[0]) if values else None)

@@ -29,7 +29,7 @@ class _Trial:
     complete: float | None = None
     state: str = "RUNNING"
     values: list[Any] = field(default_factory=list)
-    violated: bool = False
+    constraints: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], w
         study.trials.append(trial)
         _update(trial, entry, where)
         attributes = entry.get("system_attrs")
-        trial.violated = isinstance(attributes, dict) and _is_violated(attributes.get("constraints"))
+        _note_constraints(trial, attributes)
         return True
     if code in (_SET_STATE, _SET_SYSTEM_ATTR):
         found = _at(trials, entry.get("trial_id"))
@@ -119,9 +119,7 @@ def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], w
         if code == _SET_STATE:
             _update(found, entry, where)
         else:
-            attributes = entry.get("system_attr")
-            if isinstance(attributes, dict) and "constraints" in attributes:
-                found.violated = _is_violated(attributes["constraints"])
+            _note_constraints(found, entry.get("system_attr"))
     return code is not None
 
 
@@ -144,10 +142,19 @@ def _update(trial: _Trial, entry: dict[str, Any], where: str) -> None:
     trial.complete = _moment(entry.get("datetime_complete")) if entry.get("datetime_complete") else trial.complete
 
 
-def _is_violated(constraints: object) -> bool:
-    if not isinstance(constraints, list):
-        return False
-    return any((number := as_float(value)) is None or number > 0 for value in constraints)
+def _note_constraints(trial: _Trial, attributes: object) -> None:
+    """Keep the constraint values among a trial's attributes: one list until version 4, one attribute each from 5 on."""
+    for name, value in attributes.items() if isinstance(attributes, dict) else ():
+        if name == "constraints" or name.startswith("constraints:"):
+            trial.constraints[name] = value
+
+
+def _is_violated(trial: _Trial) -> bool:
+    """Say whether a constraint is above 0, or is no number at all."""
+    values: list[object] = []
+    for value in trial.constraints.values():
+        values.extend(value if isinstance(value, list) else [value])
+    return any((number := as_float(value)) is None or number > 0 for value in values)
 
 
 def _moment(text: object) -> float | None:
@@ -186,7 +193,7 @@ def _read_table(log: LogFile, found: Found) -> _Study:
                 complete=_moment(row["datetime_complete"]),
                 state=row["state"].removeprefix("TrialState."),
                 values=[row.get("value")],
-                violated=_is_violated(_constraints(row)),
+                constraints=_constraints(row),
             )
             study.trials.append(trial)
     except csv.Error as error:
@@ -194,15 +201,16 @@ def _read_table(log: LogFile, found: Found) -> _Study:
     return study
 
 
-def _constraints(row: dict[str, str]) -> object:
-    """Return the constraint values of a row: a list in JSON or in Python's spelling, which is never evaluated."""
-    text = row.get("system_attrs_constraints", "").strip()
-    if not text or len(text) > 10_000:
-        return None
-    try:
-        return decode_json("[" + text.strip("[]()").rstrip(",") + "]")
-    except ValueError:
-        return None
+def _constraints(row: dict[str, str]) -> dict[str, object]:
+    """Return the constraint values of a row: numbers or lists in JSON's or Python's spelling, never evaluated."""
+    constraints: dict[str, object] = {}
+    for name, text in row.items():
+        if name.startswith("system_attrs_constraints") and text.strip():
+            try:
+                constraints[name] = decode_json("[" + text.strip().strip("[]()").rstrip(", ")[:10_000] + "]")
+            except ValueError:
+                constraints[name] = None
+    return constraints
 
 
 def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRun:
@@ -220,7 +228,7 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
             events.add(time, None, where=trial.where, valid=False, reason="several objectives")
             continue
         value = as_cell(trial.values[0])
-        if trial.violated:
+        if _is_violated(trial):
             events.add(time, value, where=trial.where, valid=False, reason=VIOLATED)
         else:
             events.add(time, value, where=trial.where)
