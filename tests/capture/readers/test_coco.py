@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.readers.coco import READER, SHIFT_NOTE
 from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
 
 INFO = """suite = 'bbob', funcId = 3, DIM = 2, Precision = 1.000e-08, algId = 'swarm', coco_version = '2.6'
 % a comment
@@ -117,3 +118,12 @@ def test_another_text_is_refused():
 def test_broken_files_are_survived(info, table):
     survive(READER, info, beside={"data_f3/bbobexp_f3_DIM2.dat": table})
     survive(READER, table, path="x.dat")
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    path = "bbobexp_f3.info"
+    sample = INFO.replace("\\", "/").encode()
+    companions = {name: table.encode() for name, table in TABLES.items()}  # noqa: RUF012 - the suite declares it
+    runs = 4
+    candidates = ((1.0, 40.0), (6.0, 0.023), (1.0, 40.0), (3.0, 7.0), (6.0, 0.023))

@@ -16,6 +16,7 @@ from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers.cpsat import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode
+from gapline.testing.readers import ReaderConformance
 
 MAXIMISE = """
 Starting CP-SAT solver v9.12.4544
@@ -215,3 +216,9 @@ def test_random_bytes_are_survived(data):
 @given(mutated((MAXIMISE + MINIMISE).encode()))
 def test_mutated_logs_are_survived(data):
     survive(READER, data)
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    sample = MAXIMISE.encode()
+    candidates = ((0.71, -4.0), (0.71, 0.0), (1.2, 21.0), (2.61, 30.0))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.readers.iohprofiler import READER
 from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
 
 
 def index(*, runs=None, maximised=False, path="data_f1/IOH_f1_DIM5.dat", **more):
@@ -180,3 +181,12 @@ def test_what_its_own_logger_writes_has_the_best_so_far_of_the_search(tmp_path):
 def test_broken_files_are_survived(text, table):
     survive(READER, text, beside={"data_f1/IOH_f1_DIM5.dat": table})
     survive(READER, table, path="x.dat")
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    path = "IOHprofiler_f1.json"
+    sample = index(runs=[{"instance": 1, "evals": 9}, {"instance": 2, "evals": 3}]).encode()
+    companions = {"data_f1/IOH_f1_DIM5.dat": TABLE[: TABLE.rindex("evaluations")].encode()}  # noqa: RUF012
+    runs = 2
+    candidates = ((3.0, 0.8594), (9.0, 0.7885))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers.minizinc import READER
 from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
 
 TEXT = """x = [1, 2, 3];
 _objective = 40;
@@ -150,3 +151,15 @@ def test_another_text_is_refused():
 @given(st.binary(max_size=200) | mutated(TEXT.encode()) | mutated(STREAM.encode()))
 def test_broken_output_is_survived(data):
     survive(READER, data)
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    sample = TEXT.encode()
+    candidates = ((0.35, 40.0), (0.35, 38.0), (12.1, -2.5))
+
+
+class TestStreamConformance(ReaderConformance):
+    reader = READER
+    sample = STREAM.encode()
+    candidates = ((0.35, 3.0), (0.35, 5.0), (1.2, 8.0))

@@ -17,6 +17,7 @@ from gapline.capture.readers.mip import READER
 from gapline.capture.readers.mip_rows import Number, read_printed, read_stamp
 from gapline.errors import EnvironmentLacksError, TraceError
 from gapline.model.tables import VerdictCode
+from gapline.testing.readers import ReaderConformance
 
 GUROBI = """
 Gurobi 12.0.1 (linux64) logging started Sat Mar  1 10:00:00 2025
@@ -667,3 +668,9 @@ def test_random_bytes_are_survived(data):
 @given(st.sampled_from(sorted(ALL)).flatmap(lambda solver: mutated(ALL[solver].encode())))
 def test_mutated_logs_are_survived(data):
     survive(READER, data)
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    sample = HIGHS.encode()
+    candidates = ((0.3, 100.0), (0.4, 310.0), (1.1, 1213.0), (1.1, 1525.0))

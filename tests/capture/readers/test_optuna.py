@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.readers.optuna import READER, VIOLATED
 from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
 
 JOURNAL = """{"op_code":0,"worker_id":"w","study_name":"beam","directions":[1]}
 {"op_code":4,"worker_id":"w","study_id":0,"datetime_start":"2026-03-29T00:59:58.500000+00:00"}
@@ -153,3 +154,18 @@ def test_what_optuna_writes_is_read_as_optuna_reads_it(tmp_path):
 @given(st.binary(max_size=200) | mutated(JOURNAL.encode()) | mutated(TABLE.encode()))
 def test_broken_files_are_survived(data):
     survive(READER, data)
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    path = "journal.log"
+    sample = JOURNAL.replace("[2]", "[1]").encode()
+    runs = 2
+    candidates = ((2.25, 12.5),)
+
+
+class TestTableConformance(ReaderConformance):
+    reader = READER
+    path = "trials.csv"
+    sample = TABLE.encode()
+    candidates = ((0.002137, 0.25), (3.0, 1.5))

@@ -11,6 +11,7 @@ from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.readers.qoblib import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode
+from gapline.testing.readers import ReaderConformance
 
 SERIES = """[[{"Time": 0.017, "Incumbent": -30, "step": 1},
   {"Time": 0.017, "Incumbent": -31, "step": 2},
@@ -112,3 +113,11 @@ def test_another_text_is_refused():
 @given(st.binary(max_size=200) | mutated(SERIES.encode()))
 def test_broken_series_are_survived(data):
     survive(READER, data, path="a.json")
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    path = "series.json"
+    sample = SERIES.replace("null", "-35").encode()
+    runs = 3
+    candidates = ((0.017, -30.0), (0.017, -31.0), (1.5, -35.0), (4000.0, -42.5))

@@ -14,6 +14,8 @@ from gapline.errors import TraceError
 from gapline.model.tables import RunStatus, VerdictCode
 
 _LOOKS = re.compile(rb'\s*\[(?:\s*\[)?\s*\{[^{}]{0,400}"Incumbent"\s*:', re.IGNORECASE)
+# A series is a list of lists; what nests deeper is no series, and is not walked to its end.
+_DEEPEST = 8
 _PIECE = re.compile(r"\{[^{}\[\]]{0,4000}\}|\[|\]")
 
 
@@ -64,6 +66,8 @@ def _recover(text: str) -> list[Any] | None:
             depth += 1
             if depth == 2:
                 runs.append([])
+            elif depth > _DEEPEST:
+                break
         elif token == "]":
             depth -= 1
         elif depth in (1, 2):
