@@ -81,8 +81,8 @@ class ScipTable:
         """Read one line."""
         if "|" in line:
             cells = line.split("|")
-            names = [cell.strip() for cell in cells]
-            if "primalbound" in names or "dualbound" in names:
+            if "primalbound" in line or "dualbound" in line:
+                names = [cell.strip() for cell in cells]
                 self.time, self.primal, self.dual = (
                     names.index(name) if name in names else -1 for name in ("time", "primalbound", "dualbound")
                 )
@@ -92,8 +92,8 @@ class ScipTable:
             mark, stamp = line[:1], read_stamp(cells[0][1:].strip())
             if stamp is None:
                 return None
-            primal = read_printed(names[self.primal]) if self.primal >= 0 else None
-            dual = read_printed(names[self.dual]) if self.dual >= 0 else None
+            primal = read_printed(cells[self.primal].strip()) if self.primal >= 0 else None
+            dual = read_printed(cells[self.dual].strip()) if self.dual >= 0 else None
             return Row(number, stamp, primal, dual, found=mark != " " and primal is not None)
         if "feasible solution found by" in line and " seconds, objective value " in line:
             before, _, value = line.partition(" seconds, objective value ")

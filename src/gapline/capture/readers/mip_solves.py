@@ -20,6 +20,7 @@ _BANNERS = {
     "MOSEK Version ": "mosek",
     "OptVerse Optimizer": "optverse",
 }
+_BANNER_TEXTS = tuple(_BANNERS)
 _SIGNS = {"SCIP Status ": "scip", " time | node ": "scip", "CPLEX> ": "cplex", "CPXPARAM_": "cplex"}
 BANNER = re.compile(
     rb"^(?:Gurobi Optimizer version |Gurobi \S{1,20} .{0,40}logging started|Running HiGHS |SCIP version |SCIP Status  "
@@ -155,10 +156,11 @@ def _read_header(solve: Solve, line: str) -> None:
         solve.has_body = True
     elif line.startswith(_ENDS):
         solve.has_ended = True
-    banner = next((text for text in _BANNERS if line.startswith(text)), None)
-    if banner is not None and (solve.banner is None or _BANNERS[banner] == solve.solver):
+    if line.startswith(_BANNER_TEXTS):
+        solver = next(name for text, name in _BANNERS.items() if line.startswith(text))
         # Gurobi opens a log file with one banner and a session with another, which alone has the version in full.
-        solve.solver, solve.banner = _BANNERS[banner], line
+        if solve.banner is None or solver == solve.solver:
+            solve.solver, solve.banner = solver, line
     if solve.solver is None:
         solve.solver = next((solver for sign, solver in _SIGNS.items() if line.startswith(sign)), None)
     if solve.has_body:
