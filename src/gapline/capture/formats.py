@@ -1,8 +1,11 @@
 """The formats that an import knows: ours by name, those of others through the entry point group `gapline.formats`."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from gapline.capture.loglines import shown
@@ -32,6 +35,7 @@ BUILT_IN = (
     "qoblib",
     "optuna",
 )
+_FIRST_WORD = re.compile(rb"[^\s:;,=0-9]{0,40}")
 
 
 class UnknownFormatError(TraceError):
@@ -73,7 +77,12 @@ def find_reader(name: str) -> Reader:
 @cache
 def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
     """Load every reader; a plug-in that fails is named in the second part and stands in nobody's way."""
-    readers, notes = [], []
+    readers = []
+    notes = [
+        f"the plug-in {_plugins()[name].value} is not used: {name} is a format of ours"
+        for name in BUILT_IN
+        if name in _plugins()
+    ]
     for name in format_names():
         try:
             readers.append(find_reader(name))
@@ -82,23 +91,39 @@ def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
     return tuple(readers), tuple(notes)
 
 
-def detect(log: LogFile, readers: Sequence[Reader]) -> Reader:
-    """Return the one reader whose format the head of a file shows."""
-    head = log.data[:HEAD]
-    candidates = [reader for reader in readers if reader.looks_like(log.path, head)]
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        names = " and ".join(reader.name for reader in candidates)
-        raise TraceError(
-            f"{log.path}: expected one format, got {len(candidates)} that fit: {names}",
-            hint=f"say which with --format {candidates[0].name}",
+@dataclass(slots=True)
+class Detector:
+    """Finds the one reader whose format the head of a file shows.
+
+    All readers are asked about a file of a new kind. Its siblings, which have the same suffix and begin with the same
+    word, go to the same reader as long as that one recognises them: a folder holds thousands of one kind.
+    """
+
+    readers: Sequence[Reader]
+    known: dict[tuple[str, bytes], Reader] = field(default_factory=dict)
+
+    def detect(self, log: LogFile) -> Reader:
+        """Return the reader, or raise an error that names the candidates, or that shows the first line."""
+        head = log.data[:HEAD]
+        kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
+        usual = self.known.get(kind)
+        if usual and usual.looks_like(log.path, head):
+            return usual
+        candidates = [reader for reader in self.readers if reader.looks_like(log.path, head)]
+        if len(candidates) == 1:
+            self.known[kind] = candidates[0]
+            return candidates[0]
+        if candidates:
+            names = " and ".join(reader.name for reader in candidates)
+            raise TraceError(
+                f"{log.path}: expected one format, got {len(candidates)} that fit: {names}",
+                hint=f"say which with --format {candidates[0].name}",
+            )
+        first = next((line for line in head.splitlines() if line.strip()), b"")
+        raise UnknownFormatError(
+            f"{log.path}: expected a known format, got {shown(first) if first else 'an empty file'}",
+            hint=f"name it with --format: {listing(format_names(), most=40)}",
         )
-    first = next((line for line in head.splitlines() if line.strip()), b"")
-    raise UnknownFormatError(
-        f"{log.path}: expected a known format, got {shown(first) if first else 'an empty file'}",
-        hint=f"name it with --format: {listing(format_names(), most=40)}",
-    )
 
 
 def find_companion(log: LogFile, readers: Sequence[Reader]) -> Reader | None:

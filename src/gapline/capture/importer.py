@@ -4,16 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from gapline.capture.naming import refuse_missing, settle_seeds
-from gapline.capture.reader import SourceReference
+from gapline.capture.reader import Reader, SourceReference
 from gapline.capture.survey import FileLine, Survey, survey_logs
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
-from gapline.model.tables import RunKey, VerdictCode
+from gapline.model.tables import RunKey
 
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 
@@ -31,7 +30,7 @@ class Imported:
 def import_logs(
     sources: Sequence[str | Path],
     *,
-    format: str = "auto",
+    format: str | Reader = "auto",
     name: str | None = None,
     arm: str | None = None,
     instance: str | None = None,
@@ -52,7 +51,7 @@ def import_logs(
     sources
         Files and folders; .gz and .zst are unpacked.
     format
-        A format's name, or "auto" to look at the head of each file.
+        A format's name, a reader of your own, or "auto" to look at the head of each file.
     name
         A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
     arm, instance, seed, panel
@@ -137,7 +136,7 @@ def build_import(
         facts={"sense": sense, "source format": ", ".join(formats)},
         diagnostics=diagnostics,
     )
-    campaign = _with_notes(campaign, _notes_on_objectives(campaign, sense))
+    campaign = _with_notes(campaign, _notes_on_objectives(campaign, sense, survey.spool.not_positive))
     stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
     return Imported(campaign, references, stated, tuple(survey.files))
 
@@ -198,17 +197,14 @@ def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[Source
     return tuple(kept[name][0] for name in sorted(kept))
 
 
-def _notes_on_objectives(campaign: Campaign, sense: str) -> list[str]:
+def _notes_on_objectives(campaign: Campaign, sense: str, not_positive: int) -> list[str]:
     notes = []
     if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
         notes.append(SOLVER_SAYS_SO)
     if sense == "max":
         notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
-    else:
-        accepted = campaign.verdict != VerdictCode.INVALID
-        accepted &= campaign.verdict != VerdictCode.BOUND
-        if low := int(np.count_nonzero(campaign.objective[accepted] <= 0)):
-            notes.append(f"{low:,} candidates have an objective of 0 or below: scoring needs a declared transform")
+    elif not_positive:
+        notes.append(f"{not_positive:,} candidates have an objective of 0 or below: scoring needs a declared transform")
     return notes
 
 

@@ -11,21 +11,23 @@ from numpy.typing import NDArray
 from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import CARRIED, RUN_KEY
+from gapline.model.tables import CARRIED, RUN_KEY, VerdictCode
 
 _DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
-_IN_MEMORY = 4_000_000
+# Candidates; at 17 bytes each this is less than what one large log takes while it is read.
+IN_MEMORY = 4_000_000
 
 
 @dataclass(slots=True)
 class Spool:
     """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk."""
 
-    in_memory: int = _IN_MEMORY
+    in_memory: int = IN_MEMORY
     tables: list[pl.DataFrame] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=lambda: {"": 0})
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    not_positive: int = 0
     _pieces: list[dict[str, Any]] = field(default_factory=list)
     _files: dict[str, IO[bytes]] = field(default_factory=dict)
 
@@ -40,9 +42,15 @@ class Spool:
         self.tables.append(batch.runs)
         self.sizes.append(len(batch.time))
         self.diagnostics = self.diagnostics + batch.diagnostics
+        accepted = (batch.verdict == VerdictCode.VALID) | (batch.verdict == VerdictCode.UNCHECKED)
+        self.not_positive += int(np.count_nonzero(accepted & (batch.objective <= 0)))
         self._pieces.append(columns)
         if sum(self.sizes) > self.in_memory:
             self._spill()
+
+    def __del__(self) -> None:
+        for file in self._files.values():
+            file.close()
 
     def _spill(self) -> None:
         """Move the pieces that are still in memory to one file per column; a piece becomes its offset there."""
@@ -50,7 +58,9 @@ class Spool:
             for name, column in piece.items():
                 if isinstance(column, int):
                     continue
-                file = self._files.setdefault(name, tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as its map
+                if name not in self._files:
+                    self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
+                file = self._files[name]
                 piece[name] = file.seek(0, 2) // column.itemsize
                 file.write(np.ascontiguousarray(column).data)
 
@@ -87,8 +97,8 @@ class Spool:
         spilled = bool(self._files)
         if spilled:
             self._spill()
-            scratch = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as its map
-            target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
+            with tempfile.TemporaryFile() as scratch:  # the map keeps it after it is closed
+                target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
             file = self._files[name]
             file.flush()
             stored: Any = np.memmap(file, dtype, "r")

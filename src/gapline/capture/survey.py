@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
-from gapline.capture.formats import UnknownFormatError, all_readers, detect, find_companion, find_reader
+from gapline.capture.formats import Detector, UnknownFormatError, all_readers, find_companion, find_reader
 from gapline.capture.logfiles import find_files, load_file
 from gapline.capture.loglines import shown
 from gapline.capture.naming import Identity, Naming, PathPattern
 from gapline.capture.reader import Found, FoundRun, Reader, SourceReference
-from gapline.capture.spool import Spool
+from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, HorizonError, TraceError, UsageError
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RunStatus, VerdictCode
@@ -90,7 +90,7 @@ class _Waiting:
 def survey_logs(
     sources: Sequence[str | Path],
     *,
-    format: str = "auto",
+    format: str | Reader = "auto",
     name: str | None = None,
     arm: str | None = None,
     instance: str | None = None,
@@ -100,6 +100,7 @@ def survey_logs(
     sense: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     batch: int = BATCH,
+    in_memory: int = IN_MEMORY,
 ) -> Survey:
     """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
     if horizon is not None and not (isfinite(horizon) and horizon > 0):
@@ -107,15 +108,20 @@ def survey_logs(
     if sense is not None and sense not in SENSES:
         raise UsageError(f"--sense: expected min or max, got {sense!r}")
     pattern = PathPattern.parse(name) if name else None
-    readers, notes = all_readers() if format == "auto" else ((find_reader(format),), ())
-    survey = Survey(Naming(Identity(arm, instance, seed, panel), pattern), notes=list(notes))
+    readers, notes = all_readers()
+    if format != "auto":
+        readers, notes = (format if isinstance(format, Reader) else find_reader(format),), ()
+    survey = Survey(
+        Naming(Identity(arm, instance, seed, panel), pattern), notes=list(notes), spool=Spool(in_memory=in_memory)
+    )
+    detector = Detector(readers)
     paths = find_files(sources)
     waiting = _Waiting(survey.spool)
     for done, path in enumerate(paths):
         if progress:
             progress(done, len(paths))
         try:
-            found, reader = _read_one(path, readers, chosen=format != "auto", survey=survey)
+            found, reader = _read_one(path, detector, chosen=format != "auto", survey=survey)
             if found is None or reader is None:
                 continue
             given = survey.naming.from_path(str(path))
@@ -154,14 +160,12 @@ def survey_logs(
     return survey
 
 
-def _read_one(
-    path: Path, readers: Sequence[Reader], *, chosen: bool, survey: Survey
-) -> tuple[Found | None, Reader | None]:
+def _read_one(path: Path, detector: Detector, *, chosen: bool, survey: Survey) -> tuple[Found | None, Reader | None]:
     log = load_file(path, survey.read_beside)
-    if find_companion(log, readers):
+    if find_companion(log, detector.readers):
         survey.companions.append(path)
         return None, None
-    reader = readers[0] if chosen else detect(log, readers)
+    reader = detector.readers[0] if chosen else detector.detect(log)
     try:
         found = reader.read(log)
     except GaplineError:

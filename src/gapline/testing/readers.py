@@ -168,7 +168,7 @@ class ReaderConformance:
         found = self.read(self.sample).runs
         campaign = import_logs(
             [place],
-            format=self.reader.name,
+            format=self.reader,
             arm="arm" if any(run.arm is None for run in found) else None,
             instance="instance" if any(run.instance is None for run in found) else None,
             number_runs=True,
