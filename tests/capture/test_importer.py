@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from gapline.capture.importer import SOLVER_SAYS_SO, build_import, import_logs
+from gapline.capture.reader import Reader
 from gapline.capture.survey import survey_logs
 from gapline.errors import HorizonError, TraceError, UsageError
 from gapline.model.store import open_campaign
@@ -242,3 +243,38 @@ def test_extra_columns_of_different_formats_stand_side_by_side(folder):
     runs = import_logs([logs], arm="x", name="{instance}.*").campaign.runs
     assert runs["passmark"].to_list() == [2000.0, None]
     assert runs.schema["resolution"] == pl.Float64
+
+
+INDEX = """{"version": "0.3.9", "suite": "S", "function_id": 1, "function_name": "Sphere", "maximization": false,
+"algorithm": {"name": "walk", "info": ""}, "attributes": ["evaluations", "raw_y"],
+"scenarios": [{"dimension": 5, "path": "data/f1.dat", "runs": [{"instance": 1, "evals": 9}]}]}
+"""
+
+
+def test_an_index_is_read_with_its_data_and_data_alone_is_named(folder):
+    logs = folder(walk__index_dot_json=INDEX, walk__data__f1_dot_dat="evaluations raw_y\n3 0.8594\n9 0.7885\n")
+    survey = survey_logs([logs])
+    assert [(file.format, file.run_count) for file in survey.files] == [("iohprofiler", 1)]
+    campaign = build_import(survey).campaign
+    assert campaign.time.tolist() == [3.0, 9.0]
+    assert campaign.runs["clock"].to_list() == ["evaluations"]
+    (logs / "walk" / "index.json").unlink()
+    with pytest.raises(TraceError, match=r"f1.dat: expected the index file that names it among the sources"):
+        import_logs([logs])
+
+
+def test_a_reader_that_fails_names_itself_and_the_file(folder):
+    def fail(_log):
+        raise ZeroDivisionError("oh")
+
+    logs = folder(a_dot_log="x")
+    with pytest.raises(TraceError, match=r"a.log: the reader of format bad failed: ZeroDivisionError: 'oh'"):
+        import_logs([logs], format=Reader("bad", "fails", lambda _path, _head: True, fail))
+
+
+def test_thousands_of_problems_are_counted_and_not_kept(folder):
+    rows = "x 1 1.0\n" * 5000
+    campaign = import_logs([folder(a_dot_out=dimacs(rows=rows))]).campaign
+    assert campaign.diagnostics.problem_count == 5000
+    assert len(campaign.diagnostics.problems) == 100
+    assert campaign.diagnostics.rejected == {"objective not a number": 5000}

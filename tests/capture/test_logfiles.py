@@ -1,4 +1,5 @@
 import gzip
+import os
 
 import pytest
 import zstandard
@@ -96,3 +97,9 @@ def test_files_beside_are_read_and_noted_and_nothing_outside_the_folder(tmp_path
 def test_suffixes_of_packing_are_not_part_of_a_name():
     assert path_without_packing("a/b.log.GZ") == "a/b.log"
     assert path_without_packing("a/b.zst") == "a/b"
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
+    (tmp_path / "a.log").write_text("x")
+    os.mkfifo(tmp_path / "pipe")
+    assert find_files([tmp_path]) == [tmp_path / "a.log"]

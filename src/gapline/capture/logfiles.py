@@ -44,7 +44,10 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
 def _walk(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(root, name) for name in sorted(names) if not name.startswith("."))
+        for name in sorted(names):
+            # A pipe that lies about in a folder would be waited for; one that is named is meant.
+            if not name.startswith(".") and os.path.isfile(place := os.path.join(root, name)):  # noqa: PTH113, PTH118
+                yield Path(place)
 
 
 def load_file(path: Path, read_beside: set[Path] | None = None) -> LogFile:

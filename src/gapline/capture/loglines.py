@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import Reason, VerdictCode
 
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
@@ -115,8 +114,7 @@ class EventList:
 
     def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
         text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
-        if len(self.problems) < MOST_PROBLEMS * 10:
-            self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
+        self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""

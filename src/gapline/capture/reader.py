@@ -99,6 +99,23 @@ class FoundRun:
         )
 
 
+class Problems(list[str]):
+    """Messages about what could not be used; beyond a thousand they are counted, not kept."""
+
+    most = 1000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unlisted = 0
+
+    def append(self, message: str) -> None:
+        """Keep a message, or count it."""
+        if len(self) < self.most:
+            super().append(message)
+        else:
+            self.unlisted += 1
+
+
 @dataclass(slots=True)
 class Found:
     """Everything found in one log, and what could not be used (`file:line: expected …, got …`).
@@ -108,9 +125,14 @@ class Found:
 
     runs: list[FoundRun] = field(default_factory=list)
     references: list[SourceReference] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=Problems)
     notes: list[str] = field(default_factory=list)
     unlisted: int = 0
+
+    @property
+    def problem_count(self) -> int:
+        """How many problems there were, listed or not."""
+        return len(self.problems) + self.unlisted + getattr(self.problems, "unlisted", 0)
 
 
 def _never(_path: str, _head: bytes) -> bool:

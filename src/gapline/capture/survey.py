@@ -143,7 +143,7 @@ def survey_logs(
                 format=reader.name,
                 first_run=start,
                 run_count=len(found.runs),
-                problem_count=len(found.problems) + found.unlisted,
+                problem_count=found.problem_count,
                 problems=tuple(found.problems[:MOST_PROBLEMS]),
             )
         )

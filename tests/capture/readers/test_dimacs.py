@@ -151,3 +151,11 @@ def test_bulk_and_careful_parsing_agree():
 def test_another_file_is_refused():
     with pytest.raises(TraceError, match="expected header lines of the DIMACS controller, got 'nothing here'"):
         read(b"nothing here")
+
+
+def test_a_run_killed_in_its_header_is_not_lost_before_the_next():
+    runs = read(LOG[: LOG.index(b"Competitor")] + LOG.replace(b"C1_4_8", b"C1_4_9")).runs
+    assert [(run.instance, run.status, len(run.time)) for run in runs] == [
+        ("C1_4_8", "killed", 0),
+        ("C1_4_9", "finished", 2),
+    ]

@@ -62,6 +62,7 @@ def _sections(log: LogFile) -> list[_Section]:
             if not colon:
                 continue
             ended = current.has_table or "primal integral" in current.header
+            ended |= name == "instance" and name in current.header
             if ended and name != "primal integral":
                 sections.append(current)
                 current = _Section()

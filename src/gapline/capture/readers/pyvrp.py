@@ -5,7 +5,6 @@ has `feas_best_cost`, the best of the feasible part of the population (nan while
 """
 
 import csv
-import math
 from collections.abc import Sequence
 
 from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
@@ -41,7 +40,7 @@ def _read(log: LogFile) -> Found:
     feasible_at = names.index("best_feas") if new else -1
     runtime_at = names.index("runtime")
     torn = is_torn(log.data)
-    clock, lost, previous = 0.0, 0.0, ("", "")
+    clock, lost, previous = 0.0, False, ("", "")
     ends_at = log.data.count(b"\n") + 1
     for number, text in log_lines(log.data):
         if number == 1 or not text.strip():
@@ -58,7 +57,7 @@ def _read(log: LogFile) -> Found:
             rest = log.data.count(b"\n") - number
             if rest > 0:
                 found.problems.append(f"{where}: {rest:,} later lines have no stamp and were left out")
-            lost = 1.0
+            lost = True
             break
         clock += duration
         cost, feasible = cells[cost_at].strip(), cells[feasible_at].strip() if new else "1"
@@ -70,7 +69,7 @@ def _read(log: LogFile) -> Found:
         is_valid = feasible.lower() in ("1", "true")
         events.add(clock, cost, where=where, valid=is_valid, reason="" if is_valid else PENALISED)
     status = "killed" if torn or lost else "unknown"
-    found.runs.append(FoundRun(**events.columns(), status=status, carried={"iterations_end": clock or math.nan}))
+    found.runs.append(FoundRun(**events.columns(), status=status))
     return found
 
 

@@ -31,7 +31,7 @@ def _read(log: LogFile) -> Found:
         if value is None:
             found.problems.append(f"{where}: expected a value after {name}, got {shown(text_value or '')}")
         else:
-            found.references.append(SourceReference(name, value, kind == "opt", where))
+            found.references.append(SourceReference(name, value, kind == "opt", f"={kind}= of a .solu file"))
     if not found.references and found.problems:
         raise TraceError(f"{log.path}: expected lines such as `=opt= name value`, got none that can be used")
     return found
