@@ -84,8 +84,10 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, where: str, *, is_last
         _settle_final(events, best, final, end=end, sense=sense, where=f"{log.path}:{solve.lines[-1][0]}")
     if bound is not None and end is not None:
         events.add_bound(_not_before(end, events), bound)
-    if untimed and UNTIMED_NOTE not in found.notes:
-        found.notes.append(UNTIMED_NOTE)
+    if untimed:
+        _sort_by_time(events)
+        if UNTIMED_NOTE not in found.notes:
+            found.notes.append(UNTIMED_NOTE)
     version = told.get("version")
     known = isinstance(version, str) and version != _NO_VERSION
     problem = told.get("problem")
@@ -262,6 +264,13 @@ def _settle_final(
     improves = best is None or sign * final.value < sign * best[1].value
     if improves and end is not None:
         events.add(_not_before(end, events), final.value, where=where)
+
+
+def _sort_by_time(events: EventList) -> None:
+    """Order events by the moments that they were given, so that no estimate passes for a stamp that goes backwards."""
+    order = np.argsort(np.array(events.time), kind="stable").tolist()
+    for column in (events.time, events.objective, events.verdict, events.bound, events.reason):
+        column[:] = [column[index] for index in order]
 
 
 def _not_before(end: float, events: EventList) -> float:
