@@ -54,7 +54,7 @@ def survive(reader: Reader, data: bytes, *, path: str = "run.log", beside: Mappi
         return
     traces = []
     for number, run in enumerate(found.runs):
-        assert run.sense in ("min", "max")
+        assert run.sense in ("min", "max", None)
         assert len(run.time) == len(run.objective) == len(run.verdict)
         traces.append(run.named(arm=run.arm or "a", instance=run.instance or "i", seed=number, panel=run.panel))
         valid = np.asarray(run.verdict) == VerdictCode.VALID

@@ -110,7 +110,9 @@ def build_import(
     seeds, seed_notes = settle_seeds(identities, where, number_runs=number_runs)
     keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
     _refuse_twins(keys, where)
-    sense = _only("sense", [(run.sense, run.path) for run in survey.runs])
+    # A run without candidates, or with one alone, often shows no sense: it takes that of the others.
+    senses = [(run.sense, run.path) for run in survey.runs if run.sense is not None]
+    sense = _only("sense", senses or [("min", "")])
     if not allow_mixed_clocks:
         _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
@@ -119,6 +121,8 @@ def build_import(
     notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
     if skipped := [file.path for file in survey.files if file.unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
+    if not senses:
+        notes.append("no log shows whether its objective is minimised or maximised: taken as min; --sense says which")
     if without := sum(run.horizon is None for run in survey.runs):
         notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
     known = survey.spool.diagnostics

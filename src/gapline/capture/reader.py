@@ -51,7 +51,8 @@ class FoundRun:
     """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
 
     `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
-    importer, never by a reader. `sense` is "min" or "max" as the log states it; objectives stay as the log writes them.
+    importer, never by a reader. `sense` is "min" or "max" as the log states or shows it, None where it does neither;
+    objectives stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), so that the
     import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
     """
@@ -72,7 +73,7 @@ class FoundRun:
     reason: list[str] | None = None
     clock: str = "wall"
     resolution: float | None = None
-    sense: str = "min"
+    sense: str | None = "min"
     carried: Mapping[str, Any] = field(default_factory=dict)
     stated_integral: tuple[str, float] | None = None
     where: str = ""

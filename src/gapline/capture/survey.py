@@ -37,7 +37,7 @@ class RunLine:
     horizon: float | None
     status: str
     clock: str
-    sense: str
+    sense: str | None
     stated_integral: tuple[str, float] | None
 
 

@@ -225,7 +225,7 @@ def _check_run(run: FoundRun) -> None:
     verdict = [] if run.verdict is None else np.unique(np.asarray(run.verdict)).tolist()
     assert set(verdict) <= {int(code) for code in VerdictCode}, f"verdicts {verdict}"
     assert run.status in set(RunStatus), f"status {run.status!r}"
-    assert run.sense in ("min", "max"), f"sense {run.sense!r}"
+    assert run.sense in ("min", "max", None), f"sense {run.sense!r}"
     assert run.clock, "a run names its clock"
     assert run.horizon is None or (np.isfinite(run.horizon) and run.horizon > 0), f"horizon {run.horizon}"
     assert run.seed is None or isinstance(run.seed, int), f"seed {run.seed!r}"

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreign_logs import bounds, candidates, mutated, read_log, survive
+from gapline.capture.importer import import_logs
 from gapline.capture.readers.cpsat import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode
@@ -111,7 +112,19 @@ def test_a_solve_without_candidates_is_an_empty_run():
     text = MINIMISE[: MINIMISE.index("#Bound")] + "CpSolverResponse summary:\nstatus: INFEASIBLE\nobjective: NA\n"
     (run,) = read_log(READER, text).runs
     assert len(run.time) == 0
-    assert run.status == "finished"
+    assert (run.status, run.sense) == ("finished", None)
+
+
+def test_an_empty_solve_does_not_stand_in_the_way_of_a_maximisation(tmp_path):
+    """The sense of a run that found nothing is unknown; it takes that of the others."""
+    empty = (
+        MAXIMISE[: MAXIMISE.index("#Bound")].replace("harbour", "quay") + "CpSolverResponse summary:\nstatus: UNKNOWN\n"
+    )
+    path = tmp_path / "both.log"
+    path.write_text(MAXIMISE + empty, encoding="utf-8")
+    campaign = import_logs([path]).campaign
+    assert len(campaign) == 2
+    assert campaign.facts["sense"] == "max"
 
 
 def test_a_satisfaction_model_has_counted_rejections_and_a_note():

@@ -87,7 +87,7 @@ def test_a_run_without_solutions_is_empty_and_has_its_ending(ending, status):
 def test_several_runs_in_one_text():
     found = read_log(READER, TEXT + "=====UNKNOWN=====\n" + TEXT.replace("minimize", "maximize"))
     assert [len(candidates(run)) for run in found.runs] == [3, 0, 3]
-    assert [run.sense for run in found.runs] == ["min", "min", "max"]
+    assert [run.sense for run in found.runs] == ["min", None, "max"]
     assert [run.where for run in found.runs] == ["run 1", "run 2", "run 3"]
 
 

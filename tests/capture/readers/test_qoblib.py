@@ -58,6 +58,7 @@ def test_a_series_that_moves_both_ways_is_reported():
 def test_an_empty_file_is_an_empty_run(text):
     (run,) = read_log(READER, text).runs
     assert len(run.time) == 0
+    assert run.sense is None
 
 
 def test_empty_lists_are_recognised_by_their_name_alone():

@@ -169,19 +169,21 @@ def _finish(solve: _Solve, found: Found, log: LogFile, where: str, *, is_last: b
     )
 
 
-def _is_better(value: float, others: list[float], sense: str) -> bool:
+def _is_better(value: float, others: list[float], sense: str | None) -> bool:
     if not others:
         return True
     return value > max(others) if sense == "max" else value < min(others)
 
 
-def _sense(solve: _Solve) -> str:
+def _sense(solve: _Solve) -> str | None:
     if solve.up != solve.down:
         return "max" if solve.up > solve.down else "min"
     if len(solve.bests) > 1 and solve.bests[0] != solve.bests[-1]:
         return "max" if solve.bests[-1] > solve.bests[0] else "min"
     objective, bound = (parse_number(solve.stated.get(name, "")) for name in ("objective", "best_bound"))
-    return "max" if objective is not None and bound is not None and bound > objective else "min"
+    if objective is None or bound is None or objective == bound:
+        return None
+    return "max" if bound > objective else "min"
 
 
 def _status(solve: _Solve, end: float | None, *, cut: bool) -> str:

@@ -51,10 +51,14 @@ def read(log: LogFile) -> Found:
         for index, events in enumerate(segments):
             found.runs.append(
                 FoundRun(
-                    **events.columns(), seed=index, status=status.value, clock=columns.clock, where=f"run {index + 1}"
+                    **events.columns(),
+                    seed=index,
+                    status=status.value,
+                    clock=columns.clock,
+                    sense=None,
+                    where=f"run {index + 1}",
                 )
             )
-        found.notes.append(f"{log.path}: a table without its index states no sense; read as min")
         return found
     try:
         index = decode_json(log.data)

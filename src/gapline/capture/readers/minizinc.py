@@ -232,7 +232,7 @@ def _finish(search: _Search, found: Found, log: LogFile, where: str, *, is_last:
     )
 
 
-def _sense(search: _Search, found: Found) -> str:
+def _sense(search: _Search, found: Found) -> str | None:
     method = search.statistics.get("method")
     if method in ("minimize", "maximize"):
         return "max" if method == "maximize" else "min"
@@ -246,9 +246,7 @@ def _sense(search: _Search, found: Found) -> str:
         sense = "max" if values[-1] > values[0] else "min"
         found.notes.append(f"MiniZinc output without statistics states no sense: read as {sense} from its solutions")
         return sense
-    if values:
-        found.notes.append("MiniZinc output without statistics states no sense and shows no step: read as min")
-    return "min"
+    return None
 
 
 READER = Reader(

@@ -182,7 +182,7 @@ def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
     return rows
 
 
-def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | None) -> tuple[str, int]:
+def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | None) -> tuple[str | None, int]:
     """Return the sense and how many rows contradict it: bounds of a minimisation lie below its incumbents."""
     up = down = 0
     pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
@@ -197,11 +197,13 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
     if up != down:
         return ("max", down) if up > down else ("min", up)
     values = [row.primal.value for row in rows if row.primal and row.found]
-    return "max" if len(values) > 1 and values[-1] > values[0] else "min", min(up, down)
+    if len(values) < 2 or values[0] == values[-1]:
+        return None, min(up, down)
+    return "max" if values[-1] > values[0] else "min", min(up, down)
 
 
 def _add_rows(
-    events: EventList, stamped: list[tuple[float, Row]], sense: str, path: str
+    events: EventList, stamped: list[tuple[float, Row]], sense: str | None, path: str
 ) -> tuple[tuple[int, Number] | None, list[float]]:
     """Add incumbents and bounds; return index and print of the best incumbent, and the moments that are estimates.
 
@@ -239,7 +241,7 @@ def _settle_final(
     final: Number,
     *,
     end: float | None,
-    sense: str,
+    sense: str | None,
     where: str,
 ) -> None:
     """Bring the trace and the stated final objective together.

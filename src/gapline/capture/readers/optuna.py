@@ -237,15 +237,13 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
         found.notes.append(f"{place}: trials without a final value are no candidates: {left_out}")
     if study.several:
         found.problems.append(f"{place}: expected one objective, got several; no trial of it is a candidate")
-    if study.sense is None:
-        found.notes.append(f"{place}: a table of trials states no direction; read as min")
     started = None if began is None else datetime.fromtimestamp(began, UTC).isoformat()
     return FoundRun(
         **events.columns(),
         instance=study.name,
         status=(RunStatus.KILLED if torn else RunStatus.UNKNOWN).value,
         resolution=_MICROSECOND,
-        sense=study.sense or "min",
+        sense=study.sense,
         carried={"started": started},
         where=f"study {study.name}" if study.name else "",
     )

@@ -108,16 +108,14 @@ def _agree_on_sense(found: Found, path: str) -> None:
         values = run.objective[run.verdict == VerdictCode.VALID]
         up += int((values[1:] > values[:-1]).sum())
         down += int((values[1:] < values[:-1]).sum())
-    sense = "max" if up > down else "min"
+    sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:
         run.sense = sense
     if up and down:
         found.problems.append(
             f"{path}: expected incumbents that move one way, got {down:,} steps down and {up:,} up (read as {sense})"
         )
-    elif not up and not down and any(len(run.time) for run in found.runs):
-        found.notes.append(f"{path}: no step between incumbents shows the sense; read as min")
-    elif up or down:
+    elif sense is not None:
         found.notes.append(f"QOBLIB series state no sense: read as {sense} from the steps of the incumbents")
 
 
