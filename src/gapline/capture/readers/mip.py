@@ -25,15 +25,15 @@ _STATUS = {
     "infeasible": RunStatus.FINISHED,
     "unbounded": RunStatus.FINISHED,
     "infeasible_or_unbounded": RunStatus.FINISHED,
+    "other_limit": RunStatus.FINISHED,
     "time_limit": RunStatus.TIME_LIMIT,
     "memory_limit": RunStatus.MEMORY_LIMIT,
-    "node_limit": RunStatus.FINISHED,
-    "solution_limit": RunStatus.FINISHED,
-    "iteration_limit": RunStatus.FINISHED,
-    "gap_limit": RunStatus.FINISHED,
     "user_interrupt": RunStatus.KILLED,
-    "interrupted": RunStatus.KILLED,
 }
+# Endings that miplog 0.2 counts among other limits or leaves unread.
+_STOPPED = re.compile(r"interrupt|termination signal", re.IGNORECASE)
+_STARVED = re.compile(r"memory limit|out of memory", re.IGNORECASE)
+_CLOSING_LINES = 40
 # Closing lines that miplog 0.2 leaves unread.
 _CLOSING_TIME = re.compile(
     r"(?: \*\*\* Search \w{1,20} \*\*\*\s{1,20}Time:\s{1,20}|Optimizer terminated\. Time: )([0-9.]{1,20})"
@@ -97,7 +97,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, where: str, *, is_last
         instance=solve.instance or (problem if isinstance(problem, str) and problem else None),
         seed=solve.seed,
         horizon=solve.horizon,
-        status=_status(told, ended=ended, cut=log.cut and is_last),
+        status=_status(solve, told, ended=ended or solve.has_ended, cut=log.cut and is_last),
         clock="cpu" if solve.is_cpu else "wall",
         resolution=resolution,
         sense=sense,
@@ -280,11 +280,19 @@ def _not_before(end: float, events: EventList) -> float:
     return max([end, *(time for time in events.time if math.isfinite(time))])
 
 
-def _status(told: Mapping[str, Any], *, ended: bool, cut: bool) -> str:
+def _status(solve: Solve, told: Mapping[str, Any], *, ended: bool, cut: bool) -> str:
     if cut or not ended:
         return RunStatus.KILLED.value
-    stated = (told.get("termination") or {}).get("status", "unknown")
-    return _STATUS.get(str(stated).replace("-", "_"), RunStatus.UNKNOWN).value
+    termination = told.get("termination") or {}
+    status = _STATUS.get(str(termination.get("status")), RunStatus.UNKNOWN)
+    reasons = [str(termination.get("raw_reason") or "")]
+    if status is RunStatus.UNKNOWN:
+        reasons += [line for _, line in solve.lines[-_CLOSING_LINES:] if len(line) < 100]
+    if any(_STOPPED.search(reason) for reason in reasons):
+        return RunStatus.KILLED.value
+    if any(_STARVED.search(reason) for reason in reasons):
+        return RunStatus.MEMORY_LIMIT.value
+    return status.value
 
 
 READER = Reader(
