@@ -329,6 +329,7 @@ ALL = {
 
 
 CLOSING = (
+    "Best objective",
     "Explored",
     "SCIP Status",
     "Solving report",
@@ -588,6 +589,19 @@ def test_an_incumbent_that_is_no_number_is_rejected_and_counted(bad):
 def test_a_huge_line_is_no_row():
     text = GUROBI.replace("H  312   201", "H" + "3" * 20_000_000 + "\nH  312   201")
     assert candidates(read_log(READER, text).runs[0]) == candidates(read_log(READER, GUROBI).runs[0])
+
+
+def test_characters_beyond_ascii_in_any_place_are_read_without_noise(capfd):
+    """The names of models and folders hold them, and a parser that counts bytes must not fall over them."""
+    text = (
+        HIGHS.replace("yard7", "hôf7")
+        .replace("\n L      12", "\n\ufffdé\n L      12")
+        .replace("Set option", "é\nSet option")
+    )
+    (run,) = read_log(READER, text).runs
+    assert run.instance == "hôf7"
+    assert candidates(run) == candidates(read_log(READER, HIGHS).runs[0])
+    assert capfd.readouterr().err == ""
 
 
 def test_another_text_is_refused_with_the_list_of_solvers():

@@ -122,7 +122,8 @@ def _ask_miplog(solve: Solve) -> Mapping[str, Any]:
         # miplog knows a SCIP log that was cut off by its banner alone, which a library call never prints.
         text = f"SCIP version {_NO_VERSION} [precision: 8 byte]\n{text}"
     try:
-        told = miplog.parse_text(text)
+        # miplog 0.2 cuts lines by bytes and panics inside a character that has several.
+        told = miplog.parse_text(text.encode("ascii", "replace").decode("ascii"))
     except ValueError:
         return {}
     except BaseException as error:
