@@ -69,6 +69,20 @@ def test_whole_seconds_print_their_bound(here, capsys):
     # squeezed: 1 → 1/6 → 1/11, one second of ten
     assert "coarse stamps move a squeezed score by at most 0.0909 (hexaly/i/0)" in capsys.readouterr().out
     assert open_campaign("campaign").runs["resolution"].to_list() == [1.0]
+    again = ["import", "logs", "--arm", "hexaly", "--instance", "i", "-o", "campaign", "--overwrite", "--json"]
+    assert run(again) == 0
+    assert json.loads(capsys.readouterr().out)["resolution"]["runs"] == {"hexaly/i/0": pytest.approx(1 / 11)}
+
+
+@pytest.mark.usefixtures("here")
+def test_the_campaign_scores_as_it_is(capsys):
+    """The printed integral comes out of `gapline score`, against the references that the log carried."""
+    assert run(["import", "logs", "-o", "campaign"]) == 0
+    capsys.readouterr()
+    assert run(["score", "campaign", "--kernel", "dimacs:1.1", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["arms"][0]["scores"]["dimacs:1.1"] == pytest.approx(0.05225)
+    assert scores["validation"] == "solver"
 
 
 def test_dry_run_prints_every_file_and_writes_nothing(here, capsys):

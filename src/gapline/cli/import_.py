@@ -192,11 +192,13 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
         if coarse and known:
             bounds = resolution_bound(envelopes, reference_column(snapshot, envelopes))
             row = int(bounds.argmax())
+            keys = ["/".join(map(str, key)) for key in envelopes.runs.select("arm", "instance", "seed").iter_rows()]
             checks["resolution"] = {
                 "kernel": "squeezed",
                 "largest": float(bounds[row]),
                 "mean": float(bounds.mean()),
-                "run": "/".join(str(part) for part in envelopes.runs.select("arm", "instance", "seed").row(row)),
+                "run": keys[row],
+                "runs": dict(zip(keys, bounds.tolist(), strict=True)),
             }
         return checks
     except GaplineError as error:

@@ -162,6 +162,30 @@ class ReaderConformance:
                 self.attempt(data)
                 self.reader.looks_like(self.path, data[:HEAD])
 
+    def test_looking_at_a_head_full_of_noise_is_cheap(self) -> None:
+        """A pattern that goes over the same bytes again and again hangs here."""
+        for filler in (
+            b"\n",
+            b" ",
+            b"\t\n",
+            b"9",
+            b"x",
+            b"* ",
+            b"[ ",
+            b"{",
+            b"- ",
+            b"time ",
+            b"a;",
+            b",",
+            b'"',
+            b"0.1 ",
+        ):
+            noise = filler * (HEAD // len(filler))
+            for data in (noise, self.sample[:200] + noise, noise[: HEAD // 2] + self.sample):
+                self.reader.looks_like(self.path, data[:HEAD])
+                self.reader.is_companion(self.path, data[:HEAD])
+                self.attempt(data)
+
     def test_the_import_makes_a_campaign_that_can_be_stored(self, tmp_path: Path) -> None:
         """From a file to a campaign directory and back."""
         place = self.write(tmp_path, Path(self.path).name, self.sample)

@@ -7,7 +7,7 @@ from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
 _EVENT = re.compile(r"\s*\[\s*([0-9.,]+)\s*sec,\s*[0-9]+\s*itr\s*\]:\s*(.*)", re.ASCII)
-_EVENT_BYTES = re.compile(rb"^\s*\[\s*[0-9.,]+\s*sec,\s*[0-9]+\s*itr\s*\]:", re.M)
+_EVENT_BYTES = re.compile(rb"^[ \t]*\[[ \t]*[0-9.,]+[ \t]*sec,[ \t]*[0-9]+[ \t]*itr[ \t]*\]:", re.M)
 _DIRECTION = re.compile(r"\s*\[\s*objective direction\s*\]:\s*(.*)", re.IGNORECASE)
 _LIMIT = re.compile(r"\btime limit\s*[:=]\s*([0-9.]+)\s*sec", re.IGNORECASE)
 _SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)

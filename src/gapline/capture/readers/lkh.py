@@ -7,12 +7,14 @@ from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
 _IMPROVED = re.compile(r"\*\s*[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) sec\.", re.ASCII)
-_IMPROVED_BYTES = re.compile(rb"^\*\s*[0-9]+:\s*Cost = ", re.M)
+_IMPROVED_BYTES = re.compile(rb"^\*[ \t]*[0-9]+:[ \t]*Cost = ", re.M)
 _RUN = re.compile(r"Run ([0-9]{1,9}): Cost = ", re.ASCII)
 _RUN_BYTES = re.compile(rb"^Run [0-9]+: Cost = ", re.M)
-_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|TIME_LIMIT)\s*=\s*(.+?)\s*$")
+_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|TIME_LIMIT)\s*=(.*)")
 _PROBLEM = re.compile(r'Reading PROBLEM_FILE: "([^"]+)"')
 _PREPROCESSING = re.compile(r"Preprocessing time = ([0-9.]+) sec")
+# Improvements are short; beyond this a line is noise that the pattern must not search.
+_MOST = 300
 PENALISED = "penalty above 0"
 CLOCK = "LKH: stamps count CPU seconds from the start of each run, without its preprocessing"
 PENALTY_RULE = (
@@ -94,7 +96,7 @@ class _Log:
         elif match := _PROBLEM.match(text):
             self.instance = _instance_name(match[1])
         elif match := _PARAMETER.match(text):
-            self.note_parameter(match[1], match[2])
+            self.note_parameter(match[1], match[2].strip())
 
 
 def _read(log: LogFile) -> Found:
@@ -102,7 +104,7 @@ def _read(log: LogFile) -> Found:
     state = _Log(found)
     for number, text in log_lines(log.data):
         where = f"{log.path}:{number}"
-        if match := _IMPROVED.match(text):
+        if match := _IMPROVED.match(text[:_MOST]):
             state.seen = True
             _add(state.events, match[1], match[2], where)
         elif text.startswith("* ") and "Cost = " in text:

@@ -9,12 +9,13 @@ from gapline.errors import TraceError
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
 _STAMPED = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)/([0-9]+(?:\.[0-9]*)?)\s(.*)", re.ASCII)
 _VALUE = re.compile(r"o\s+(\S+)\s*$")
-_VALUE_BYTES = re.compile(rb"^(?:\s*[0-9.]+/[0-9.]+\s)?o\s+[+-]?[0-9][0-9.eE+-]*\s*$", re.M)
+_VALUE_BYTES = re.compile(rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?o[ \t]+[+-]?[0-9][0-9.eE+-]*[ \t\r]*$", re.M)
 _STATUS_BYTES = re.compile(
-    rb"^(?:\s*[0-9.]+/[0-9.]+\s)?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
+    rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
-_COMMENT_TIME = re.compile(
-    r"c\b.*?\b(?:time|elapsed|after|seconds?)\b[^0-9]*?([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
+_TIME_WORD = re.compile(r"\b(?:time|elapsed|after|seconds?)\b", re.IGNORECASE)
+_LAST_NUMBER = re.compile(
+    r"(?<![0-9.,_])([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
     re.IGNORECASE | re.ASCII,
 )
 _COMMENT_CPU = re.compile(r"\bcpu\b", re.IGNORECASE)
@@ -62,8 +63,8 @@ def _read(log: LogFile) -> Found:
                 solve.decimals = max(solve.decimals, len(stamp.partition(".")[2]))
             solve.events.add(stamp, match[1], where=where)
             stamp = None
-        elif body.startswith("c") and (match := _COMMENT_TIME.match(body)):
-            stamp, comment_clock = match[1], "cpu" if _COMMENT_CPU.search(body) else "wall"
+        elif body.startswith("c") and (told := _comment_time(body)):
+            stamp, comment_clock = told, "cpu" if _COMMENT_CPU.search(body) else "wall"
         elif body.startswith("s ") and number != torn_at:
             seen = True
             if solve.status != "killed":
@@ -76,6 +77,12 @@ def _read(log: LogFile) -> Found:
     if len(found.runs) == 1:
         found.runs[0].where = ""
     return found
+
+
+def _comment_time(text: str) -> str | None:
+    """Return the number at the end of a comment that speaks of time."""
+    match = _LAST_NUMBER.search(text[-60:])
+    return match[1] if match and _TIME_WORD.search(text) else None
 
 
 def _close(found: Found, solve: _Solve) -> None:

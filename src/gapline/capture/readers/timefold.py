@@ -9,6 +9,7 @@ from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
 NOT_INITIALIZED = "solution not initialized"
+MOST_SCORE = 400
 _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
 
 
@@ -34,6 +35,8 @@ def parse_score(text: str) -> Score | None:
     'hard score below 0'
     """
     text = text.strip()
+    if len(text) > MOST_SCORE:
+        return None
     levels: list[tuple[str, str]] = _LEVEL.findall(text)
     if "/".join(number + name for number, name in levels) != text:
         # A simple score has no level names; before it is initialized it is `-3init/-12`.
