@@ -47,7 +47,7 @@ def test_a_dry_run_recognises_and_reads_each(folder, capsys):
     assert all(file["problem_count"] == 0 for file in files)
     run(["import", str(root), "--dry-run"])
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith(path) for path in expected for line in lines) == len(expected)
+    assert sum(line.split()[:1] == [path] for path in expected for line in lines) == len(expected)
 
 
 def test_each_becomes_a_campaign(folder, tmp_path, capsys):
