@@ -93,7 +93,7 @@ def test_clocks_are_not_mixed_unless_asked(folder):
 
 def test_senses_are_never_mixed_and_may_be_declared(folder):
     score = '"timeMillisSpent","score","initialized"\n5,"0hard/-9soft","true"\n'
-    logs = folder(a_dot_csv=score, b_dot_out=OLINES)
+    logs = folder(a_dot_csv=score, b_dot_out="c time 0.5\no 11\n" + OLINES)
     with pytest.raises(TraceError, match="expected one sense"):
         import_logs([logs], arm="x", name="{instance}.*")
     campaign = import_logs([logs / "a.csv"], arm="x", instance="i").campaign

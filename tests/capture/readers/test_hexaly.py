@@ -58,9 +58,7 @@ def test_the_final_bound_is_kept_as_a_bound_event():
 
 def test_direction_comes_from_the_header():
     assert read(LOG.replace(b"minimize", b"maximize")).runs[0].sense == "max"
-    silent = read(LOG.replace(b"[objective direction ]:     minimize\n", b""))
-    assert silent.runs[0].sense == "min"
-    assert silent.notes == ["no `[objective direction]` line: objectives are taken as minimised"]
+    assert read(LOG.replace(b"[objective direction ]:     minimize\n", b"")).runs[0].sense is None
 
 
 def test_lexicographic_objectives_become_primary_and_secondary():

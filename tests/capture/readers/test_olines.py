@@ -1,7 +1,7 @@
 import pytest
 
 from gapline.capture.reader import LogFile
-from gapline.capture.readers.olines import READER
+from gapline.capture.readers.olines import READER, RISING
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
 
@@ -78,3 +78,11 @@ def test_concatenated_logs_are_several_runs():
 def test_other_text_is_refused():
     with pytest.raises(TraceError, match="expected lines such as `o 6288`"):
         read(b"hello\n")
+
+
+def test_the_sense_is_what_the_values_show():
+    assert read(LOG).runs[0].sense == "min"
+    rising = read(b"c time 1\no 5\nc time 2\no 7\ns SATISFIABLE\n")
+    assert (rising.runs[0].sense, rising.notes) == ("max", [RISING])
+    both = b"c time 1\no 5\nc time 2\no 7\nc time 3\no 6\ns SATISFIABLE\n"
+    assert [read(text).runs[0].sense for text in (both, b"c time 1\no 5\n")] == [None, None]

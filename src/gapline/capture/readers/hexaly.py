@@ -97,7 +97,7 @@ def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
 
 
 def _close(found: Found, solve: _Solve, path: str) -> None:
-    directions = set(solve.directions) or {"min"}
+    directions = {word for word in solve.directions if word in ("min", "max")}
     if len(directions) > 1:
         raise TraceError(
             f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
@@ -110,7 +110,7 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
         horizon=solve.horizon if solve.horizon else None,
         status="finished" if solve.ended else "killed",
         resolution=1.0,
-        sense="max" if directions == {"max"} else "min",
+        sense=next(iter(directions), None),
         where=f"run {len(found.runs) + 1}",
     )
     if solve.bound is not None and solve.performed is not None:
@@ -121,8 +121,6 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
         run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
         if LEXICOGRAPHIC not in found.notes:
             found.notes.append(LEXICOGRAPHIC)
-    if not solve.directions:
-        found.notes.append("no `[objective direction]` line: objectives are taken as minimised")
     for name, column in solve.events.columns().items():
         setattr(run, name, column)
     found.runs.append(run)

@@ -1,6 +1,7 @@
 """Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver or from the comment before."""
 
 import re
+from itertools import pairwise
 
 from gapline.capture.loglines import EventList, is_torn, log_lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
@@ -19,6 +20,7 @@ _LAST_NUMBER = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _COMMENT_CPU = re.compile(r"\bcpu\b", re.IGNORECASE)
+RISING = "`o` lines state no sense: read as max, because the values rise; --sense says otherwise"
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
@@ -85,6 +87,16 @@ def _comment_time(text: str) -> str | None:
     return match[1] if match and _TIME_WORD.search(text) else None
 
 
+def _sense(found: Found, values: list[float]) -> str | None:
+    """Return the direction that the values show: each `o` line is better than the one before."""
+    steps = [after - before for before, after in pairwise(values) if after != before]
+    if not steps or min(steps) < 0 < max(steps):
+        return None
+    if steps[0] > 0 and RISING not in found.notes:
+        found.notes.append(RISING)
+    return "max" if steps[0] > 0 else "min"
+
+
 def _close(found: Found, solve: _Solve) -> None:
     clock = "wall" if not solve.clocks else " and ".join(sorted(solve.clocks))
     found.runs.append(
@@ -93,6 +105,7 @@ def _close(found: Found, solve: _Solve) -> None:
             status=solve.status,
             clock=clock,
             resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
+            sense=_sense(found, solve.events.objective),
             where=f"run {len(found.runs) + 1}",
         )
     )
