@@ -65,7 +65,7 @@ def test_missing_identities_are_one_error_with_every_path():
     assert str(caught.value) == (
         "expected arm and instance for every run, got 2 without: "
         "x/1.log (no instance), x/2.log (no arm and no instance)\n"
-        "Hint: give --name, such as --name '{arm}/{instance}.log', or --arm or --instance"
+        "Hint: give --name, such as --name '{arm}/{instance}.log', or give --arm or --instance"
     )
 
 

@@ -170,14 +170,14 @@ def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, patt
     shown = listing((f"{where[k]} (no {' and no '.join(missing)})" for k, missing in lacking), most=8)
     tail = where[lacking[0][0]].split(" ")[0]
     looks = (
-        f"--name {pattern.text} does not match them"
+        f"--name {pattern.text} does not match them: correct it"
         if pattern
         else f"give --name, such as --name '{_example(tail, names)}'"
     )
     options = " or ".join(f"--{name}" for name in names)
     raise TraceError(
         f"expected {' and '.join(names)} for every run, got {len(lacking):,} without: {shown}",
-        hint=f"{looks}, or {options}",
+        hint=f"{looks}, or give {options}",
     )
 
 
