@@ -59,40 +59,50 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
         )
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
-    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     try:
-        table = readers[form](path)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise TraceError(f"{path}: expected a {form} trace, got {first}") from error
+        data = read_bytes(path)
+    except OSError as error:
+        raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
+    table = read_table(data, form=form, source=str(path))
     return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
-    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
+    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
+    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
+    try:
+        return readers[form](data, source)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
+        # A damaged Parquet file makes Polars panic, which is no `Exception`.
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
+
+
+def _read_csv(data: bytes, source: str) -> pl.DataFrame:
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
-        raise TraceError(f"{path}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
     header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
-        raise TraceError(f"{path}:1: expected each column once, got {listing(twice)} more than once")
+        raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
     # Everything is read as text: only then can a bad number be shown as it was written.
     return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
 
 
-def _read_jsonl(path: Path) -> pl.DataFrame:
+def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, line in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             rows.append({})
             continue
         try:
             rows.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             row = _decode_loosely(line)
             if row is None:
                 shown = line[:60].decode("utf-8", "replace")
-                raise TraceError(f"{path}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+                raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
             rows.append(row)
     while rows and not rows[-1]:
         rows.pop()
@@ -108,13 +118,13 @@ def _decode_loosely(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    return pl.read_parquet(path)
+def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(data))
 
 
-def _read_arrow(path: Path) -> pl.DataFrame:
-    data = read_bytes(path)
-    return pl.read_ipc(io.BytesIO(data)) if data[:6] == b"ARROW1" else pl.read_ipc_stream(io.BytesIO(data))
+def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
+    stream = io.BytesIO(data)
+    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
 
 
 def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

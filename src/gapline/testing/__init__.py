@@ -1,0 +1,1 @@
+"""Suites that the author of a plug-in inherits: what holds for ours must hold for theirs."""
