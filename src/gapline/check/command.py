@@ -121,7 +121,12 @@ class _Child:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
         try:
             process = subprocess.Popen(
-                arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True, bufsize=0
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                bufsize=0,
             )
         except BaseException:
             errors.close()
