@@ -22,7 +22,7 @@ import tempfile
 import time
 import weakref
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ from gapline.errors import EnvironmentLacksError, UsageError
 
 PATIENCE = 60.0
 LONGEST_LINE = 1 << 20
+T = TypeVar("T")
 
 
 class _Hello(msgspec.Struct):
@@ -97,7 +98,7 @@ class CommandChecker:
             raise EnvironmentLacksError(f"checker {self._arguments[0]!r} cannot be started: {error.strerror}") from None
         return self._ask(None, _Hello)
 
-    def _ask(self, request: bytes | None, kind: type[Any]) -> Any:
+    def _ask(self, request: bytes | None, kind: type[T]) -> T:
         assert self._child is not None
         try:
             line = self._child.exchange(request, self._patience)

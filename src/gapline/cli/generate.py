@@ -10,7 +10,7 @@ import rich_click as click
 @click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many instances.")
 @click.option("-o", "--output", default="instances", show_default=True, type=click.Path(file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(problem: str, name: str, customers: int, count: int, output: str, as_json: bool) -> None:
+def command(problem: str, *, name: str, customers: int, count: int, output: str, as_json: bool) -> None:
     """Write instances of a routing problem, with their digests.
 
     tdvrptw: MAMUT files with time-dependent travel times. vrptw: Solomon files. cvrp: VRPLIB files.

@@ -3,10 +3,12 @@
 Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice (min, mean, mid, max), metaheuristic
 (guided_local_search, simulated_annealing, tabu_search, greedy_descent), iterations (solutions accepted).
 
-The search of OR-Tools routing draws no random numbers: the seed orders the customers in the model.
+The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. So the seed enters
+where it can: the search starts from OR-Tools' own first solution of a model whose costs carry a little seeded noise.
 """
 
 import random
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -28,13 +30,10 @@ def solve(task: Task) -> None:
     metaheuristic = task.option("metaheuristic", METAHEURISTICS[0], among=METAHEURISTICS)
     announce("ortools", version("ortools"))
     model = read_model(task)
-    customers = list(range(1, model.instance.customers + 1))
-    random.Random(task.seed).shuffle(customers)
-    vertices = [0, *customers]
-
-    manager = pywrapcp.RoutingIndexManager(len(vertices), model.vehicles, 0)
+    manager = pywrapcp.RoutingIndexManager(model.instance.customers + 1, model.vehicles, 0)
+    start = first_routes(model, manager, task.seed)
     routing = pywrapcp.RoutingModel(manager)
-    state_problem(model, vertices, manager, routing)
+    state_problem(model, manager, routing)
     best = float("inf")
 
     def on_solution() -> None:
@@ -42,11 +41,10 @@ def solve(task: Task) -> None:
         cost = routing.CostVar().Max()
         if cost < best:
             best = cost
-            emit(cost / model.instance.scale, _routes(model, vertices, manager, routing))
+            emit(cost / model.instance.scale, read_routes(model, manager, routing, lambda following: following.Value()))
 
     routing.AddAtSolutionCallback(on_solution)
-    parameters = pywrapcp.DefaultRoutingSearchParameters()
-    parameters.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.PARALLEL_CHEAPEST_INSERTION
+    parameters = search_parameters()
     parameters.local_search_metaheuristic = getattr(routing_enums_pb2.LocalSearchMetaheuristic, metaheuristic.upper())
     iterations = task.iterations()
     if iterations is None:
@@ -54,30 +52,60 @@ def solve(task: Task) -> None:
     else:
         parameters.solution_limit = iterations
         parameters.lns_time_limit.FromSeconds(FOREVER)
-    routing.SolveWithParameters(parameters)
+    # The assignment of routes belongs to a closed model; the solver says on its own when there is nothing to start from.
+    routing.CloseModelWithParameters(parameters)
+    assignment = routing.ReadAssignmentFromRoutes(start, True) if start else None
+    if assignment is None:
+        routing.SolveWithParameters(parameters)
+    else:
+        routing.SolveFromAssignmentWithParameters(assignment, parameters)
 
 
-def state_problem(model: StaticModel, vertices: list[int], manager: Any, routing: Any) -> None:
+def search_parameters() -> Any:
+    """Return OR-Tools' defaults with insertion as the construction."""
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
+    parameters = pywrapcp.DefaultRoutingSearchParameters()
+    parameters.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.PARALLEL_CHEAPEST_INSERTION
+    return parameters
+
+
+def first_routes(model: StaticModel, manager: Any, seed: int) -> list[list[int]]:
+    """Construct a first solution under costs with seeded noise of up to a fifth; constraints carry none."""
+    from ortools.constraint_solver import pywrapcp
+
+    draws = random.Random(seed)
+    noise = [[draws.randint(0, length // 5) for length in row] for row in model.instance.distances.tolist()]
+    routing = pywrapcp.RoutingModel(manager)
+    state_problem(model, manager, routing, noise=noise)
+    parameters = search_parameters()
+    parameters.solution_limit = 1
+    found = routing.SolveWithParameters(parameters)
+    return read_routes(model, manager, routing, found.Value) if found else []
+
+
+def state_problem(model: StaticModel, manager: Any, routing: Any, *, noise: list[list[int]] | None = None) -> None:
     """State capacity, windows and the objective in OR-Tools' words."""
     instance = model.instance
-    order = instance.distances[vertices][:, vertices].tolist()
-    travel = routing.RegisterTransitMatrix(order)
-    loads = routing.RegisterUnaryTransitVector([instance.demands[vertex] for vertex in vertices])
+    lengths = instance.distances.tolist()
+    costs = [[0] * len(lengths) for _ in lengths] if model.minimise_duration else lengths
+    if noise is not None:
+        costs = [[a + b for a, b in zip(row, other, strict=True)] for row, other in zip(costs, noise, strict=True)]
+    if not model.minimise_duration or noise is not None:
+        routing.SetArcCostEvaluatorOfAllVehicles(routing.RegisterTransitMatrix(costs))
+    loads = routing.RegisterUnaryTransitVector(instance.demands)
     routing.AddDimension(loads, 0, instance.capacity, True, "load")
-    if not model.minimise_duration:
-        routing.SetArcCostEvaluatorOfAllVehicles(travel)
     if instance.windows is None or instance.services is None:
         return
-    services = [instance.services[vertex] for vertex in vertices]
+    services = instance.services
     timed = routing.RegisterTransitMatrix(
-        [[length + services[i] if i != j else 0 for j, length in enumerate(row)] for i, row in enumerate(order)]
+        [[length + services[i] if i != j else 0 for j, length in enumerate(row)] for i, row in enumerate(lengths)]
     )
     day = instance.windows[0][1]
     routing.AddDimension(timed, day, day, False, "time")
     clock = routing.GetDimensionOrDie("time")
-    for position, vertex in enumerate(vertices[1:], start=1):
-        ready, due = instance.windows[vertex]
-        clock.CumulVar(manager.NodeToIndex(position)).SetRange(ready, due)
+    for customer, (ready, due) in enumerate(instance.windows[1:], start=1):
+        clock.CumulVar(manager.NodeToIndex(customer)).SetRange(ready, due)
     for vehicle in range(model.vehicles):
         for end in (routing.Start(vehicle), routing.End(vehicle)):
             clock.CumulVar(end).SetRange(instance.windows[0][0], day)
@@ -88,14 +116,15 @@ def state_problem(model: StaticModel, vertices: list[int], manager: Any, routing
         clock.SetSpanCostCoefficientForAllVehicles(1)
 
 
-def _routes(model: StaticModel, vertices: list[int], manager: Any, routing: Any) -> list[list[int]]:
+def read_routes(model: StaticModel, manager: Any, routing: Any, value: Callable[[Any], int]) -> list[list[int]]:
+    """Return the routes of a solution, which gives each variable a value."""
     routes = []
     for vehicle in range(model.vehicles):
         route = []
-        index = routing.NextVar(routing.Start(vehicle)).Value()
+        index = value(routing.NextVar(routing.Start(vehicle)))
         while not routing.IsEnd(index):
-            route.append(vertices[manager.IndexToNode(index)])
-            index = routing.NextVar(index).Value()
+            route.append(manager.IndexToNode(index))
+            index = value(routing.NextVar(index))
         if route:
             routes.append(route)
     return routes

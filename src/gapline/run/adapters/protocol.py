@@ -12,9 +12,9 @@ An adapter is a module with one function of a task, and three lines at its end::
     if __name__ == "__main__":
         run_adapter(solve)
 
-Everything from the start of the process counts against the horizon: loading, modelling, searching. `time_left` knows how
-much of it is gone. With the option `iterations` an adapter stops after that many steps, whatever the clock says, so that
-the same seed gives the same lines on any machine.
+Everything from the start of the process counts against the horizon: loading, modelling, searching. `time_left` knows
+how much of it is gone. With the option `iterations` an adapter stops after that many steps, whatever the clock says, so
+that the same seed gives the same lines on any machine.
 """
 
 import argparse

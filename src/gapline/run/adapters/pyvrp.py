@@ -10,6 +10,9 @@ from gapline.errors import EnvironmentLacksError
 from gapline.run.adapters.protocol import Task, announce, emit, run_adapter
 from gapline.run.adapters.static_model import StaticModel, read_model
 
+# PyVRP's own value for no limit in time.
+FOREVER = 2**63 - 1
+
 
 def solve(task: Task) -> None:
     """Stream the feasible bests of PyVRP's iterated local search, the initial solution included."""
@@ -27,7 +30,7 @@ def solve(task: Task) -> None:
         cost = solution.duration_cost() + solution.distance_cost()
         emit(cost / model.instance.scale, [route for route in routes if route])
 
-    class Stream(IteratedLocalSearchCallbacks):  # type: ignore[misc]
+    class Stream(IteratedLocalSearchCallbacks):
         """Prints each best."""
 
         def on_start(self, ils: Any) -> None:
@@ -54,21 +57,22 @@ def problem_data(model: StaticModel) -> Any:
     built = pyvrp.Model()
     points = instance.coordinates or [(0.0, 0.0)] * (instance.customers + 1)
     locations = [built.add_location(x, y) for x, y in points]
-    timed: list[dict[str, int]] = [{} for _ in locations]
-    if instance.windows is not None:
-        timed = [{"tw_early": ready, "tw_late": due} for ready, due in instance.windows]
-    built.add_depot(locations[0], **timed[0])
+    windows = instance.windows or [(0, FOREVER)] * len(locations)
+    built.add_depot(locations[0], tw_early=windows[0][0], tw_late=windows[0][1])
     for customer in range(1, instance.customers + 1):
         service = instance.services[customer] if instance.services else 0
         built.add_client(
-            locations[customer], delivery=instance.demands[customer], service_duration=service, **timed[customer]
+            locations[customer],
+            delivery=instance.demands[customer],
+            service_duration=service,
+            tw_early=windows[customer][0],
+            tw_late=windows[customer][1],
         )
     built.add_vehicle_type(
         num_available=model.vehicles,
         capacity=instance.capacity,
         unit_distance_cost=0 if model.minimise_duration else 1,
         unit_duration_cost=1 if model.minimise_duration else 0,
-        **timed[0],
     )
     for i, here in enumerate(locations):
         for j, there in enumerate(locations):

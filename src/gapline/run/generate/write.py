@@ -45,6 +45,10 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
     for number in range(1, count + 1):
         files = PROBLEMS[problem](f"{name}-n{customers}-{number}", customers)
         for file_name, content in files.items():
-            write_atomically(Path(folder) / file_name, lambda stream, content=content: stream.write(content))
+            _write(Path(folder) / file_name, content)
         paths.append(Path(folder) / next(iter(files)))
     return paths
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_atomically(path, lambda stream: stream.write(content))
