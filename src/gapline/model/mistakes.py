@@ -24,6 +24,7 @@ NUMBER = r"\d+(\.\d+)?([eE][+-]?\d+)?"
 KERNEL = re.compile(rf"squeezed|maxform|berthold|raw|dimacs:{NUMBER}")
 WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}")
 TRANSFORM = re.compile(rf"none|reciprocal|shift:[+-]?{NUMBER}|hierarchical:{NUMBER}n?")
+OPTION = "a text, number, truth value or list of these"
 # Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
 _OPENING = re.compile(
     r"^(Input should be|Value should have|List should have|String should have|Dictionary should have) "
@@ -44,6 +45,8 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
                 text = "missing"
             case _:
                 expected = _OPENING.sub("", entry["msg"])
+                if where.partition("options.")[2]:
+                    expected = OPTION
                 text = f"expected {expected}, got {entry['input']!r}"
                 choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
                 if isinstance(entry["input"], str) and choices:
@@ -73,7 +76,7 @@ def cross_mistakes(data: dict[str, Any]) -> list[str]:
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),
-        *_objective_mistakes(_table(data, "objective")),
+        *(_objective_mistakes(data["objective"]) if isinstance(data.get("objective"), dict) else ()),
         *_score_mistakes(_table(data, "score")),
         *_contrast_mistakes(data),
     ]
@@ -143,7 +146,7 @@ def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
         known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
         if not known:
             yield _bad_name("objective.checker", checker, (*CHECKERS, "command:PROGRAM", "python:MODULE:FUNCTION"))
-    if objective and objective.get("validation", "checker") == "checker" and checker is None:
+    if objective.get("validation", "checker") == "checker" and checker is None:
         yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
 
 

@@ -3,7 +3,7 @@
 Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice (min, mean, mid, max), metaheuristic
 (guided_local_search, simulated_annealing, tabu_search, greedy_descent), iterations (solutions accepted).
 
-The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. So the seed enters
+The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. The seed enters
 where it can: the search starts from OR-Tools' own first solution of a model whose costs carry a little seeded noise.
 """
 
@@ -52,7 +52,7 @@ def solve(task: Task) -> None:
     else:
         parameters.solution_limit = iterations
         parameters.lns_time_limit.FromSeconds(FOREVER)
-    # The assignment of routes belongs to a closed model; the solver says on its own when there is nothing to start from.
+    # Routes can only be read into a closed model.
     routing.CloseModelWithParameters(parameters)
     assignment = routing.ReadAssignmentFromRoutes(start, True) if start else None
     if assignment is None:

@@ -75,6 +75,8 @@ def read_task(arguments: list[str] | None = None) -> Task:
     given = parser.parse_args(arguments)
     if not given.instance:
         parser.error("--instance or GAPLINE_INSTANCE is needed")
+    if not Path(given.instance).is_file():
+        raise UsageError(f"instance: expected a file, got {given.instance!r}")
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 
