@@ -323,6 +323,8 @@ def _read_events(
     if "reason" in table.columns:
         given = _as_text(table["reason"]).fill_null("").to_numpy()
         reasons[invalid] = given[invalid]
+        # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
+        kept |= invalid & (given != "")
     rules = (
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
         (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
