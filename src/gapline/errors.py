@@ -99,7 +99,7 @@ def closest(name: str, valid: Iterable[str]) -> str | None:
     """Return the valid name nearest to a mistyped one, or None."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    near = get_close_matches(name, [str(one) for one in valid], n=1, cutoff=0.5)
     return near[0] if near else None
 
 
