@@ -7,7 +7,11 @@ import pytest
 
 from gapline.errors import ContractError
 from gapline.model import contract as module
-from gapline.model.contract import default_name, load_contract, study_schema
+from gapline.model.contract import KERNELS, WEIGHTS, default_name, load_contract, study_schema
+from gapline.model.mistakes import KERNEL, WEIGHT
+from gapline.model.transform import SYNTAX
+from gapline.score.kernels import parse_kernel
+from gapline.score.time_weights import parse_weight
 
 SMALL = """
 seeds = [1, 2]
@@ -144,12 +148,12 @@ tier = 3
         "arms[2].options.deep: expected a text, number, truth value or list of these, got {'er': 1}",
         "arms[3].command: expected nothing beside solver = 'pyvrp', got ['x']",
         "arms[3].tier: expected 1 or 2, got 3",
-        "objective.transform: a maximised objective needs one that turns it, such as reciprocal, got 'none'",
+        "objective.transform: expected reciprocal or negate-shift:C for sense = \"max\", got 'none'",
         "objective.checker: expected one of tdvrptw, vrptw, cvrp, command:PROGRAM, python:MODULE:FUNCTION, "
         "got 'tdvrtw'; did you mean 'tdvrptw'?",
         "score.kernel: expected one of squeezed, maxform, berthold, dimacs:THETA, raw, got 'squezed'; "
         "did you mean 'squeezed'?",
-        "score.weight: expected one of uniform, early-log:TMIN, end-log:TCUT, got 'early-log'; "
+        "score.weight: expected one of uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, got 'early-log'; "
         "did you mean 'early-log:TMIN'?",
         "aggregate.contrasts[0]: expected the name of an arm, got 'bb'; did you mean 'b'?",
         "aggregate.contrasts[1]: expected arms of tier 1, got 'b' of tier 2, which is descriptive",
@@ -185,8 +189,7 @@ def test_the_message_lists_them_under_the_file(tmp_path):
         ),
         (
             ("[objective]", '[objective]\ntransform = "recip"'),
-            "objective.transform: expected one of none, shift:AMOUNT, "
-            "reciprocal, hierarchical:MULTIPLIER, got 'recip'; did you mean 'reciprocal'?",
+            f"objective.transform: expected {SYNTAX}, got 'recip'; did you mean 'reciprocal'?",
         ),
     ],
 )
@@ -201,6 +204,7 @@ def test_single_mistakes(tmp_path, change, mistake):
         'transform = "hierarchical:10n"',
         'transform = "hierarchical:1000"',
         'transform = "reciprocal"\nsense = "max"',
+        'transform = "negate-shift:100"\nsense = "max"',
     ],
 )
 def test_declared_transforms(tmp_path, line):
@@ -235,3 +239,21 @@ def test_wrong_shapes_are_mistakes_not_crashes(tmp_path, text):
 def test_names_of_instances():
     names = ["x/C101.txt", "a.vrp.json", "p0033.mps.gz", "noext", ".hidden"]
     assert [default_name(name) for name in names] == ["C101", "a", "p0033", "noext", ".hidden"]
+
+
+def test_a_transform_that_turns_the_objective_needs_the_sense(tmp_path):
+    changed = SMALL.replace("[objective]", '[objective]\ntransform = "reciprocal"')
+    assert mistakes_of(tmp_path, changed) == (
+        'objective.sense: expected "max" beside transform = \'reciprocal\', got "min"',
+    )
+
+
+def test_the_names_a_contract_takes_are_those_that_can_be_scored():
+    for form in KERNELS:
+        name = form.replace("THETA", "1.1")
+        assert KERNEL.fullmatch(name)
+        assert parse_kernel(name)
+    for form in WEIGHTS:
+        name = form.replace("TMIN", "0.1").replace("TCUT", "0.1")
+        assert WEIGHT.fullmatch(name)
+        assert parse_weight(name)

@@ -9,21 +9,20 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from gapline.errors import closest
+from gapline.errors import UsageError, closest
 from gapline.model.contract import (
     CHECKER_PREFIXES,
     CHECKERS,
     KERNELS,
     PLACEHOLDERS,
-    TRANSFORMS,
     WEIGHTS,
     default_name,
 )
+from gapline.model.transform import Transform
 
 NUMBER = r"\d+(\.\d+)?([eE][+-]?\d+)?"
 KERNEL = re.compile(rf"squeezed|maxform|berthold|raw|dimacs:{NUMBER}")
-WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}")
-TRANSFORM = re.compile(rf"none|reciprocal|shift:[+-]?{NUMBER}|hierarchical:{NUMBER}n?")
+WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}|steps:{NUMBER}={NUMBER}(,{NUMBER}={NUMBER})*")
 OPTION = "a text, number, truth value or list of these"
 # Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
 _OPENING = re.compile(
@@ -137,10 +136,15 @@ def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
     transform = objective.get("transform", "none")
-    if isinstance(transform, str) and not TRANSFORM.fullmatch(transform):
-        yield _bad_name("objective.transform", transform, TRANSFORMS)
-    if objective.get("sense") == "max" and transform == "none":
-        yield "objective.transform: a maximised objective needs one that turns it, such as reciprocal, got 'none'"
+    if isinstance(transform, str):
+        try:
+            maximises = Transform.parse(transform).maximises
+            if not maximises and objective.get("sense") == "max":
+                yield f'objective.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
+            elif maximises and objective.get("sense", "min") == "min":
+                yield f'objective.sense: expected "max" beside transform = {transform!r}, got "min"'
+        except UsageError as error:
+            yield f"objective.{error.message}" + (f"; {error.hint}" if error.hint else "")
     checker = objective.get("checker")
     if isinstance(checker, str):
         known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
