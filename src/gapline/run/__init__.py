@@ -1,0 +1,1 @@
+"""From a contract to journals: plan, process control, solver adapters, executors, resume."""
