@@ -1,1 +1,1 @@
-"""From a contract to journals: plan, process control, solver adapters, executors, resume."""
+"""A contract in, journals out: plan, process control, solver adapters, resume."""
