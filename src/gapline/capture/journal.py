@@ -1,5 +1,6 @@
 """One journal: the valid prefix of an attempt, and what is wrong with the rest."""
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.model.attempt import WHOLE_CAUSES, Ending, Order
-from gapline.model.journal_line import EVENTS_FILE, unseal
+from gapline.model.journal_line import EVENTS_FILE, ORDER_FILE, unseal
 from gapline.model.tables import Reason, RunStatus
 
 UNREADABLE = "candidate not readable"
@@ -131,7 +132,7 @@ def read_journal(attempt: Path) -> Journal:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return journal
+        data = b""
     whole, newline, tail = data.rpartition(b"\n")
     journal.torn = len(tail)
     checksum = 0
@@ -143,6 +144,10 @@ def read_journal(attempt: Path) -> Journal:
         except (ValueError, msgspec.MsgspecError) as error:
             journal.corruption = f"{path}:{number + 1}: {error}"
             break
+    if journal.order is None:
+        # Nothing of the journal can be used, but the run must stay in every denominator: the order names it.
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            journal.order = msgspec.json.decode((attempt / ORDER_FILE).read_bytes(), type=Order)
     return journal
 
 

@@ -1,7 +1,7 @@
 """The journals and verdicts of a study directory, as a `Campaign`.
 
-    journal/<cell>/attempt-001/events.jsonl                what the solver said
-    journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checker says of it
+journal/<cell>/attempt-001/events.jsonl                what the solver said
+journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checker says of it
 """
 
 import hashlib
@@ -209,9 +209,7 @@ def _optional(values: list[float]) -> np.ndarray[Any, np.dtype[np.float64]] | No
     return column if np.isfinite(column).any() else None
 
 
-def _best_digest(
-    events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float
-) -> str | None:
+def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():

@@ -22,7 +22,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at one cell.
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
-    `machine` and `load` describe the host at the start. Times are seconds.
+    `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
+    the study; `machine` and `load` describe the host at the start. Times are seconds.
     """
 
     arm: str
@@ -32,6 +33,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     horizon: float
     attempt: int
     argv: list[str]
+    instance_path: str = ""
+    condition: str = ""
     environment: dict[str, str] = {}
     directory: str = "."
     grace: float = 1.0

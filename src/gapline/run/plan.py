@@ -42,7 +42,7 @@ def slug(key: RunKey) -> str:
     >>> slug(RunKey("../../etc", "a/b", 1)).startswith("etc_a-b_1_")
     True
     """
-    parts = [_UNSAFE.sub("-", str(part).lower()).strip("-.")[:_PART] or "x" for part in key]
+    parts = [_readable(str(part)) for part in key]
     digest = hashlib.sha256(msgspec.json.encode(list(key))).hexdigest()[:10]
     return "_".join([*parts, digest])
 
@@ -55,3 +55,24 @@ def plan_cells(contract: Contract) -> list[Cell]:
         for instance in contract.instances
         for arm in contract.arms
     ]
+
+
+def file_slug(name: str) -> str:
+    """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
+
+    >>> file_slug("0.11.0"), file_slug("python:mine:check")
+    ('0.11.0', 'python-mine-check-7b7bd8aa')
+    """
+    readable = _readable(name)
+    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _readable(name: str) -> str:
+    return _UNSAFE.sub("-", name.lower()).strip("-.")[:_PART] or "x"
+
+
+def resolve_program(arm: Arm, study: Path) -> Arm:
+    """Return the arm with a program such as `./mine` found in the study directory, where its runs start."""
+    if not arm.command or "/" not in arm.command[0] or arm.command[0].startswith("/"):
+        return arm
+    return arm.model_copy(update={"command": [str(study / arm.command[0]), *arm.command[1:]]})

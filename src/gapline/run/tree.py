@@ -103,3 +103,14 @@ def proportional_memory(pids: list[int]) -> int:
         except (OSError, IndexError, ValueError):
             total += resident_memory([pid])
     return total
+
+
+def strays(variable: str, value: str) -> list[int]:
+    """Return the processes whose environment has the variable at that value: those of a run whose supervisor was killed."""
+    entry = f"{variable}={value}".encode()
+    found = []
+    for name in os.listdir(_PROC):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and entry in (_PROC / name / "environ").read_bytes().split(b"\0"):
+                found.append(int(name))
+    return [pid for pid in found if pid != os.getpid()]
