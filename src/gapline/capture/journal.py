@@ -124,8 +124,8 @@ def run_status(ending: Ending) -> RunStatus:
 def read_journal(attempt: Path) -> Journal:
     """Read the journal of an attempt directory: all lines up to the first that does not verify.
 
-    Bytes after the last newline are a torn tail, as a killed writer leaves it. A line with its newline that does not verify
-    was changed after it was written: the journal is quarantined.
+    Bytes after the last newline are a torn tail, as a killed writer leaves it. A line with its newline that does not
+    verify was changed after it was written: the journal is quarantined.
     """
     path = attempt / EVENTS_FILE
     journal = Journal(path)

@@ -6,20 +6,40 @@ journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checke
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.journal import Event, Journal, JournalState, read_journal
 from gapline.errors import TraceError
 from gapline.model.campaign import Campaign
-from gapline.model.tables import RunKey, VerdictCode
+from gapline.model.tables import CARRIED, RunKey, VerdictCode
 
 JOURNALS = "journal"
+# What the runner records of each run, beside the columns that every campaign has.
+RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
+    "tier": pl.Int64(),
+    "solver": pl.String(),
+    "threads": pl.Int64(),
+    "solver_version": pl.String(),
+    "exit_code": pl.Int64(),
+    "signal": pl.String(),
+    "elapsed": pl.Float64(),
+    "cpu_time": pl.Float64(),
+    "peak_memory": pl.Int64(),
+    "load": pl.Float64(),
+    "foreign_share": pl.Float64(),
+    "leftover": pl.Int64(),
+    "dropped": pl.Int64(),
+    "attempts": pl.Int64(),
+    "quarantined": pl.Boolean(),
+    "best_solution_digest": pl.String(),
+}
 NO_SOLUTION = "no solution to check"
 
 
@@ -116,7 +136,8 @@ def read_study(study: Path) -> Campaign:
     traces, problems = [], []
     for record in records:
         journal = record.counting
-        assert journal is not None and journal.order is not None
+        assert journal is not None
+        assert journal.order is not None
         key = RunKey(journal.order.arm, journal.order.instance, journal.order.seed)
         for attempt in record.attempts:
             problems += [f"{key}: {problem}" for problem in attempt.problems()]
@@ -125,7 +146,24 @@ def read_study(study: Path) -> Campaign:
     facts = {} if label is None else {"checker": label}
     labels = {verdicts.head.label for each in judged.values() for verdicts in each}
     notes = [f"verdicts of {label}; those of {other} are left out" for other in sorted(labels - {label or ""})]
-    return campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
+    _make_uniform(traces)
+    campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
+    typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
+    return replace(campaign, runs=campaign.runs.with_columns(typed))
+
+
+def _make_uniform(traces: list[RunTrace]) -> None:
+    """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
+    kinds: dict[str, set[type]] = {}
+    for trace in traces:
+        for name, value in trace.carried.items():
+            if value is not None:
+                kinds.setdefault(name, set()).add(type(value))
+    mixed = {name for name, found in kinds.items() if len(found) > 1 and not found <= {int, float}}
+    for trace in traces:
+        trace.carried = {
+            name: str(value) if name in mixed and value is not None else value for name, value in trace.carried.items()
+        }
 
 
 def choose_checker(judged: Iterable[list[Verdicts]]) -> str | None:
@@ -199,9 +237,8 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
     if verdict is None or verdict.valid is None:
         return VerdictCode.UNCHECKED, event.objective, ""
     objective = event.objective if verdict.objective is None else verdict.objective
-    if verdict.valid:
-        return VerdictCode.VALID, objective, ""
-    return VerdictCode.INVALID, objective, verdict.reason or "rejected by the checker"
+    reason = "" if verdict.valid else verdict.reason or "rejected by the checker"
+    return VerdictCode(verdict.valid), objective, reason
 
 
 def _optional(values: list[float]) -> np.ndarray[Any, np.dtype[np.float64]] | None:

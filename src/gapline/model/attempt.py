@@ -53,8 +53,8 @@ class Ending(msgspec.Struct, kw_only=True):
     `cause` is "exit" (the solver ended by itself), "horizon" or "memory" (we stopped it), "start" (it could not be
     started), "interrupted", "runner lost", or "infrastructure" (disk full and the like: not the solver's fault).
     Only the first three make a whole attempt; after the others the cell is run again.
-    `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is how
-    long the solver's output waited for the disk; `foreign_share` is how much of its cores others used.
+    `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
+    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used.
     """
 
     cause: str

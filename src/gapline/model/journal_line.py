@@ -6,8 +6,8 @@
     {"seq":3,"end":{…},"crc":"…"}                    how the attempt ended; without it the attempt is not whole
 
 The checksum (CRC-32) covers the line and continues the one before, so that a line that was changed, swapped, doubled,
-dropped or taken from another journal does not verify. Only the standard library is used here: the supervisor of each run
-imports this module.
+dropped or taken from another journal does not verify. Only the standard library is used here: the supervisor of each
+run imports this module.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Run one cell: claim it, make an attempt under a supervisor, check what came out of it in the slot it leaves."""
 
 import hashlib
-import os
 import signal
 import subprocess
 import sys
@@ -43,7 +42,7 @@ class RunSettings:
     validation: str
     check: CheckSettings | None
     kill_after: float = KILL_AFTER
-    caps: Caps = Caps()
+    caps: Caps = field(default_factory=Caps)
 
     @classmethod
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None) -> "RunSettings":
@@ -93,13 +92,13 @@ def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) ->
             order = make_order(cell, settings, slot, attempt)
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
             ending = _supervise(attempt, control, claimed)
-            return _result(cell, attempt, ending, settings, slot, control)
+            return _result(cell, attempt, ending, settings=settings, slot=slot, control=control)
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
 
 
 def _result(
-    cell: Cell, attempt: Path, ending: Ending | None, settings: RunSettings, slot: Slot, control: Control
+    cell: Cell, attempt: Path, ending: Ending | None, *, settings: RunSettings, slot: Slot, control: Control
 ) -> CellResult:
     if ending is None:
         signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
@@ -243,14 +242,14 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     )
 
 
-@lru_cache(maxsize=4096)
-def _digest_at(path: Path, changed: int, size: int) -> str:
-    return file_digest(path)
-
-
 def _digest(path: Path) -> str:
-    facts = os.stat(path)
-    return _digest_at(path, facts.st_mtime_ns, facts.st_size)
+    facts = path.stat()
+    return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
+
+
+@lru_cache(maxsize=4096)
+def _digest_at(path: Path, _version: tuple[int, int]) -> str:
+    return file_digest(path)
 
 
 def _readable(order: Order) -> bytes:

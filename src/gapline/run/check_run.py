@@ -70,7 +70,8 @@ class CheckerProcess:
             cwd=study,
             start_new_session=True,
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._questions: IO[bytes] = self._process.stdin
         self._answers: IO[bytes] = self._process.stdout
         os.set_blocking(self._answers.fileno(), False)
@@ -163,7 +164,7 @@ def check_attempt(study: Path, journal: Journal, settings: CheckSettings, *, cpu
         problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
     else:
         candidates = [(event.sequence, event.solution) for event in asked if event.solution is not None]
-        verdicts, problems = _ask_all(study, path, candidates, settings, cpus, key)
+        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key)
     head = VerdictsHead(
         settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
     )
@@ -178,6 +179,7 @@ def _ask_all(
     instance: Path,
     candidates: list[tuple[int, bytes]],
     settings: CheckSettings,
+    *,
     cpus: Sequence[int],
     key: RunKey,
 ) -> tuple[list[StoredVerdict], list[str]]:

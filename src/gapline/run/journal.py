@@ -51,7 +51,7 @@ class JournalWriter:
             os.ftruncate(self._file, self.size)
             raise JournalError(
                 error.errno,
-                f"{self.path}: {os.strerror(error.errno or 0)}; {len(rest)} more bytes were needed for the events at hand",
+                f"{self.path}: {os.strerror(error.errno or 0)}; {len(rest)} more bytes were needed for the events",
             ) from error
 
     def sync(self) -> None:

@@ -50,9 +50,10 @@ class PlainProgress:
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Print the cell."""
         self._count += 1
-        self._seconds -= cell.horizon
-        left = max(0.0, self._seconds) / self._slots
-        self._print(f"[{self._count}/{self._total}] {describe(result)}; at most {left:.0f} s of solving left")
+        self._seconds = max(0.0, self._seconds - cell.horizon)
+        # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
+        left = max(self._seconds / self._slots, cell.horizon if self._count < self._total else 0.0)
+        self._print(f"[{self._count}/{self._total}] {describe(result)}; about {left:.0f} s of solving left")
 
     def say(self, message: str) -> None:
         """Print the message."""
@@ -85,7 +86,7 @@ class BarProgress:
 
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Move the bar."""
-        self._bar.update(self._task, advance=1, last=describe(result))
+        self._bar.update(self._task, advance=1, last=describe(result), seconds=cell.horizon)
 
     def say(self, message: str) -> None:
         """Print the message above the bar."""

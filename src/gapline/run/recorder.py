@@ -70,7 +70,7 @@ class Recorder:
             self._guard(lambda: self._keep([(moment, line) for line in self._cutter.finish()]))
 
     def close(self, end: Callable[[], bytes]) -> None:
-        """Write the last line, sync, close. `end` is called after the logs were closed, so that it can tell their counts."""
+        """Write the last line, sync, close. `end` is called after the logs were closed, so that it can count them."""
         for log in (self._out, self._err):
             try:
                 log.close()

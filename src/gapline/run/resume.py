@@ -90,9 +90,9 @@ def study_status(study_dir: str | Path) -> StudyStatus:
             status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
-        elif (journal := record.counting) is not None:
-            status.statuses[journal.status.value] += 1
-            if journal.status in FAILURES and journal.ending is not None:
-                cause = journal.ending.signal or f"exit code {journal.ending.exit_code}"
-                status.failed.append((cell.key, f"{journal.status.value} ({cause})"))
+        elif (counting := record.counting) is not None:
+            status.statuses[counting.status.value] += 1
+            if counting.status in FAILURES and counting.ending is not None:
+                cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
+                status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     return status

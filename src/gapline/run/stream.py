@@ -21,8 +21,8 @@ _decode = msgspec.json.Decoder(_Event).decode
 def event_body(line: bytes) -> bytes | None:
     r"""Return the journal field of a line that is an event, or None for log text.
 
-    A JSON object with `objective`, `bound` or `solver` is kept as it stands. A line that means to be one but is not JSON
-    (NaN, a missing brace, invalid UTF-8) is kept as text: it is a candidate to be rejected, not a line to be lost.
+    A JSON object with `objective`, `bound` or `solver` is kept as it stands. A line that means to be one but is not
+    JSON (NaN, a missing brace, invalid UTF-8) is kept as text: it is a candidate to be rejected, not a line to be lost.
 
     >>> event_body(b'{"objective": 12.5, "solution": [1, 2]}')
     b'"say":{"objective": 12.5, "solution": [1, 2]}'
@@ -103,7 +103,7 @@ class LineCutter:
 
 
 class CappedLog:
-    """A text file that keeps the first bytes as they come and, when closed, the last ones: the cause of a crash is there."""
+    """A text file that keeps the first bytes as they come and, when closed, the last: the cause of a crash is there."""
 
     def __init__(self, path: Path, cap: int) -> None:
         self._stream = path.open("xb", buffering=0)

@@ -1,8 +1,8 @@
 """The supervisor of one run: `python -m gapline.run.supervise ATTEMPT_DIRECTORY`.
 
-It starts the solver that `run.json` names, stamps every line it prints with the host's monotonic clock on receipt, keeps
-the limits, and leaves no process behind. Its standard input is a pipe from the runner: when that closes, the runner is
-gone and the run ends; a byte on it asks for the same. Its standard output is the ending, as one JSON line.
+It starts the solver that `run.json` names, stamps every line it prints with the host's monotonic clock on receipt,
+keeps the limits, and leaves no process behind. Its standard input is a pipe from the runner: when it closes, the runner
+is gone and the run ends; a byte on it asks for the same. Its standard output is the ending, as one JSON line.
 
 The module imports the standard library and msgspec alone, so that it starts fast and has little that can break.
 """
@@ -117,50 +117,51 @@ class Supervisor:
         handle = os.pidfd_open(solver)
         for file in (out, err, CONTROL, self._asleep, handle):
             poll.register(file, select.POLLIN)
-        streams = {out: True, err: True}
+        streams = {out, err}
         term_at = order.horizon + order.grace
         kill_at = term_at + order.kill_after
         told = paused = False
         try:
-            while True:
-                if self._recorder.error is not None:
-                    return None, "infrastructure"
-                if self._stop_cause is not None:
-                    return None, self._stop_cause
+            while (cause := self._must_end(kill_at)) is None:
                 now = self._now()
-                if self._over_memory:
-                    return None, "memory"
-                if now >= kill_at:
-                    return None, "horizon"
                 if now >= term_at and not told:
                     told = True
                     tree = descendants(os.getpid())
                     # A stopped process sees SIGTERM only after SIGCONT.
                     signal_all(tree, signal.SIGTERM)
                     signal_all(tree, signal.SIGCONT)
-                behind = self._recorder.backlog > order.caps.backlog
-                if behind != paused:
-                    paused = behind
-                    for file in (file for file, is_open in streams.items() if is_open):
+                if (self._recorder.backlog > order.caps.backlog) != paused:
+                    paused = not paused
+                    for file in streams:
                         # Not a mask of 0: a hang-up would still be reported, over and over.
                         poll.unregister(file) if paused else poll.register(file, select.POLLIN)
                 wait = (kill_at if told else term_at) - now
-                for file, _ in poll.poll(min(wait, 0.01 if paused else 60.0) * 1000 + 0.5):
-                    if file in streams:
-                        if not self._receive(file, is_output=file == out):
-                            streams[file] = False
-                            poll.unregister(file)
-                    elif file == handle:
-                        _, status = os.waitpid(solver, 0)
-                        return status, "horizon" if told else "exit"
-                    elif file == CONTROL:
-                        self._stop("interrupted" if _read(CONTROL, 1) else "runner lost")
-                    else:
-                        _read(self._asleep, 4096)
-                if paused:
-                    self._stalled += self._now() - now
+                ready = [file for file, _ in poll.poll(min(wait, 0.01 if paused else 60.0) * 1000 + 0.5)]
+                for file in streams.intersection(ready):
+                    if not self._receive(file, is_output=file == out):
+                        streams = streams - {file}
+                        poll.unregister(file)
+                if handle in ready:
+                    _, status = os.waitpid(solver, 0)
+                    return status, "horizon" if told else "exit"
+                if CONTROL in ready:
+                    self._stop("interrupted" if _read(CONTROL, 1) else "runner lost")
+                if self._asleep in ready:
+                    _read(self._asleep, 4096)
+                self._stalled += self._now() - now if paused else 0.0
+            return None, cause
         finally:
             os.close(handle)
+
+    def _must_end(self, kill_at: float) -> str | None:
+        """Return why the run must end now, or None."""
+        if self._recorder.error is not None:
+            return "infrastructure"
+        if self._stop_cause is not None:
+            return self._stop_cause
+        if self._over_memory:
+            return "memory"
+        return "horizon" if self._now() >= kill_at else None
 
     def _receive(self, file: int, *, is_output: bool) -> bool:
         """Take what a pipe holds; return False when its writers are gone."""

@@ -26,12 +26,14 @@ def die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+def _process_names() -> list[str]:
+    return [path.name for path in _PROC.iterdir() if path.name.isdigit()]
+
+
 def descendants(ancestor: int) -> list[int]:
     """Return the living descendants of a process, zombies left out."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir(_PROC):
-        if not entry.isdigit():
-            continue
+    for entry in _process_names():
         with contextlib.suppress(OSError):
             fields = (_PROC / entry / "stat").read_bytes().rpartition(b") ")[2].split()
             # A zombie stays in the table as a link: its children hang below it until they are handed on.
@@ -106,11 +108,11 @@ def proportional_memory(pids: list[int]) -> int:
 
 
 def strays(variable: str, value: str) -> list[int]:
-    """Return the processes whose environment has the variable at that value: those of a run whose supervisor was killed."""
+    """Return the processes whose environment has the variable at that value: a run's, though its supervisor is dead."""
     entry = f"{variable}={value}".encode()
     found = []
-    for name in os.listdir(_PROC):
+    for name in _process_names():
         with contextlib.suppress(OSError):
-            if name.isdigit() and entry in (_PROC / name / "environ").read_bytes().split(b"\0"):
+            if entry in (_PROC / name / "environ").read_bytes().split(b"\0"):
                 found.append(int(name))
     return [pid for pid in found if pid != os.getpid()]
