@@ -166,7 +166,7 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
         journal.order = record.start
     elif record.end is not None:
         journal.ending = record.end
-    elif record.text is not None:
+    elif record.text is not None and '"objective"' in record.text:
         journal.events.append(_rejected(record.seq, record.t, record.text))
     elif isinstance(record.say, msgspec.Raw):
         _take_said(journal, record, _decode_said(record.say))
