@@ -12,7 +12,7 @@ from gapline.errors import GaplineError
 class Verdict:
     """Valid with the recomputed objective, or invalid with the reason.
 
-    Build one with `Verdict.accept` or `Verdict.reject`.
+    Build one with `Verdict.accept` or `Verdict.reject`. A reason reads `kind: detail`; tables count the kinds.
     """
 
     valid: bool
@@ -34,10 +34,19 @@ class Verdict:
     def reject(cls, reason: str) -> Self:
         """Reject a candidate, saying why in one line.
 
-        >>> Verdict.reject("customer 3 is not served")
-        Verdict(valid=False, objective=None, reason='customer 3 is not served')
+        >>> Verdict.reject("missing customers: 3")
+        Verdict(valid=False, objective=None, reason='missing customers: 3')
         """
         return cls(valid=False, reason=" ".join(reason.split()))
+
+    @property
+    def kind(self) -> str:
+        """The reason without its detail.
+
+        >>> Verdict.reject("missing customers: 3, 4").kind
+        'missing customers'
+        """
+        return self.reason.partition(":")[0]
 
 
 class CheckerFailure(GaplineError):

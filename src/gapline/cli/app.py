@@ -11,7 +11,7 @@ from gapline import __version__
 from gapline.errors import GaplineError, closest
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
-COMMANDS = ("run", "status", "doctor")
+COMMANDS = ("generate", "run", "status", "doctor")
 
 
 class _Commands(click.RichGroup):

@@ -31,6 +31,7 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
         answer = {
             "planned": report.planned,
             "done": report.done,
+            "busy": report.busy,
             "left": report.left,
             "outcomes": dict(report.outcomes),
             "unchecked": unchecked,
@@ -51,6 +52,8 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
             click.echo(f"warning: {noisy} runs shared their cores with other work (noisy host); see foreign_share")
         if unchecked:
             click.echo(f"{unchecked} candidates are unchecked; gapline check {study}")
+        if report.busy:
+            click.echo(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
         if report.left:
             click.echo(f"go on with: {report.resume}")
     if report.infrastructure is not None:

@@ -56,9 +56,14 @@ class RunReport:
         return self.before + self.outcomes["done"] + self.outcomes["skipped"]
 
     @property
+    def busy(self) -> int:
+        """Cells that another runner has."""
+        return self.outcomes["busy"]
+
+    @property
     def left(self) -> int:
-        """Cells without a whole attempt."""
-        return self.planned - self.done
+        """Cells that nobody has made a whole attempt at, or is making."""
+        return self.planned - self.done - self.busy
 
     @property
     def infrastructure(self) -> str | None:

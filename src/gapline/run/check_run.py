@@ -25,7 +25,8 @@ from gapline.model.tables import RunKey
 from gapline.run.check_cell import Answer, Identity, Question
 from gapline.run.plan import file_slug
 
-PATIENCE = 60.0
+# Longer than a checker that drives a program of its own waits for it.
+PATIENCE = 75.0
 MOST_FAILURES = 3
 
 

@@ -29,7 +29,17 @@ ADAPTERS = {
     "kayros": Adapter(
         "gapline.run.adapters.kayros",
         "kayros",
-        {"strategy": (str,), "iterations": (int,), "params": (list,)},
+        {
+            "strategy": (str,),
+            "iterations": (int,),
+            "num_neighbours": (int,),
+            "nb_ants": (int,),
+            "max_no_improvement": (int,),
+            "min_perturbations": (int,),
+            "max_perturbations": (int,),
+            "restart_no_improvement": (int,),
+            "seed_k_factor": (float, int),
+        },
     ),
     "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _SLICED),
     "ortools": Adapter("gapline.run.adapters.ortools_routing", "ortools", {**_SLICED, "metaheuristic": (str,)}),
