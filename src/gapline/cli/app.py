@@ -11,7 +11,20 @@ from gapline import __version__
 from gapline.errors import GaplineError, closest
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
-COMMANDS = ("demo", "init", "generate", "export", "merge", "check", "snapshot", "score", "curve", "doctor")
+COMMANDS = (
+    "demo",
+    "init",
+    "generate",
+    "run",
+    "status",
+    "check",
+    "export",
+    "merge",
+    "snapshot",
+    "score",
+    "curve",
+    "doctor",
+)
 
 
 class _Commands(click.RichGroup):
