@@ -153,6 +153,8 @@ def _started(text: str) -> Any:
 
 
 def _folded_from(snapshot: Snapshot, runs: pl.DataFrame) -> bool:
+    if "fold" not in snapshot.more and not any("fold" in entry.more for entry in snapshot.values.values()):
+        return False
     keys: dict[str, str | None] = {}
     dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
     for row, started in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):

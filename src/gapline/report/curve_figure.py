@@ -43,7 +43,7 @@ def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFra
     goals = ", ".join(f"{100 * goal:g} %" for goal in curves.goals)
     return CurveFigure(
         data=_series(curves.frame, by, end),
-        title=f"Goal attainment: share of runs within {goals}, larger is better",
+        title=f"Goal attainment: runs within {goals} of the reference, larger is better",
         caption=curves.caption(),
         time_title="time t/Γ" if curves.relative else "time (s)",
         value_title="share of runs",
@@ -57,15 +57,15 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
     names = sorted(figure.data["series"].unique().to_list())
     colour, dash = arm_scales(names)
     x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False))
-    colour_channel = alt.Color("series:N", scale=colour, title=None)
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=3)
     lines = (
         alt.Chart(figure.data)
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=x,
-            y=alt.Y("value:Q", title=figure.value_title),
-            color=colour_channel,
-            strokeDash=alt.StrokeDash("series:N", scale=dash, title=None),
+            y=alt.Y("value:Q", title=figure.value_title, axis=alt.Axis(tickCount=6)),
+            color=alt.Color("series:N", scale=colour, title=None, legend=legend),
+            strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("time:Q"), alt.Tooltip("value:Q", format=".6f")],
         )
     )
@@ -74,14 +74,14 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
         band = (
             alt.Chart(figure.bands)
             .mark_area(interpolate="step-after", opacity=0.15)
-            .encode(x=x, y="low:Q", y2="high:Q", color=alt.Color("series:N", scale=colour, title=None))
+            .encode(x=x, y="low:Q", y2="high:Q", fill=alt.Fill("series:N", scale=colour, legend=None))
         )
         layers = [band, lines]
     title = alt.TitleParams(figure.title, subtitle=_folded(figure.caption))
     return style(alt.layer(*layers).properties(width=width, height=height, title=title))
 
 
-def _folded(text: str, most: int = 100) -> list[str]:
+def _folded(text: str, most: int = 115) -> list[str]:
     lines, line = [], ""
     for word in text.split():
         if line and len(line) + len(word) + 1 > most:

@@ -28,7 +28,8 @@ class AttainmentCurves(ResultTable):
 
     def caption(self) -> str:
         """Return the choices behind the curve, in one line."""
-        return f"attainment of raw gap goals {self.goals}, {self.weighting}-equal, against {self.reference}"
+        goals = ", ".join(f"{goal:g}" for goal in self.goals)
+        return f"attainment of the raw gap goal {goals}, {self.weighting}-equal, against {self.reference}"
 
 
 def attainment_curve(
