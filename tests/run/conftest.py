@@ -60,7 +60,7 @@ def supervise(tmp_path: Path) -> Callable[..., Attempt]:
             [sys.executable, "-m", "gapline.run.supervise", str(directory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            preexec_fn=before,
+            preexec_fn=before,  # noqa: PLW1509  the tests have one thread
         )
         answer = supervisor.stdout.read()
         _, status, used = os.wait4(supervisor.pid, 0)
@@ -131,7 +131,11 @@ def make_study(tmp_path: Path) -> Callable[..., ScriptedStudy]:
     """Write a study: two instances, and arms given as name -> program of the zoo with its arguments."""
 
     def make(
-        arms: dict[str, list[str]], *, seeds: tuple[int, ...] = (1, 2), horizon: float = 60.0, checker: str | None = None
+        arms: dict[str, list[str]],
+        *,
+        seeds: tuple[int, ...] = (1, 2),
+        horizon: float = 60.0,
+        checker: str | None = None,
     ) -> ScriptedStudy:
         study = tmp_path / "study"
         (study / "instances").mkdir(parents=True)

@@ -34,10 +34,10 @@ def content(study: Path) -> dict[tuple[str, str, int], tuple[str, list[float], l
     return found
 
 
-def expected() -> dict[tuple[str, str, int], tuple[str, list[float], list[int]]]:
+def expected(*seeds: int) -> dict[tuple[str, str, int], tuple[str, list[float], list[int]]]:
     found = {}
     for instance in ("one", "two"):
-        for seed in (1, 2):
+        for seed in seeds:
             steady = [1000.0 / (number + seed + 1) for number in range(5)]
             found["steady", instance, seed] = ("finished", steady, [1] * 5)
             found["silent", instance, seed] = ("finished", [], [])
@@ -50,7 +50,7 @@ def test_every_cell_is_a_row_whatever_became_of_it(make_study):
     done = study.run()
     assert done.returncode == 0, done.stderr
     assert "12 of 12 runs done, 0 left" in done.stdout
-    assert content(study.path) == expected()
+    assert content(study.path) == expected(1, 2)
     runs = gapline.open(study.path / "campaign").runs
     assert runs["attempts"].to_list() == [1] * 12
     assert set(runs["clock"]) == {"wall"}
@@ -66,19 +66,19 @@ def test_every_cell_is_a_row_whatever_became_of_it(make_study):
 
 
 def test_a_second_call_runs_nothing_and_changes_nothing(make_study):
-    study = make_study(ARMS)
+    study = make_study(ARMS, seeds=(1,))
     study.run()
     before = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()}
     digest = gapline.open(study.path / "campaign").digest()
-    assert "0 runs to make, 12 made before" in study.run().stderr
+    assert "0 runs to make, 6 made before" in study.run().stderr
     assert {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()} == before
     assert gapline.open(study.path / "campaign").digest() == digest
 
 
-@pytest.mark.parametrize("size", [0, 1, 900, 2_500, 6_000, 10_000])
+@pytest.mark.parametrize("size", [0, 1, 1_500, 2_500, 4_000, 6_000])
 def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventually, size):
     """The runner is killed as soon as the journals hold so many bytes; the broken attempts stay, and do not count."""
-    study = make_study({**ARMS, "steady": ["scripted", "{seed}", "5", "0.02"]})
+    study = make_study({**ARMS, "steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=(1,))
     runner = study.start()
     eventually(
         lambda: (
@@ -93,7 +93,7 @@ def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventu
     broken = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts() if (path / EVENTS_FILE).exists()}
     done = study.run()
     assert done.returncode == 0, done.stderr
-    assert content(study.path) == expected()
+    assert content(study.path) == expected(1)
     assert {path: (path / EVENTS_FILE).read_bytes() for path in broken} == broken
 
 
@@ -176,19 +176,19 @@ def test_ctrl_c_twice_or_sigterm_ends_the_runs_and_keeps_what_they_found(make_st
 
 
 def test_two_runners_share_the_cells_and_never_a_file(make_study):
-    study = make_study({"steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=tuple(range(1, 7)))
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=(1, 2, 3))
     runners = [study.start(), study.start()]
     for runner in runners:
         _, err = runner.communicate()
         assert runner.returncode == 0, err
-    assert len(study.attempts()) == 12
+    assert len(study.attempts()) == 6
     assert all(path.name == "attempt-001" for path in study.attempts())
     assert study.run().returncode == 0
-    assert len(gapline.open(study.path / "campaign")) == 12
+    assert len(gapline.open(study.path / "campaign")) == 6
 
 
 def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
-    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]})
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
     study.run()
     path = study.attempts()[0] / EVENTS_FILE
     path.write_bytes(path.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
@@ -200,13 +200,13 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     assert (status.cells["quarantined"], status.left) == (1, 1)
     again = study.run()
     assert "the run is quarantined" in again.stderr
-    assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 4
-    assert len(study.attempts()) == 5
+    assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 2
+    assert len(study.attempts()) == 3
 
 
 def test_another_contract_does_not_go_on_with_the_same_runs(make_study):
-    study = make_study({"silent": ["silent"]})
-    study.run()
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
     contract = study.path / "study.toml"
     contract.write_text(contract.read_text().replace("horizon = 60.0", "horizon = 30.0"))
     with pytest.raises(IntegrityError, match="horizon 60, now 30"):
@@ -214,8 +214,8 @@ def test_another_contract_does_not_go_on_with_the_same_runs(make_study):
 
 
 def test_another_instance_under_the_same_name_is_refused(make_study):
-    study = make_study({"silent": ["silent"]})
-    study.run()
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
     (study.path / "instances" / "one.txt").write_text("changed\n")
     with pytest.raises(IntegrityError, match=r"instance sha256:\w+, now sha256:\w+"):
         run_study(study.path)
@@ -241,7 +241,9 @@ def test_a_program_beside_the_contract_is_found_from_anywhere(make_study):
     assert content(study.path)["mine", "one", 1] == ("finished", [4.0], [1])
 
 
-@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "n" * 300, "a\u202eb\x07", "case", "CASE", "<img onerror=x>"])
+@pytest.mark.parametrize(
+    "name", ["../../x", "/etc/passwd", "n" * 300, "a\u202eb\x07", "case", "CASE", "<img onerror=x>"]
+)
 def test_hostile_names_stay_inside_the_study(make_study, name):
     study = make_study({name: ["dies", "0"]}, seeds=(1,))
     report = run_study(study.path)
@@ -255,9 +257,12 @@ def test_a_full_disk_stops_the_campaign_and_is_not_the_solvers_fault(make_study,
     study = make_study({"steady": ["scripted", "{seed}", "2000", "0"]}, seeds=(1,))
     small = tmp_path / "small"
     small.mkdir()
-    if os.geteuid() != 0 or subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(small)], capture_output=True, check=False
-    ).returncode:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(small)], capture_output=True, check=False
+        ).returncode
+    ):
         pytest.skip("a small file system cannot be mounted here")
     try:
         shutil.copytree(study.path, small / "study")

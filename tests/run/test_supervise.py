@@ -48,12 +48,12 @@ def test_a_family_that_forks_on_is_cleared(supervise):
 
 
 def test_a_flood_is_read_capped_and_counted(supervise):
-    attempt = supervise("floods", horizon=1.5)
+    attempt = supervise("floods", horizon=0.8)
     assert attempt.journal.status is RunStatus.TIME_LIMIT
     assert attempt.objectives[0] == 10.0
     assert attempt.ending.dropped["stdout bytes"] > 0
     assert attempt.ending.dropped["stderr bytes"] > 0
-    assert attempt.ending.log_lines > 1_000_000 // 2
+    assert attempt.ending.log_lines > 100_000
     for log in ("stdout.log", "stderr.log"):
         assert (attempt.directory / log).stat().st_size < 1_200_000
     assert attempt.peak < 300_000_000
@@ -191,5 +191,6 @@ def test_events_over_the_cap_of_the_journal_are_counted(supervise):
 def test_cpu_time_load_and_machine_are_recorded(supervise):
     attempt = supervise("dies", "0")
     assert attempt.ending.cpu_time > 0
+    assert attempt.ending.zero > 0
     assert attempt.ending.load is not None
     assert attempt.ending.started.endswith("+00:00")

@@ -53,6 +53,7 @@ class Ending(msgspec.Struct, kw_only=True):
     `cause` is "exit" (the solver ended by itself), "horizon" or "memory" (we stopped it), "start" (it could not be
     started), "interrupted", "runner lost", or "infrastructure" (disk full and the like: not the solver's fault).
     Only the first three make a whole attempt; after the others the cell is run again.
+    `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
     how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used.
     """
@@ -60,6 +61,7 @@ class Ending(msgspec.Struct, kw_only=True):
     cause: str
     started: str
     elapsed: float
+    zero: int = 0
     exit_code: int | None = None
     signal: str | None = None
     cpu_time: float = 0.0

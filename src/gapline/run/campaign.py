@@ -140,7 +140,9 @@ def run_study(
                 progress.advance(cell, result)
                 if result.outcome == "infrastructure":
                     control.kill("infrastructure")
-            report.campaign = rebuild_campaign(study)
+            if report.infrastructure is None:
+                # On a full disk the campaign of the last call is worth more than half of a new one.
+                report.campaign = rebuild_campaign(study)
     finally:
         # An exception must not leave solvers behind a runner that is gone.
         control.kill("end")

@@ -56,7 +56,8 @@ class CellResult:
     """What became of a cell in this call of the runner.
 
     `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
-    "broken" (the attempt was cut short: it will be made again) or "infrastructure" (disk full and the like).
+    "broken" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping) or
+    "infrastructure" (disk full and the like).
     """
 
     key: RunKey
@@ -84,7 +85,7 @@ def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) ->
                 problems, unchecked = _check(journal.path.parent, settings, slot)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
-                return CellResult(cell.key, "broken")
+                return CellResult(cell.key, "left")
             # A machine that was killed with its supervisors may have left a process of an earlier attempt.
             for earlier in record.attempts:
                 signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)

@@ -203,7 +203,7 @@ class Supervisor:
     def _end(self, cause: str, *, elapsed: float = 0.0, error: str | None = None, **facts: object) -> Ending:
         recorder = self._recorder
         recorder.finish(self._now())
-        ending = Ending(cause=cause, started=self._started, elapsed=round(elapsed, 6), error=error)
+        ending = Ending(cause=cause, started=self._started, elapsed=round(elapsed, 6), zero=self._zero, error=error)
         for name, value in facts.items():
             setattr(ending, name, value)
 

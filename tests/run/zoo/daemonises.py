@@ -1,6 +1,7 @@
 """Leaves a process behind that has its own session, no environment and, if asked, the pipe."""
 
 import os
+import pathlib
 import sys
 
 print('{"objective": 10.0}', flush=True)
@@ -12,8 +13,7 @@ if os.fork() == 0:
         if "keep" not in sys.argv:
             os.close(1)
             os.close(2)
-        with open("daemon.pid", "w") as file:
-            file.write(str(os.getpid()))
+        pathlib.Path("daemon.pid").write_text(str(os.getpid()))
         os.write(tell, b"!")
         os.execve("/bin/sleep", ["sleep", "1000"], {})
     os._exit(0)
