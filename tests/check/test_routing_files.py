@@ -67,3 +67,10 @@ def test_solomon_times_are_counted_in_tenths(tmp_path):
     assert instance.scale == 10
     assert instance.windows[0] == (0, 6000)
     assert instance.services == [0, 100, 100, 100, 100, 100]
+
+
+def test_fractions_in_a_solomon_file_are_refused_not_misread(tmp_path):
+    path = write_instances("vrptw", tmp_path, name="odd", customers=5)[0]
+    path.write_text(path.read_text().replace("     10\n", "   10.5\n"))
+    with pytest.raises(ValueError, match="whole numbers in each row"):
+        read_vrptw(path)

@@ -64,7 +64,13 @@ def read_cvrp(path: Path) -> RoutingInstance:
 
 def read_vrptw(path: Path) -> RoutingInstance:
     """Read a Solomon file; distances and travel times are truncated to one decimal and counted in tenths."""
-    data = _vrplib().read_instance(path, instance_format="solomon")
+    vrplib = _vrplib()
+    data = vrplib.read_instance(path, instance_format="solomon")
+    # vrplib reads what is not a whole number as -1.
+    rows = [line.split() for line in path.read_text().splitlines() if line.strip()][6:]
+    for row in rows:
+        if not all(cell.removeprefix("-").isdecimal() for cell in row):
+            raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
     return RoutingInstance(
         name=str(data["name"]),
         distances=truncated_distances(data["node_coord"]),

@@ -47,6 +47,11 @@ class Task:
         """Return the seconds until the horizon, at least a hundredth."""
         return max(0.01, self.horizon - seconds_since_start())
 
+    def deadline_passed(self) -> Callable[[object], bool]:
+        """Return a cheap test of whether the horizon is over, for solvers that ask in every step."""
+        deadline = time.monotonic() + self.time_left()
+        return lambda _state=None: time.monotonic() >= deadline
+
     def option(self, name: str, default: Any, *, among: tuple[str, ...] = ()) -> Any:
         """Return an option, refusing a value that is not among the valid ones."""
         value = self.options.get(name, default)
