@@ -29,7 +29,29 @@ _HOMES = {
     "Summary": "gapline.summary.means",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = [
+    "Campaign",
+    "Envelopes",
+    "GaplineError",
+    "Scores",
+    "Snapshot",
+    "Summary",
+    "__version__",
+    "attainment_curve",
+    "build_envelopes",
+    "curve_bands",
+    "mean_curve",
+    "merge",
+    "open",
+    "primal_integral",
+    "read",
+    "read_references",
+    "register_kernel",
+    "score",
+    "score_grid",
+    "step_weight",
+    "summarise",
+]
 
 if TYPE_CHECKING:
     from gapline.capture.merge import merge_campaigns as merge

@@ -41,6 +41,7 @@ def command(
     from gapline.model.tables import RunKey
     from gapline.reference.alarm import find_alarms, negative_notes
     from gapline.report import score_table
+    from gapline.report.terminal import shown
     from gapline.score.scores import DEFAULT_GOALS, score
     from gapline.summary.means import summarise
 
@@ -77,7 +78,7 @@ def command(
         for line in score_table.note_lines([*summary.notes, *campaign.diagnostics.notes, *diagnostics]):
             click.echo(line)
     if as_json:
-        whole = documents[0] if len(documents) == 1 else {"readings": documents}
+        whole: dict[str, Any] = documents[0] if len(documents) == 1 else {"readings": documents}
         whole["alarms"] = [alarm.document() for alarm in alarms]
         whole["unreadable"] = {
             "count": campaign.diagnostics.problem_count,
@@ -88,5 +89,5 @@ def command(
         if campaign.diagnostics.problem_count:
             click.echo(score_table.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
         for alarm in alarms:
-            click.echo(f"ALARM {score_table.shown(alarm)}")
+            click.echo(f"ALARM {shown(alarm)}")
     return 1 if alarms else 0

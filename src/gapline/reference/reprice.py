@@ -62,7 +62,7 @@ def reprice_entries(
             if _put_price(entry, value, priced, reason, tolerance):
                 withdrawn = "certificate withdrawn" if was_certified else ""
                 moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
-    notes = [f"{len(unpriced)} solutions could not be re-priced: {listing(unpriced)}"] if unpriced else []
+    notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
     return Repriced(tuple(moved), f"mamut-routing-lib {version('mamut-routing-lib')}", notes)
 
 
