@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.errors import TraceError
 from gapline.model.attempt import WHOLE_CAUSES, Ending, Order
-from gapline.model.journal_line import EVENTS_FILE, ORDER_FILE, unseal
+from gapline.model.journal_line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
 from gapline.model.tables import Reason, RunStatus
 
 UNREADABLE = "candidate not readable"
@@ -163,6 +164,7 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
     if journal.ending is not None:
         raise ValueError("expected nothing after the end")
     if record.start is not None:
+        _refuse_newer(journal.path, record.start.schema)
         journal.order = record.start
     elif record.end is not None:
         journal.ending = record.end
@@ -170,6 +172,13 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
         journal.events.append(_rejected(record.seq, record.t, record.text))
     elif isinstance(record.say, msgspec.Raw):
         _take_said(journal, record, _decode_said(record.say))
+
+
+def _refuse_newer(path: Path, schema: str) -> None:
+    name, _, version = schema.partition("/")
+    ours, _, newest = SCHEMA.partition("/")
+    if name != ours or not version.isdigit() or int(version) > int(newest):
+        raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
 
 
 def _take_said(journal: Journal, record: _Record, said: Said) -> None:

@@ -110,42 +110,42 @@ def read_verdicts(attempt: Path) -> list[Verdicts]:
     """Read the verdict files of an attempt, one per checker version."""
     found = []
     for path in sorted(attempt.glob("verdicts-*.jsonl")):
-        lines = path.read_bytes().splitlines()
-        try:
-            verdicts = Verdicts(msgspec.json.decode(lines[0], type=VerdictsHead))
-            for line in lines[1:]:
+        head, *lines = path.read_bytes().splitlines() or [b""]
+        verdicts = Verdicts(_read_head(path, head))
+        for number, line in enumerate(lines, start=2):
+            try:
                 verdict = msgspec.json.decode(line, type=StoredVerdict)
-                verdicts.by_sequence[verdict.seq] = verdict
-        except (IndexError, msgspec.MsgspecError) as error:
-            raise TraceError(
-                f"{path}: expected verdicts as JSON lines, got {error}", hint="remove it and run gapline check"
-            ) from error
+            except msgspec.MsgspecError as error:
+                raise TraceError(
+                    f"{path}:{number}: expected a verdict, got {error}", hint="remove the file and run gapline check"
+                ) from error
+            verdicts.by_sequence[verdict.seq] = verdict
         found.append(verdicts)
     return found
 
 
 def read_study(study: Path) -> Campaign:
-    """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs last.
+    """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
 
     A cell whose journal is quarantined, or that never got as far as a journal, is a run with status `lost`.
     """
-    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir()) if study.is_dir() else []
-    records = [record for record in map(read_cell, cells) if record.counting is not None]
-    judged = {record.directory: read_verdicts(record.counting.path.parent) for record in records if record.counting}
-    label = choose_checker(judged.values())
+    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    labels = choose_checker(cells)
+    label = labels[0] if labels else None
     traces, problems = [], []
-    for record in records:
+    for cell in cells:
+        # One cell at a time: of its solutions only a digest is kept.
+        record = read_cell(cell)
         journal = record.counting
-        assert journal is not None
-        assert journal.order is not None
+        if journal is None or journal.order is None:
+            continue
         key = RunKey(journal.order.arm, journal.order.instance, journal.order.seed)
         for attempt in record.attempts:
             problems += [f"{key}: {problem}" for problem in attempt.problems()]
-        mine = next((v for v in judged[record.directory] if v.head.label == label), None)
-        traces.append(_trace(journal, mine, attempts=len(record.attempts)))
+        verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
+        traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
     facts = {} if label is None else {"checker": label}
-    labels = {verdicts.head.label for each in judged.values() for verdicts in each}
-    notes = [f"verdicts of {label}; those of {other} are left out" for other in sorted(labels - {label or ""})]
+    notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
@@ -166,14 +166,28 @@ def _make_uniform(traces: list[RunTrace]) -> None:
         }
 
 
-def choose_checker(judged: Iterable[list[Verdicts]]) -> str | None:
-    """Choose the checker version whose verdicts count: verdicts of two versions are never mixed."""
+def choose_checker(cells: Iterable[Path]) -> list[str]:
+    """Return the checker versions that judged cells, first the one whose verdicts count: they are never mixed."""
     rank: dict[str, tuple[int, str]] = {}
-    for runs in judged:
-        for verdicts in runs:
-            count, last = rank.get(verdicts.head.label, (0, ""))
-            rank[verdicts.head.label] = (count + 1, max(last, verdicts.head.checked))
-    return max(rank, key=lambda label: (rank[label], label)) if rank else None
+    for cell in cells:
+        heads = {}
+        for path in cell.glob("attempt-*/verdicts-*.jsonl"):
+            with path.open("rb") as stream:
+                head = _read_head(path, stream.readline())
+            heads[head.label] = head
+        for label, head in heads.items():
+            count, last = rank.get(label, (0, ""))
+            rank[label] = (count + 1, max(last, head.checked))
+    return sorted(rank, key=lambda label: (rank[label], label), reverse=True)
+
+
+def _read_head(path: Path, line: bytes) -> VerdictsHead:
+    try:
+        return msgspec.json.decode(line, type=VerdictsHead)
+    except msgspec.MsgspecError as error:
+        raise TraceError(
+            f"{path}:1: expected who judged, got {error}", hint="remove the file and run gapline check"
+        ) from error
 
 
 def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:

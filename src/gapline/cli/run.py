@@ -60,4 +60,4 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
         return 3
     if report.interrupted is not None:
         return 130 if report.interrupted == "SIGINT" else 143
-    return 1 if report.left or unchecked else 0
+    return 1 if report.left or (unchecked and not no_check) else 0

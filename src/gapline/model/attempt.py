@@ -2,6 +2,8 @@
 
 import msgspec
 
+from gapline.model.journal_line import SCHEMA
+
 MEGABYTE = 1_000_000
 
 
@@ -45,6 +47,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     carried: dict[str, str | int | float | bool | None] = {}
     machine: dict[str, str] = {}
     load: float | None = None
+    schema: str = SCHEMA
 
 
 class Ending(msgspec.Struct, kw_only=True):

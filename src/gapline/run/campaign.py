@@ -120,6 +120,11 @@ def run_study(
     """
     study = Path(study_dir).absolute()
     contract = load_contract(study, files=True)
+    if contract.time.clock != "wall":
+        raise UsageError(
+            f"{study}: time.clock: expected 'wall', by which runs are stamped, got {contract.time.clock!r}",
+            hint="cpu_time is recorded of every run besides",
+        )
     cells = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
     check_arms(cells)
     settings = RunSettings.of(study, contract, _check_settings(study, contract) if check else None)

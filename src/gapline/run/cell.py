@@ -22,7 +22,7 @@ from gapline.run.adapters import command_line
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.control import Control
-from gapline.run.machine import NOISY_SHARE, describe_machine, load_average
+from gapline.run.machine import describe_machine, is_noisy, load_average
 from gapline.run.pin import Slot
 from gapline.run.plan import Cell
 from gapline.run.tree import signal_all, strays
@@ -125,7 +125,7 @@ def _result(
         events=ending.events,
         unchecked=unchecked,
         elapsed=ending.elapsed,
-        noisy=(ending.foreign_share or 0.0) > NOISY_SHARE,
+        noisy=is_noisy(ending.foreign_share, ending.elapsed),
         problems=tuple(problems),
     )
 

@@ -194,7 +194,7 @@ def _ask_all(
     while left and failures < MOST_FAILURES:
         with CheckerProcess(study, settings.checker, instance, cpus) as process:
             try:
-                identity = process.identity(settings.patience)
+                identity = process.identity(PATIENCE)
                 if identity.failure is not None or (identity.name, identity.version) != (
                     settings.name,
                     settings.version,

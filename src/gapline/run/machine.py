@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-# Above this share of a run's cores used by others, the run's stamps are not those of a quiet machine.
+# Above this share of a run's cores used by others, the run's stamps are not those of a quiet machine. The system counts
+# in ticks of 10 ms and the supervisor works too, so a fraction of a second says nothing.
 NOISY_SHARE = 0.1
+NOISY_SECONDS = 0.3
+
+
+def is_noisy(foreign_share: float | None, elapsed: float) -> bool:
+    """Say whether others used a run's cores to an extent that shows in its stamps."""
+    return foreign_share is not None and foreign_share > NOISY_SHARE and foreign_share * elapsed > NOISY_SECONDS
 
 
 def describe_machine() -> dict[str, str]:

@@ -38,7 +38,7 @@ def slug(key: RunKey) -> str:
     """Return a directory name: readable parts, and a hash of the true names that keeps apart what looks alike.
 
     >>> slug(RunKey("HGS", "X-n101-k25", 3))
-    'hgs_x-n101-k25_3_6b1bc8fa79'
+    'hgs_x-n101-k25_3_e40f34790c'
     >>> slug(RunKey("../../etc", "a/b", 1)).startswith("etc_a-b_1_")
     True
     """
@@ -61,7 +61,7 @@ def file_slug(name: str) -> str:
     """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
 
     >>> file_slug("0.11.0"), file_slug("python:mine:check")
-    ('0.11.0', 'python-mine-check-7b7bd8aa')
+    ('0.11.0', 'python-mine-check-300af54b')
     """
     readable = _readable(name)
     return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

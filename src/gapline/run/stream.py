@@ -120,7 +120,8 @@ class CappedLog:
         self._room = max(0, self._room - len(data))
         if rest:
             self._beyond += len(rest)
-            self._tail = (self._tail + rest)[-self._keep :]
+            # Not [-keep:], which keeps everything when there is nothing to keep.
+            self._tail = (self._tail + rest)[max(0, len(self._tail) + len(rest) - self._keep) :]
 
     @property
     def dropped(self) -> int:
@@ -130,9 +131,8 @@ class CappedLog:
     def close(self) -> None:
         """Write the last part and close the file."""
         try:
-            if self._tail:
-                if self.dropped:
-                    self._stream.write(b"\n[%d bytes left out]\n" % self.dropped)
-                self._stream.write(self._tail)
+            if self.dropped:
+                self._stream.write(b"\n[%d bytes left out]\n" % self.dropped)
+            self._stream.write(self._tail)
         finally:
             self._stream.close()
