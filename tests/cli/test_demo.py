@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gapline.check import load_checker
 from gapline.cli.app import run
 from gapline.cli.demo_campaign import SNAPSHOT
 from gapline.reference.snapshot import Snapshot
@@ -27,6 +28,7 @@ def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     snapshot = Snapshot.load(folder / SNAPSHOT)
     assert list(snapshot.values) == ["demo-n10-1"]
     assert snapshot.values["demo-n10-1"].value > 0
+    assert (snapshot.objective, snapshot.checker) == ("duration", f"tdvrptw {load_checker('tdvrptw').version}")
 
     # A second call has nothing left to run, and keeps the references.
     assert run(["demo", str(folder)]) == 0

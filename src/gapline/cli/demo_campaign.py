@@ -44,10 +44,12 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
 
 def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
     """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
+    from gapline.check import load_checker
     from gapline.envelope import build_envelopes
     from gapline.errors import GaplineError
     from gapline.model.contract import CONTRACT_FILE
     from gapline.reference.policy import analysis_snapshot
+    from gapline.reference.snapshot import Snapshot
     from gapline.run.campaign import run_study
 
     study = folder / CALIBRATION
@@ -77,7 +79,16 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     campaign = run_study(study).campaign
     if campaign is None:
         raise GaplineError(f"{study}: expected a campaign, got none")
-    return analysis_snapshot(None, build_envelopes(campaign), name="calibration")
+    best = analysis_snapshot(None, build_envelopes(campaign))
+    checker = load_checker(str(contract.objective.checker))
+    return Snapshot.from_entries(
+        {instance: entry.document() for instance, entry in best.values.items()},
+        name="calibration",
+        store={"name": "calibration"},
+        as_of=best.as_of,
+        objective=contract.objective.name,
+        checker=f"{checker.name} {checker.version}",
+    )
 
 
 def print_health(envelopes: "Envelopes") -> None:
