@@ -8,18 +8,72 @@ __version__ = "0.1.0"
 # Public name -> where it lives. Loaded on first use, so that `import gapline` stays light.
 _HOMES = {
     "Campaign": "gapline.model.campaign",
+    "Envelopes": "gapline.envelope",
     "GaplineError": "gapline.errors",
+    "Scores": "gapline.score.scores",
+    "Snapshot": "gapline.reference.snapshot",
+    "attainment_curve": "gapline.score.attainment",
+    "build_envelopes": "gapline.envelope",
+    "mean_curve": "gapline.score.curve",
+    "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
+    "primal_integral": "gapline.score.integral",
     "read": "gapline.capture.read",
+    "read_references": "gapline.reference.snapshot",
+    "register_kernel": "gapline.score.kernels",
+    "score": "gapline.score",
+    "score_grid": "gapline.score.scores",
+    "summarise": "gapline.summary.means",
+    "curve_bands": "gapline.summary.bands",
+    "step_weight": "gapline.score.time_weights",
+    "Summary": "gapline.summary.means",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = [
+    "Campaign",
+    "Envelopes",
+    "GaplineError",
+    "Scores",
+    "Snapshot",
+    "Summary",
+    "__version__",
+    "attainment_curve",
+    "build_envelopes",
+    "curve_bands",
+    "mean_curve",
+    "merge",
+    "open",
+    "primal_integral",
+    "read",
+    "read_references",
+    "register_kernel",
+    "score",
+    "score_grid",
+    "step_weight",
+    "summarise",
+]
 
 if TYPE_CHECKING:
+    from gapline.capture.merge import merge_campaigns as merge
     from gapline.capture.read import read as read
+    from gapline.envelope import Envelopes as Envelopes
+    from gapline.envelope import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
-    from gapline.model.store import open_campaign as open  # noqa: A004
+    from gapline.model.store import open_campaign as open
+    from gapline.reference.snapshot import Snapshot as Snapshot
+    from gapline.reference.snapshot import read_references as read_references
+    from gapline.score.attainment import attainment_curve as attainment_curve
+    from gapline.score.curve import mean_curve as mean_curve
+    from gapline.score.integral import primal_integral as primal_integral
+    from gapline.score.kernels import register_kernel as register_kernel
+    from gapline.score.scores import Scores as Scores
+    from gapline.score.scores import score as score
+    from gapline.score.scores import score_grid as score_grid
+    from gapline.score.time_weights import step_weight as step_weight
+    from gapline.summary.bands import curve_bands as curve_bands
+    from gapline.summary.means import Summary as Summary
+    from gapline.summary.means import summarise as summarise
 
 
 def __getattr__(name: str) -> Any:
@@ -27,6 +81,9 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'gapline' has no attribute {name!r}")
     module, _, attribute = home.partition(":")
+    if name == "score":
+        # A folder and a function in one: see gapline/score/__init__.py.
+        return import_module("gapline.score")
     value = getattr(import_module(module), attribute or name)
     globals()[name] = value
     return value

@@ -6,6 +6,7 @@
     ├── UncheckedError          candidates wait for a verdict: check them, or say how to treat them
     ├── ObjectiveError          objectives are not positive and minimised: declare a transform
     ├── HorizonError            a horizon is missing, or runs of one instance disagree on it
+    ├── SnapshotError           a snapshot or a store of references cannot be read: mend the file
     ├── MissingReferenceError   instances without a usable reference: complete the snapshot
     ├── IntegrityError          a digest or a certificate is contradicted: find out which side is wrong
     ├── MixedScoresError        scores that answer different questions were to be pooled: split them
@@ -61,6 +62,10 @@ class HorizonError(GaplineError):
     """A horizon is missing, not positive, or not one per instance."""
 
 
+class SnapshotError(GaplineError):
+    """A snapshot, or the store it is frozen from, cannot be read."""
+
+
 class MissingReferenceError(GaplineError):
     """Some instances have no usable reference value."""
 
@@ -94,7 +99,7 @@ def closest(name: str, valid: Iterable[str]) -> str | None:
     """Return the valid name nearest to a mistyped one, or None."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    near = get_close_matches(name, [str(one) for one in valid], n=1, cutoff=0.5)
     return near[0] if near else None
 
 

@@ -251,7 +251,8 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
     if verdict is None or verdict.valid is None:
         return VerdictCode.UNCHECKED, event.objective, ""
     objective = event.objective if verdict.objective is None else verdict.objective
-    reason = "" if verdict.valid else verdict.reason or "rejected by the checker"
+    # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
+    reason = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
     return VerdictCode(verdict.valid), objective, reason
 
 

@@ -64,7 +64,7 @@ class CommandChecker:
         if not self._arguments:
             raise UsageError(f"checker: expected command:PROGRAM [ARGUMENTS], got 'command:{command}'")
         self._command = command
-        self._patience = patience
+        self.patience = patience
         self._child: _Child | None = None
         hello = self._start()
         self.name = f"command:{hello.checker}"
@@ -77,7 +77,10 @@ class CommandChecker:
             if (f"command:{again.checker}", again.version) != (self.name, self.version):
                 self.close()
                 raise CheckerFailure(f"{self.name}: expected version {self.version}, got {again}")
-        request = msgspec.json.encode({"instance": str(Path(instance).resolve()), "solution": solution})
+        try:
+            request = msgspec.json.encode({"instance": str(Path(instance).resolve()), "solution": solution})
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            return Verdict.reject(f"malformed solution: it cannot be written as JSON, {error}")
         answer = self._ask(request, _Answer)
         if not answer.valid:
             return Verdict.reject(answer.reason or "rejected without a reason")
@@ -101,7 +104,7 @@ class CommandChecker:
     def _ask(self, request: bytes | None, kind: type[T]) -> T:
         assert self._child is not None
         try:
-            line = self._child.exchange(request, self._patience)
+            line = self._child.exchange(request, self.patience)
             return msgspec.json.decode(line, type=kind)
         except msgspec.MsgspecError as error:
             raise self._failure(f"{line[:80]!r} ({error})") from None

@@ -1,6 +1,7 @@
 """CVRP and VRPTW instances through vrplib, with the distances of the DIMACS challenge, in whole numbers."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def read_cvrp(path: Path) -> RoutingInstance:
     if "distance" in data:
         raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
     if data.get("edge_weight_type") == "EUC_2D":
-        distances = _root_distances(data["node_coord"], lambda square: (math.isqrt(4 * square) + 1) // 2, 1)
+        distances = rounded_distances(data["node_coord"])
     else:
         given = np.asarray(data["edge_weight"], dtype=float)
         distances = given.astype(np.int64)
@@ -63,10 +64,16 @@ def read_cvrp(path: Path) -> RoutingInstance:
 
 def read_vrptw(path: Path) -> RoutingInstance:
     """Read a Solomon file; distances and travel times are truncated to one decimal and counted in tenths."""
-    data = _vrplib().read_instance(path, instance_format="solomon")
+    vrplib = _vrplib()
+    data = vrplib.read_instance(path, instance_format="solomon")
+    # vrplib reads what is not a whole number as -1.
+    rows = [line.split() for line in path.read_text().splitlines() if line.strip()][6:]
+    for row in rows:
+        if not all(cell.removeprefix("-").isdecimal() for cell in row):
+            raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
     return RoutingInstance(
         name=str(data["name"]),
-        distances=_root_distances(data["node_coord"], math.isqrt, 10),
+        distances=truncated_distances(data["node_coord"]),
         demands=[int(demand) for demand in data["demand"]],
         capacity=int(data["capacity"]),
         scale=10,
@@ -77,26 +84,42 @@ def read_vrptw(path: Path) -> RoutingInstance:
     )
 
 
-def _root_distances(coordinates: Any, root: Any, factor: int) -> npt.NDArray[np.int64]:
-    """Round the root of each squared distance exactly, where floating point would miss by one at whole roots."""
-    exact = np.asarray(coordinates, dtype=float)
-    whole = exact.astype(np.int64)
-    if not np.array_equal(whole, exact):
-        return _float_distances(exact, factor)
-    points = [(int(x) * factor, int(y) * factor) for x, y in whole]
-    size = len(points)
-    distances = np.zeros((size, size), dtype=np.int64)
+def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
+    """Return Euclidean distances rounded to the nearest whole number."""
+    whole = _whole(coordinates)
+    if whole is None:
+        return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
+    return _roots(whole, lambda square: (math.isqrt(4 * square) + 1) // 2)
+
+
+def truncated_distances(coordinates: Any) -> npt.NDArray[np.int64]:
+    """Return Euclidean distances truncated to one decimal, in tenths."""
+    whole = _whole(coordinates)
+    if whole is None:
+        return np.floor(10 * _lengths(coordinates)).astype(np.int64)
+    return _roots([(10 * x, 10 * y) for x, y in whole], math.isqrt)
+
+
+def _whole(coordinates: Any) -> list[tuple[int, int]] | None:
+    given = np.asarray(coordinates, dtype=float)
+    whole = given.astype(np.int64)
+    return [(int(x), int(y)) for x, y in whole] if np.array_equal(whole, given) else None
+
+
+def _roots(points: list[tuple[int, int]], root: Callable[[int], int]) -> npt.NDArray[np.int64]:
+    """Take roots of squared distances in whole numbers: floating point may miss by one at a whole root."""
+    distances = np.zeros((len(points), len(points)), dtype=np.int64)
     for i, (x, y) in enumerate(points):
-        for j in range(i):
-            distances[i, j] = distances[j, i] = root((x - points[j][0]) ** 2 + (y - points[j][1]) ** 2)
+        for j, (u, v) in enumerate(points[:i]):
+            distances[i, j] = distances[j, i] = root((x - u) ** 2 + (y - v) ** 2)
     return distances
 
 
-def _float_distances(points: npt.NDArray[np.float64], factor: int) -> npt.NDArray[np.int64]:
+def _lengths(coordinates: Any) -> npt.NDArray[np.float64]:
+    points = np.asarray(coordinates, dtype=float)
     steps = points[:, None, :] - points[None, :, :]
-    lengths = np.hypot(steps[..., 0], steps[..., 1])
-    # Truncation (VRPTW, tenths) or rounding to the nearest (CVRP, whole units).
-    return np.floor(lengths * factor if factor > 1 else lengths + 0.5).astype(np.int64)
+    lengths: npt.NDArray[np.float64] = np.hypot(steps[..., 0], steps[..., 1])
+    return lengths
 
 
 def _vrplib() -> Any:

@@ -14,8 +14,7 @@ PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
 CHECKERS = ("tdvrptw", "vrptw", "cvrp")
 CHECKER_PREFIXES = ("command:", "python:")
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
-WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT")
-TRANSFORMS = ("none", "shift:AMOUNT", "reciprocal", "hierarchical:MULTIPLIER")
+WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
@@ -40,9 +39,9 @@ class Objective(_Section):
     name: str = "objective"
     """What the objective measures, for example duration or distance."""
     sense: Literal["min", "max"] = "min"
-    """Scores need a minimised objective: a maximised one needs the reciprocal transform."""
+    """Scores need a minimised objective: a maximised one needs a transform that turns it."""
     transform: str = "none"
-    """none, shift:AMOUNT, reciprocal, or hierarchical:MULTIPLIER for MULTIPLIER * primary + secondary."""
+    """none, shift:C, reciprocal[:C], negate-shift:C, hierarchical:M or hierarchical:10n."""
     validation: Literal["checker", "solver"] = "checker"
     """Who validates candidates; printed on every output."""
     checker: str | None = None
@@ -87,7 +86,7 @@ class Score(_Section):
     kernel: str | list[str] = "squeezed"
     """One name or several: squeezed, maxform, berthold, dimacs:THETA, raw."""
     weight: str = "uniform"
-    """uniform, early-log:TMIN, or end-log:TCUT."""
+    """uniform, early-log:TMIN, end-log:TCUT, or steps such as steps:0=1,10=0.5."""
     goals: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] = [0.0, 0.01, 0.05]
     """Raw gaps whose attainment is reported."""
 

@@ -9,21 +9,21 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from gapline.errors import closest
+from gapline.errors import UsageError, closest
 from gapline.model.contract import (
     CHECKER_PREFIXES,
     CHECKERS,
     KERNELS,
     PLACEHOLDERS,
-    TRANSFORMS,
     WEIGHTS,
     default_name,
 )
+from gapline.model.transform import Transform
 
 NUMBER = r"\d+(\.\d+)?([eE][+-]?\d+)?"
 KERNEL = re.compile(rf"squeezed|maxform|berthold|raw|dimacs:{NUMBER}")
-WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}")
-TRANSFORM = re.compile(rf"none|reciprocal|shift:[+-]?{NUMBER}|hierarchical:{NUMBER}n?")
+WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}|steps:{NUMBER}={NUMBER}(,{NUMBER}={NUMBER})*")
+OPTION = "a text, number, truth value or list of these"
 # Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
 _OPENING = re.compile(
     r"^(Input should be|Value should have|List should have|String should have|Dictionary should have) "
@@ -44,6 +44,8 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
                 text = "missing"
             case _:
                 expected = _OPENING.sub("", entry["msg"])
+                if where.partition("options.")[2]:
+                    expected = OPTION
                 text = f"expected {expected}, got {entry['input']!r}"
                 choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
                 if isinstance(entry["input"], str) and choices:
@@ -73,7 +75,7 @@ def cross_mistakes(data: dict[str, Any]) -> list[str]:
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),
-        *_objective_mistakes(_table(data, "objective")),
+        *(_objective_mistakes(data["objective"]) if isinstance(data.get("objective"), dict) else ()),
         *_score_mistakes(_table(data, "score")),
         *_contrast_mistakes(data),
     ]
@@ -134,16 +136,21 @@ def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
     transform = objective.get("transform", "none")
-    if isinstance(transform, str) and not TRANSFORM.fullmatch(transform):
-        yield _bad_name("objective.transform", transform, TRANSFORMS)
-    if objective.get("sense") == "max" and transform == "none":
-        yield "objective.transform: a maximised objective needs one that turns it, such as reciprocal, got 'none'"
+    if isinstance(transform, str):
+        try:
+            maximises = Transform.parse(transform).maximises
+            if not maximises and objective.get("sense") == "max":
+                yield f'objective.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
+            elif maximises and objective.get("sense", "min") == "min":
+                yield f'objective.sense: expected "max" beside transform = {transform!r}, got "min"'
+        except UsageError as error:
+            yield f"objective.{error.message}" + (f"; {error.hint}" if error.hint else "")
     checker = objective.get("checker")
     if isinstance(checker, str):
         known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
         if not known:
             yield _bad_name("objective.checker", checker, (*CHECKERS, "command:PROGRAM", "python:MODULE:FUNCTION"))
-    if objective and objective.get("validation", "checker") == "checker" and checker is None:
+    if objective.get("validation", "checker") == "checker" and checker is None:
         yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
 
 

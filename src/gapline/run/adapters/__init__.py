@@ -12,6 +12,18 @@ stamps the line when it arrives. Any program in any language that does this is a
 In Python, `gapline.run.adapters.protocol` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
 """
 
-from gapline.run.adapters.catalogue import check_setup, command_line
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gapline.run.adapters.catalogue import check_setup, command_line
 
 __all__ = ["check_setup", "command_line"]
+
+
+def __getattr__(name: str) -> Any:
+    # Adapters load this package in the solver's own time: the contract and its libraries are not for them.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gapline.run.adapters import catalogue
+
+    return getattr(catalogue, name)

@@ -16,33 +16,68 @@ ROUTING_EXTRA = "routing"
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """What one setting of an arm may be: one of some words, or a number from a least one upwards."""
+
+    kind: tuple[type, ...] = (int,)
+    among: tuple[str, ...] = ()
+    least: float = 1
+
+    def mistake(self, value: object) -> str:
+        """Say what is wrong with a value, or nothing."""
+        if isinstance(value, bool) or not isinstance(value, self.kind):
+            return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
+        if self.among and value not in self.among:
+            near = closest(str(value), self.among)
+            return f"expected one of {', '.join(self.among)}, got {value!r}" + (
+                f"; did you mean {near!r}?" if near else ""
+            )
+        if isinstance(value, int | float) and value < self.least:
+            return f"expected at least {self.least:g}, got {value!r}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class Adapter:
     """A child program of gapline that drives one solver."""
 
     module: str
     package: str
-    options: Mapping[str, tuple[type, ...]]
+    options: Mapping[str, Option]
 
 
-_SLICED: dict[str, tuple[type, ...]] = {"problem": (str,), "slice": (str,), "iterations": (int,)}
+_STATIC = {
+    "problem": Option((str,), ("tdvrptw", "vrptw", "cvrp")),
+    "slice": Option((str,), ("min", "mean", "mid", "max")),
+    "iterations": Option(),
+}
 ADAPTERS = {
     "kayros": Adapter(
         "gapline.run.adapters.kayros",
         "kayros",
         {
-            "strategy": (str,),
-            "iterations": (int,),
-            "num_neighbours": (int,),
-            "nb_ants": (int,),
-            "max_no_improvement": (int,),
-            "min_perturbations": (int,),
-            "max_perturbations": (int,),
-            "restart_no_improvement": (int,),
-            "seed_k_factor": (float, int),
+            "strategy": Option((str,), ("ils", "aco", "aco+ils")),
+            "iterations": Option(),
+            "num_neighbours": Option(least=0),
+            "nb_ants": Option(),
+            "max_no_improvement": Option(),
+            "min_perturbations": Option(),
+            "max_perturbations": Option(),
+            "restart_no_improvement": Option(),
+            "seed_k_factor": Option((float, int)),
         },
     ),
-    "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _SLICED),
-    "ortools": Adapter("gapline.run.adapters.ortools_routing", "ortools", {**_SLICED, "metaheuristic": (str,)}),
+    "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _STATIC),
+    "ortools": Adapter(
+        "gapline.run.adapters.ortools_routing",
+        "ortools",
+        _STATIC
+        | {
+            "metaheuristic": Option(
+                (str,), ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
+            )
+        },
+    ),
 }
 
 
@@ -77,9 +112,9 @@ def check_setup(arm: Arm) -> str | None:
             near = closest(name, adapter.options)
             hint = f"; did you mean {near!r}?" if near else ""
             return f"arm {arm.name}: expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
-        if isinstance(value, bool) or not isinstance(value, adapter.options[name]):
-            wanted = " or ".join(kind.__name__ for kind in adapter.options[name])
-            return f"arm {arm.name}: options.{name}: expected {wanted}, got {value!r}"
+        mistake = adapter.options[name].mistake(value)
+        if mistake:
+            return f"arm {arm.name}: options.{name}: {mistake}"
     return None
 
 

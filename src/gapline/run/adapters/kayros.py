@@ -26,6 +26,7 @@ def solve(task: Task) -> None:
     """Stream the incumbents of kayros."""
     try:
         import kayros
+        from kayros.io import load_instance
         from kayros.solve import InfeasibleError
     except ImportError:
         raise EnvironmentLacksError.for_extra("kayros", "routing") from None
@@ -35,9 +36,11 @@ def solve(task: Task) -> None:
     if iterations is not None:
         parameters |= {"ils_max_iterations": iterations, "max_iterations": iterations}
     announce("kayros", version("kayros"))
+    # Read before the time that is left is taken: kayros counts from the search on.
+    loaded = load_instance(str(task.instance))
     try:
         kayros.solve(
-            str(task.instance),
+            loaded,
             kayros.Params(**parameters),
             time_limit=task.time_left() if iterations is None else None,
             seed=task.seed,

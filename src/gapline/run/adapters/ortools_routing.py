@@ -3,7 +3,7 @@
 Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice (min, mean, mid, max), metaheuristic
 (guided_local_search, simulated_annealing, tabu_search, greedy_descent), iterations (solutions accepted).
 
-The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. So the seed enters
+The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. The seed enters
 where it can: the search starts from OR-Tools' own first solution of a model whose costs carry a little seeded noise.
 """
 
@@ -31,7 +31,8 @@ def solve(task: Task) -> None:
     announce("ortools", version("ortools"))
     model = read_model(task)
     manager = pywrapcp.RoutingIndexManager(model.instance.customers + 1, model.vehicles, 0)
-    start = first_routes(model, manager, task.seed)
+    iterations = task.iterations()
+    start = first_routes(model, manager, task.seed, None if iterations is not None else task.time_left())
     routing = pywrapcp.RoutingModel(manager)
     state_problem(model, manager, routing)
     best = float("inf")
@@ -46,15 +47,17 @@ def solve(task: Task) -> None:
     routing.AddAtSolutionCallback(on_solution)
     parameters = search_parameters()
     parameters.local_search_metaheuristic = getattr(routing_enums_pb2.LocalSearchMetaheuristic, metaheuristic.upper())
-    iterations = task.iterations()
     if iterations is None:
-        parameters.time_limit.FromMilliseconds(max(1, int(1000 * task.time_left())))
+        limit_time(parameters, task.time_left())
     else:
         parameters.solution_limit = iterations
         parameters.lns_time_limit.FromSeconds(FOREVER)
-    # The assignment of routes belongs to a closed model; the solver says on its own when there is nothing to start from.
+    # Routes can only be read into a closed model.
     routing.CloseModelWithParameters(parameters)
     assignment = routing.ReadAssignmentFromRoutes(start, True) if start else None
+    if iterations is None:
+        # Stated again: the limit counts from the search on, and building the model is charged too.
+        limit_time(parameters, task.time_left())
     if assignment is None:
         routing.SolveWithParameters(parameters)
     else:
@@ -70,7 +73,12 @@ def search_parameters() -> Any:
     return parameters
 
 
-def first_routes(model: StaticModel, manager: Any, seed: int) -> list[list[int]]:
+def limit_time(parameters: Any, seconds: float) -> None:
+    """Set the limit on a search, at least a millisecond."""
+    parameters.time_limit.FromMilliseconds(max(1, int(1000 * seconds)))
+
+
+def first_routes(model: StaticModel, manager: Any, seed: int, seconds: float | None) -> list[list[int]]:
     """Construct a first solution under costs with seeded noise of up to a fifth; constraints carry none."""
     from ortools.constraint_solver import pywrapcp
 
@@ -80,6 +88,8 @@ def first_routes(model: StaticModel, manager: Any, seed: int) -> list[list[int]]
     state_problem(model, manager, routing, noise=noise)
     parameters = search_parameters()
     parameters.solution_limit = 1
+    if seconds is not None:
+        limit_time(parameters, seconds)
     found = routing.SolveWithParameters(parameters)
     return read_routes(model, manager, routing, found.Value) if found else []
 

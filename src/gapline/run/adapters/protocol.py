@@ -47,6 +47,11 @@ class Task:
         """Return the seconds until the horizon, at least a hundredth."""
         return max(0.01, self.horizon - seconds_since_start())
 
+    def deadline_passed(self) -> Callable[[object], bool]:
+        """Return a cheap test of whether the horizon is over, for solvers that ask in every step."""
+        deadline = time.monotonic() + self.time_left()
+        return lambda _state=None: time.monotonic() >= deadline
+
     def option(self, name: str, default: Any, *, among: tuple[str, ...] = ()) -> Any:
         """Return an option, refusing a value that is not among the valid ones."""
         value = self.options.get(name, default)
@@ -75,6 +80,8 @@ def read_task(arguments: list[str] | None = None) -> Task:
     given = parser.parse_args(arguments)
     if not given.instance:
         parser.error("--instance or GAPLINE_INSTANCE is needed")
+    if not Path(given.instance).is_file():
+        raise UsageError(f"instance: expected a file, got {given.instance!r}")
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 

@@ -19,7 +19,7 @@ def solve(task: Task) -> None:
     try:
         import pyvrp
         from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
-        from pyvrp.stop import MaxIterations, MaxRuntime
+        from pyvrp.stop import MaxIterations
     except ImportError:
         raise EnvironmentLacksError.for_extra("pyvrp", "routing") from None
     announce("pyvrp", version("pyvrp"))
@@ -44,8 +44,9 @@ def solve(task: Task) -> None:
 
     data = problem_data(model)
     iterations = task.iterations()
-    stop = MaxRuntime(task.time_left()) if iterations is None else MaxIterations(iterations)
+    stop = task.deadline_passed() if iterations is None else MaxIterations(iterations)
     search = pyvrp.SolveParams(ils=IteratedLocalSearchParams(callbacks=Stream()))
+    # PyVRP's own limit on runtime would start after the initial solution only.
     pyvrp.solve(data, stop, seed=task.seed, collect_stats=False, display=False, params=search)
 
 

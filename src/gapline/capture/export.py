@@ -1,0 +1,51 @@
+"""A campaign as a neutral trace table, for exchange: what `read` takes back as it was."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from gapline.errors import UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.store import write_atomically
+from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
+
+FORMATS = ("csv", "jsonl", "parquet")
+
+
+def trace_table(campaign: Campaign) -> pl.DataFrame:
+    """Return every captured event with its run; a run without events is one row with empty time and objective."""
+    whole = campaign.compact()
+    runs = whole.runs.with_row_index("_run")
+    events = pl.DataFrame(
+        {"_run": np.repeat(np.arange(len(whole), dtype=np.uint32), whole.runs["count"].to_numpy())}
+        | {name: np.asarray(column) for name, column in whole.columns.items()}
+    )
+    numbers = [name for name in whole.columns if name not in ("verdict", "reason")]
+    valid = pl.col("verdict").replace_strict(
+        {VerdictCode.INVALID: False, VerdictCode.VALID: True}, default=None, return_dtype=pl.Boolean
+    )
+    events = events.with_columns(*(pl.col(name).fill_nan(None) for name in numbers), valid=valid).drop("verdict")
+    if "reason" in events.columns:
+        names = {code: name or None for code, name in enumerate(whole.reasons)}
+        events = events.with_columns(pl.col("reason").replace_strict(names, return_dtype=pl.String))
+    table = runs.join(events, on="_run", how="left", maintain_order="left_right").drop("_run", "first", "count")
+    front = [name for name in (*TRACE_REQUIRED, *TRACE_OPTIONAL) if name in table.columns]
+    rest = [name for name in table.columns if name not in front and name not in RUNS]
+    return table.select(*front, *rest)
+
+
+def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> None:
+    """Write a neutral trace file; the format follows the name unless it is given."""
+    suffix = (form or path.suffix.lstrip(".")).lower()
+    suffix = {"ndjson": "jsonl", "pq": "parquet"}.get(suffix, suffix)
+    if suffix not in FORMATS:
+        raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
+    table = trace_table(campaign)
+    if suffix == "csv":
+        # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
+        write_atomically(path, lambda stream: table.write_csv(stream, quote_style="non_numeric"))
+    elif suffix == "jsonl":
+        write_atomically(path, table.write_ndjson)
+    else:
+        write_atomically(path, table.write_parquet)

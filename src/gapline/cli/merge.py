@@ -1,0 +1,24 @@
+"""`gapline merge`: campaigns with disjoint runs into one."""
+
+from typing import Any
+
+import rich_click as click
+
+from gapline.cli import options
+
+
+@click.command("merge")
+@options.sources
+@click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
+def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
+    """Merge traces, campaigns or studies with disjoint runs; clashes are listed and refused.
+
+    Example: gapline merge monday/ tuesday/ -o both/
+    """
+    from gapline.cli.sources import read_sources
+
+    campaign = read_sources(sources, **filters)
+    campaign.save(output)
+    click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
+    for line in campaign.diagnostics.lines():
+        click.echo(line)

@@ -1,0 +1,201 @@
+"""Integrity alarms: a certificate that something contradicts. Both sides are shown; neither is judged."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from gapline.envelope import Envelopes
+from gapline.errors import IntegrityError, UsageError, listing
+from gapline.model.tables import RunKey
+from gapline.reference.comparable import same_instance
+from gapline.reference.resolve import instance_sizes, transformed_references
+from gapline.reference.snapshot import Reference, Snapshot
+
+TOLERANCE = 1e-9
+
+# A score below zero is evidence that something happened, not of what (the paper, section 4.2).
+EXPLANATIONS = (
+    "improvement: the run found a better solution than was known",
+    "stale reference: a better value was already known when the snapshot was frozen",
+    "instance mismatch: the run solved another instance than the one the value belongs to",
+    "defect: the solver, the checker or the stored value is wrong",
+)
+
+
+class AlarmKind(StrEnum):
+    """What contradicts what."""
+
+    CANDIDATE = "a checked candidate is better than a certified optimum"
+    VALUE = "a frozen value is better than a certified optimum"
+    INSIDE = "a frozen value is not the optimum that its own certificate states"
+    CERTIFICATES = "two snapshots certify different optima"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a contradiction: the value as stored or captured, and where it comes from."""
+
+    value: float
+    certified: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A contradiction on one instance; `certificate` is the certified side (of two certified ones, the first)."""
+
+    kind: AlarmKind
+    instance: str
+    certificate: Side
+    other: Side
+
+    def __str__(self) -> str:
+        word = "certified" if self.other.certified else "got"
+        return (
+            f"{self.instance}: {self.kind}: certified {self.certificate.value!r} ({self.certificate.source}), "
+            f"{word} {self.other.value!r} ({self.other.source})"
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return the alarm for JSON."""
+        return asdict(self) | {"kind": self.kind.value}
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is no small relative difference."""
+    if not 0 <= tolerance < 1:
+        raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")
+
+
+def is_beaten(reference: float, value: float, tolerance: float = TOLERANCE) -> bool:
+    """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
+
+    >>> is_beaten(100.0, 99.0), is_beaten(100.0, 100.0 - 1e-8)
+    (True, False)
+    """
+    return reference - value > tolerance * abs(reference)
+
+
+def find_alarms(
+    snapshots: Snapshot | Sequence[Snapshot],
+    envelopes: Envelopes | None = None,
+    *,
+    tolerance: float = TOLERANCE,
+    sense: str | None = None,
+) -> list[Alarm]:
+    """Look for contradicted certificates, between snapshots and between them and accepted candidates.
+
+    Values are compared on the scale of the envelopes' transform; without envelopes, raw and in the direction `sense`
+    (`min` unless a snapshot says otherwise). Entries that belong to different instance digests are not compared.
+    """
+    check_tolerance(tolerance)
+    given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
+    alarms = []
+    if envelopes is not None:
+        for snapshot in given:
+            alarms += _beaten_certificates(snapshot, envelopes, tolerance)
+    maximise = envelopes.transform.maximises if envelopes is not None else snapshot_sense(given, sense) == "max"
+    for snapshot in given:
+        alarms += _contradicted_inside(snapshot, tolerance)
+    for one, other in combinations(given, 2):
+        for instance in sorted(one.values.keys() & other.values.keys()):
+            alarm = _compare(instance, one, other, tolerance, maximise)
+            if alarm is not None:
+                alarms.append(alarm)
+    return alarms
+
+
+def snapshot_sense(snapshots: Sequence[Snapshot], sense: str | None = None) -> str:
+    """Return the declared direction of the values, `min` or `max`; the snapshots' own word where none is given."""
+    if sense is not None:
+        return sense
+    stated = {snapshot.more.get("sense", "min") for snapshot in snapshots}
+    if len(stated) > 1:
+        raise IntegrityError(f"expected snapshots of one sense, got {listing(sorted(map(str, stated)))}")
+    return str(stated.pop()) if stated else "min"
+
+
+def best_runs(envelopes: Envelopes) -> pl.DataFrame:
+    """Return the best non-empty run of each instance; equal values go to the earlier, then to the first key."""
+    order = ["instance", "best", "best_time", "arm", "seed"]
+    found = envelopes.runs.filter(pl.col("best").is_not_null()).sort(order)
+    return found.unique("instance", keep="first").sort("instance")
+
+
+def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10) -> list[str]:
+    """Word the diagnostic for runs (name, score) below zero: a list with the four possible explanations.
+
+    >>> negative_notes([("a/i/1", 0.2)])
+    []
+    >>> print(negative_notes([("a/i/1", -0.1)])[0])
+    1 run scores below zero: a/i/1 (-0.1)
+    """
+    below = [(name, score) for name, score in scores if score < 0]
+    if not below:
+        return []
+    shown = listing((f"{name} ({score:.6g})" for name, score in sorted(below, key=lambda item: item[1])), most=most)
+    head = f"{len(below)} run{' scores' if len(below) == 1 else 's score'} below zero: {shown}"
+    return [head, "a score below zero is a diagnostic, not a certificate; it may be", *(f"- {e}" for e in EXPLANATIONS)]
+
+
+def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: float) -> list[Alarm]:
+    best = best_runs(envelopes)
+    certified = [name for name in best["instance"] if (e := snapshot.values.get(name)) is not None and e.certified]
+    best = best.filter(pl.col("instance").is_in(certified))
+    references = transformed_references(
+        snapshot, certified, transform=envelopes.transform, sizes=instance_sizes(envelopes.runs)
+    )
+    alarms = []
+    for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):
+        if not is_beaten(reference, row["best"], tolerance):
+            continue
+        key = RunKey(row["arm"], row["instance"], row["seed"])
+        raw = row["best"] if envelopes.transform.hierarchical else row["best_raw"]
+        source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
+        candidate = Side(raw, certified=False, source=source)
+        entry = snapshot.values[row["instance"]]
+        alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
+    return alarms
+
+
+def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
+    """Find entries whose own certificate states another optimum than their value."""
+    alarms = []
+    for instance, entry in snapshot.values.items():
+        certificate = entry.more.get("certificate")
+        proven = certificate.get("proven_optimum") if isinstance(certificate, dict) else None
+        if not isinstance(proven, int | float) or entry.value is None:
+            continue
+        if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
+            side = Side(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
+            alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
+    return alarms
+
+
+def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, maximise: bool) -> Alarm | None:
+    a, b = one.values[instance], other.values[instance]
+    if a.value is None or b.value is None or not same_instance(a, b) or not (a.certified or b.certified):
+        return None
+    sign = -1.0 if maximise else 1.0
+    scale = tolerance * max(abs(a.value), abs(b.value))
+    if a.certified and b.certified:
+        if abs(a.value - b.value) <= scale:
+            return None
+        return Alarm(AlarmKind.CERTIFICATES, instance, _side(one, a), _side(other, b))
+    sides = [(one, a), (other, b)] if a.certified else [(other, b), (one, a)]
+    (proven_in, proven), (found_in, found) = sides
+    assert proven.value is not None
+    assert found.value is not None
+    if sign * (proven.value - found.value) <= scale:
+        return None
+    return Alarm(AlarmKind.VALUE, instance, _side(proven_in, proven), _side(found_in, found))
+
+
+def _side(snapshot: Snapshot, entry: Reference) -> Side:
+    assert entry.value is not None
+    words = f"{entry.source}, " if entry.source else ""
+    return Side(entry.value, entry.certified, f"{words}snapshot {snapshot.name} {snapshot.digest[:19]}")

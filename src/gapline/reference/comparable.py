@@ -1,0 +1,53 @@
+"""Refusing what cannot be compared: values and runs that belong to another instance of the same name."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import polars as pl
+
+from gapline.errors import IntegrityError, listing
+from gapline.reference.snapshot import Reference, Snapshot
+
+
+def same_instance(one: Reference, other: Reference) -> bool:
+    """Say whether two entries belong to one instance, as far as both of them say.
+
+    Sidecars count where the instance file does not itself pin them.
+    """
+    if one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest:
+        return False
+    ours, theirs = one.more.get("sidecars"), other.more.get("sidecars")
+    return not (ours and theirs) or ours == theirs
+
+
+def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
+    """Raise where two sides state different digests for one instance that is to be scored.
+
+    Sides are the snapshots and the `instance_digest` column of the runs; a side that states none is not in doubt.
+    """
+    given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
+    sides: dict[str, dict[str, str]] = {}
+    if runs is not None and "instance_digest" in runs.columns:
+        known = runs.select("instance", "instance_digest", "arm").drop_nulls().unique(["instance", "instance_digest"])
+        for instance, digest, arm in known.sort("instance", "arm").iter_rows():
+            sides.setdefault(instance, {}).setdefault(digest, f"runs of {arm}")
+    wanted = set(runs["instance"]) if runs is not None else None
+    for snapshot in given:
+        for instance, entry in snapshot.values.items():
+            if entry.instance_digest and (wanted is None or instance in wanted):
+                sides.setdefault(instance, {}).setdefault(entry.instance_digest, f"snapshot {snapshot.name}")
+    for one, other in combinations(given, 2):
+        for instance in one.values.keys() & other.values.keys() & (wanted or one.values.keys()):
+            a, b = one.values[instance], other.values[instance]
+            if a.instance_digest == b.instance_digest and not same_instance(a, b):
+                sides[instance] = {f"sidecars {s.values[instance].more['sidecars']}": s.name for s in (one, other)}
+    changed = {instance: digests for instance, digests in sides.items() if len(digests) > 1}
+    if changed:
+        shown = [
+            f"{instance}: " + " but ".join(f"{digest} in {where}" for digest, where in digests.items())
+            for instance, digests in sorted(changed.items())
+        ]
+        raise IntegrityError(
+            f"expected one instance behind each name, got {len(changed)} that changed: {listing(shown, most=20)}",
+            hint="values of different instances are not comparable: freeze the store at the version that was solved",
+        )

@@ -1,0 +1,181 @@
+"""Folding: a new snapshot from an old one and the runs that beat it. The old one stays what it was."""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.envelope import Envelopes
+from gapline.errors import UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.tables import RUN_KEY, VerdictCode
+from gapline.reference.alarm import TOLERANCE, Alarm, best_runs, check_tolerance, find_alarms, is_beaten
+from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.freeze import check_moment
+from gapline.reference.policy import kept_fields, known_after, run_entry, runs_digest
+from gapline.reference.resolve import instance_sizes, transformed_references
+from gapline.reference.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value that a fold replaced, or added where `old` is None."""
+
+    instance: str
+    old: float | None
+    new: float
+    arm: str
+    run: str
+    time: float
+    solution_digest: str | None
+
+    def document(self) -> dict[str, Any]:
+        """Return the change for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The new snapshot, what changed, which certificates are contradicted, and what was left out."""
+
+    snapshot: Snapshot
+    changes: tuple[Change, ...]
+    alarms: tuple[Alarm, ...]
+    notes: tuple[str, ...]
+
+
+def fold_snapshot(snapshot: Snapshot, envelopes: Envelopes, *, name: str, **options: Any) -> Snapshot:
+    """Return the snapshot that `fold` makes; the same one where nothing is beaten."""
+    return fold(snapshot, envelopes, name=name, **options).snapshot
+
+
+def fold(
+    snapshot: Snapshot,
+    envelopes: Envelopes,
+    *,
+    name: str,
+    tolerance: float = TOLERANCE,
+    include_late: bool = False,
+    campaign: Campaign | None = None,
+    add: bool = False,
+    trust_solver: bool = False,
+    as_of: str | None = None,
+) -> Folded:
+    """Fold the improvements of a campaign into a new snapshot.
+
+    Parameters
+    ----------
+    tolerance
+        A value counts as beaten only by more than this relative difference, on the transformed scale.
+    include_late
+        Also take checked candidates after the horizon; they are looked up in `campaign`.
+    add
+        Also add instances that the snapshot does not have.
+    trust_solver
+        Also take candidates that only the solver vouches for.
+    as_of
+        When the new values were known; the last start of the runs where they all have one.
+
+    A certified value is never replaced: a candidate below it is an alarm. Folding the same runs again changes nothing.
+    """
+    if include_late and campaign is None:
+        raise UsageError("fold: expected the campaign beside include_late, got none")
+    check_tolerance(tolerance)
+    if as_of is not None:
+        check_moment(as_of)
+    refuse_changed_instances(snapshot, envelopes.runs)
+    checked, notes = _vouched(envelopes, trust_solver=trust_solver)
+    if include_late and campaign is not None:
+        checked = with_late(checked, campaign)
+    alarms = find_alarms(snapshot, checked, tolerance=tolerance)
+    best = best_runs(checked)
+    names = best["instance"].to_list()
+    sizes = instance_sizes(envelopes.runs)
+    references = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
+    changes, entries, absent = [], {instance: e.document() for instance, e in snapshot.values.items()}, []
+    for row, reference in zip(best.iter_rows(named=True), references, strict=True):
+        before = snapshot.values.get(row["instance"])
+        if before is None and not add:
+            absent.append(row["instance"])
+            continue
+        if before is not None and before.value is not None:
+            unbeaten = math.isfinite(reference) and not is_beaten(reference, row["best"], tolerance)
+            if before.certified or unbeaten:
+                continue
+        entry = run_entry(row, checked)
+        if before is not None and before.instance_digest:
+            entry["instance_digest"] = before.instance_digest
+        entries[row["instance"]] = entry
+        made = entry["fold"]
+        changes.append(
+            Change(
+                instance=row["instance"],
+                old=None if before is None else before.value,
+                new=entry["value"],
+                arm=made["arm"],
+                run=made["run"],
+                time=made["time"],
+                solution_digest=made["solution_digest"],
+            )
+        )
+    if absent:
+        notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
+    theirs = None if campaign is None else campaign.facts.get("checker")
+    if snapshot.checker and theirs and theirs != snapshot.checker:
+        notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
+    if not changes:
+        return Folded(snapshot, (), tuple(alarms), tuple(notes))
+    folded = Snapshot.from_entries(
+        entries,
+        name=name,
+        store=snapshot.store.model_dump(exclude_unset=True),
+        as_of=as_of or known_after(snapshot, envelopes.runs),
+        objective=snapshot.objective,
+        checker=snapshot.checker,
+        parent=snapshot.digest,
+        fold={
+            "runs": len(envelopes),
+            "runs_digest": runs_digest(envelopes.runs),
+            "tolerance": tolerance,
+            "late": include_late,
+        },
+        **kept_fields(snapshot),
+    )
+    return Folded(folded, tuple(changes), tuple(alarms), tuple(notes))
+
+
+def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
+    """Let the best checked candidate after the horizon stand as the best of its run, where it is better."""
+    transform = envelopes.transform
+    if transform.hierarchical:
+        raise UsageError("fold: expected an objective with one component beside include_late, got a hierarchical one")
+    slices = {row[:3]: row[3:] for row in campaign.runs.select(*RUN_KEY, "first", "count").iter_rows()}
+    rows = []
+    for given in envelopes.runs.iter_rows(named=True):
+        row = dict(given)
+        first, count = slices.get(tuple(row[name] for name in RUN_KEY), (0, 0))
+        part = slice(first, first + count)
+        time, raw = campaign.time[part], campaign.objective[part]
+        late = (campaign.verdict[part] == VerdictCode.VALID) & (time > row["horizon"])
+        objective = np.where(late, transform.apply(raw), np.inf)
+        # Not positive on the scored scale: refused inside the horizon, so no record after it.
+        objective = np.where(objective > 0, objective, np.inf)
+        place = int(np.argmin(objective)) if count else -1
+        if place >= 0 and objective[place] < (np.inf if row["best"] is None else row["best"]):
+            row["best"], row["best_raw"] = float(objective[place]), float(raw[place])
+            row["best_time"] = float(time[place])
+            if "best_solution_digest" in row:
+                row["best_solution_digest"] = None
+        rows.append(row)
+    schema = envelopes.runs.schema
+    return replace(envelopes, runs=pl.DataFrame(rows, schema=schema) if rows else envelopes.runs)
+
+
+def _vouched(envelopes: Envelopes, *, trust_solver: bool) -> tuple[Envelopes, list[str]]:
+    doubtful = envelopes.runs.filter((pl.col("validation") != "checker") & pl.col("best").is_not_null())
+    if trust_solver or not doubtful.height:
+        return envelopes, []
+    note = f"runs left out because only the solver vouches for their candidates: {doubtful.height}"
+    return envelopes.select(pl.col("validation") == "checker"), [note]

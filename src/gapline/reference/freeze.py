@@ -1,0 +1,138 @@
+"""Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError, UsageError, closest, listing
+from gapline.reference.snapshot import Snapshot, parse_moment
+
+ENTRY_POINTS = "gapline.stores"
+DEFAULT_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeRequest:
+    """What the user asked a store for.
+
+    Parameters
+    ----------
+    location
+        What stands behind the colon of `csv:FILE`, `mamut:PATH@COMMIT`, …
+    name
+        The name of the snapshot.
+    objective
+        The objective to read, in a store that holds several.
+    family
+        The folder inside the store to read; instances are keyed by their path inside it.
+    as_of, version, url, checker, sense
+        Declared by the user where the store cannot say it itself; `sense` is `min` or `max`.
+    trust_solver
+        Take candidates of a campaign that only the solver vouches for.
+    reprice
+        Evaluate stored solutions again with the checker at hand.
+    tolerance
+        Relative difference beyond which a re-priced value counts as moved.
+    """
+
+    location: str
+    name: str
+    objective: str | None = None
+    family: str | None = None
+    as_of: str | None = None
+    version: str | None = None
+    url: str | None = None
+    checker: str | None = None
+    sense: str | None = None
+    trust_solver: bool = False
+    reprice: bool = False
+    tolerance: float = DEFAULT_TOLERANCE
+
+    def declared(self) -> dict[str, Any]:
+        """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""
+        out: dict[str, Any] = {"as_of": self.as_of, "objective": self.objective, "checker": self.checker}
+        return out | ({"sense": "max"} if self.sense == "max" else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A stored solution that the checker at hand prices otherwise, or calls infeasible (`repriced` is None)."""
+
+    instance: str
+    stored: float
+    repriced: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A snapshot, and what was noticed while it was frozen."""
+
+    snapshot: Snapshot
+    notes: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+
+
+Freeze = Callable[[FreezeRequest], Frozen]
+
+# Scheme -> where it lives. Other packages add theirs under the entry point group `gapline.stores`.
+_STORES = {
+    "csv": "gapline.reference.stores.csv_file:freeze_csv",
+    "solu": "gapline.reference.stores.solu:freeze_solu",
+    "cvrplib": "gapline.reference.stores.cvrplib:freeze_cvrplib",
+    "mamut": "gapline.reference.stores.mamut:freeze_mamut",
+    "campaign": "gapline.reference.stores.campaign:freeze_campaign",
+}
+
+
+def store_names() -> list[str]:
+    """Name every store that can be frozen from, those of other packages included."""
+    return [*_STORES, *sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - set(_STORES))]
+
+
+def freeze_snapshot(source: str, *, name: str, **options: Any) -> Snapshot:
+    """Freeze `csv:FILE`, `solu:FILE`, `cvrplib:DIR`, `mamut:PATH@COMMIT` or `campaign:DIR` (see `FreezeRequest`)."""
+    return freeze(source, name=name, **options).snapshot
+
+
+def freeze(source: str, *, name: str, **options: Any) -> Frozen:
+    """Freeze a store and say what was noticed on the way."""
+    scheme, colon, location = source.partition(":")
+    if not colon or not location:
+        raise UsageError(f"{source}: expected STORE:PLACE, such as csv:refs.csv; stores: {listing(store_names())}")
+    strange = sorted(set(options) - set(FreezeRequest.__dataclass_fields__))
+    if strange:
+        raise UsageError(f"freeze: expected options of FreezeRequest, got {listing(strange)}")
+    request = FreezeRequest(location=location, name=name, **options)
+    if request.as_of is not None:
+        check_moment(request.as_of)
+    if request.sense not in (None, "min", "max"):
+        raise UsageError(f"sense: expected min or max, got {request.sense!r}")
+    return find_store(scheme)(request)
+
+
+def check_moment(as_of: str) -> None:
+    """Refuse a declared date that is none."""
+    try:
+        parse_moment(as_of)
+    except ValueError as error:
+        raise UsageError(f"as_of: {error}") from None
+
+
+def find_store(scheme: str) -> Freeze:
+    """Return the function that freezes a store of this scheme."""
+    if scheme in _STORES:
+        module, _, function = _STORES[scheme].partition(":")
+        found: Freeze = getattr(import_module(module), function)
+        return found
+    for point in entry_points(group=ENTRY_POINTS, name=scheme):
+        try:
+            plugin: Freeze = point.load()
+        except ImportError as error:
+            raise EnvironmentLacksError(f"store {scheme!r}: {point.value} cannot be loaded: {error}") from error
+        return plugin
+    near = closest(scheme, store_names())
+    hint = f"did you mean {near!r}?" if near else None
+    raise UsageError(f"store: expected one of {listing(store_names())}, got {scheme!r}", hint=hint)

@@ -1,0 +1,170 @@
+"""Reference policies: what question a score against this snapshot answers, and the analysis reference."""
+
+import hashlib
+import math
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from gapline.envelope import Envelopes
+from gapline.errors import IntegrityError
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.reference.alarm import TOLERANCE, best_runs, is_beaten
+from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.resolve import instance_sizes, transformed_references
+from gapline.reference.snapshot import Snapshot, parse_moment
+
+
+class Policy(StrEnum):
+    """The label every output carries."""
+
+    FROZEN = "frozen"
+    DECLARED = "frozen, declared"
+    RETROSPECTIVE = "retrospective"
+    ANALYSIS = "analysis"
+
+
+def label_policy(snapshot: Snapshot, runs: pl.DataFrame) -> str:
+    """Say which policy scoring these runs against this snapshot amounts to.
+
+    `analysis` where a value was folded from one of the runs; `frozen` where the values were known before the first run
+    began; `retrospective` where they were known later; `frozen, declared` where that cannot be told, because the runs
+    carry no dates or the snapshot does not say when its values were known.
+    """
+    if _folded_from(snapshot, runs):
+        return Policy.ANALYSIS.value
+    started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
+    known = snapshot.as_of or snapshot.created
+    if not started or known is None:
+        return Policy.DECLARED.value
+    # `created` is not covered by the digest: it can rule freezing out, never prove it.
+    if parse_moment(known) >= min(map(_started, started)):
+        return Policy.RETROSPECTIVE.value
+    dated = snapshot.as_of is not None and len(started) == runs.height
+    return Policy.FROZEN.value if dated else Policy.DECLARED.value
+
+
+def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame) -> None:
+    """Raise where a contract says `frozen` and the snapshot was not frozen before the runs."""
+    label = label_policy(snapshot, runs)
+    if label in (Policy.RETROSPECTIVE, Policy.ANALYSIS):
+        known = snapshot.as_of or snapshot.created
+        raise IntegrityError(
+            f"{snapshot.name}: expected values known before the first run, got {label} ones (known {known})",
+            hint="score under the policy `analysis`, or against a snapshot frozen before the campaign",
+        )
+
+
+def analysis_snapshot(snapshot: Snapshot | None, envelopes: Envelopes, *, name: str | None = None) -> Snapshot:
+    """Return the analysis reference: the exact minimum of the prior value and all accepted candidates.
+
+    No score under it is negative. An instance without prior gets the best of the campaign. A certificate survives only
+    where no candidate is better by more than the tolerance of 1e-9.
+    """
+    if snapshot is not None:
+        refuse_changed_instances(snapshot, envelopes.runs)
+    best = best_runs(envelopes)
+    names = best["instance"].to_list()
+    entries = {} if snapshot is None else {instance: e.document() for instance, e in snapshot.values.items()}
+    if snapshot is None:
+        prior = [math.nan] * len(names)
+    else:
+        sizes = instance_sizes(envelopes.runs)
+        prior = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
+    for row, reference in zip(best.iter_rows(named=True), prior, strict=True):
+        # A prior of zero or below is the minimum, and stays, so that scoring refuses and lists it.
+        if row["best"] < reference or math.isnan(reference):
+            entry = run_entry(row, envelopes)
+            before = None if snapshot is None else snapshot.values.get(row["instance"])
+            if before is not None and before.certified and not is_beaten(reference, row["best"], TOLERANCE):
+                entry["certified"] = True
+            if before is not None and before.instance_digest:
+                entry["instance_digest"] = before.instance_digest
+            entries[row["instance"]] = entry
+    return Snapshot.from_entries(
+        entries,
+        name=name or (f"{snapshot.name} + campaign" if snapshot is not None else "campaign"),
+        store={"name": "campaign"} if snapshot is None else snapshot.store.model_dump(exclude_unset=True),
+        as_of=known_after(snapshot, envelopes.runs),
+        objective=None if snapshot is None else snapshot.objective,
+        checker=None if snapshot is None else snapshot.checker,
+        parent=None if snapshot is None else snapshot.digest,
+        fold={"policy": Policy.ANALYSIS.value, "runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)},
+        **kept_fields(snapshot),
+    )
+
+
+def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
+    """Word the entry of a value that a run found: it names arm, run, time and solution digest."""
+    hierarchical = envelopes.transform.hierarchical
+    key = RunKey(row["arm"], row["instance"], row["seed"])
+    fold = {
+        "arm": row["arm"],
+        "run": str(key),
+        "seed": row["seed"],
+        "time": row["best_time"],
+        "started": row.get("started"),
+        "solution_digest": row.get("best_solution_digest"),
+        "validation": row["validation"],
+    }
+    entry = {
+        # Scalarised values stay as they are under a hierarchical transform; the captured objective need not be one.
+        "value": row["best"] if hierarchical else row["best_raw"],
+        "certified": False,
+        "source": f"run {key} at {row['best_time']:g} s, valid by {row['validation']}",
+        "fold": fold,
+    }
+    if hierarchical:
+        entry |= {"primary": row["best_primary"], "secondary": row["best_secondary"]}
+    if row.get("instance_digest"):
+        entry["instance_digest"] = row["instance_digest"]
+    return entry
+
+
+def known_after(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
+    """Return when the values are known once these runs are folded in: the last start, where every run has one."""
+    if "started" not in runs.columns or not runs.height or runs["started"].null_count():
+        return None
+    moments = [str(moment) for moment in runs["started"]]
+    if snapshot is not None:
+        if snapshot.as_of is None:
+            return None
+        moments.append(snapshot.as_of)
+    return max(moments, key=_started)
+
+
+def kept_fields(snapshot: Snapshot | None) -> dict[str, Any]:
+    """Return the fields beyond the schema that a child inherits."""
+    return {} if snapshot is None else {k: v for k, v in snapshot.more.items() if k != "fold"}
+
+
+def runs_digest(runs: pl.DataFrame) -> str:
+    """Name a set of accepted runs by their keys, dates and results, whatever their order."""
+    dates = ["started"] if "started" in runs.columns else []
+    rows = runs.select(*RUN_KEY, "horizon", "best", "best_time", *dates).sort(RUN_KEY)
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(rows.rows())).hexdigest()
+
+
+def _started(text: str) -> Any:
+    try:
+        return parse_moment(text)
+    except ValueError as error:
+        raise IntegrityError(f"runs table: started: {error}") from None
+
+
+def _folded_from(snapshot: Snapshot, runs: pl.DataFrame) -> bool:
+    folds = [entry.more.get("fold") for entry in snapshot.values.values()]
+    folded = {str(fold["run"]): fold.get("started") for fold in folds if isinstance(fold, dict) and "run" in fold}
+    if folded:
+        dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
+        for row, ours in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
+            key = str(RunKey(*row))
+            # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
+            if key in folded and (ours is None or folded[key] is None or ours == folded[key]):
+                return True
+    whole = snapshot.more.get("fold")
+    if not isinstance(whole, dict) or not {"horizon", "best", "best_time"} <= set(runs.columns):
+        return False
+    return bool(whole.get("runs_digest") == runs_digest(runs))

@@ -1,0 +1,159 @@
+"""Re-pricing: stored routes evaluated again with the checker at hand, so that references and runs share it."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from gapline.errors import EnvironmentLacksError, listing
+from gapline.reference.freeze import Moved
+from gapline.reference.git_store import Objects, Repository
+from gapline.reference.stores.mamut import Stored, StoredSolution
+
+_MARKER = "mamut-collection.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Repriced:
+    """Which stored values moved, who priced them, and what could not be priced."""
+
+    moved: tuple[Moved, ...]
+    checker: str
+    notes: list[str]
+
+
+def reprice_entries(
+    repository: Repository,
+    paths: Mapping[str, str],
+    stored: Iterable[Stored],
+    entries: dict[str, dict[str, Any]],
+    objective: str,
+    *,
+    tolerance: float,
+) -> Repriced:
+    """Evaluate the stored routes of time-dependent instances and put the checker's value into the entries, in place.
+
+    A value that moves by more than the relative tolerance loses its certificate and is listed; routes that turn out
+    infeasible leave the entry without a value and are listed. The stored value stays in the entry as `stored`.
+    """
+    try:
+        import mamut_routing_lib.td  # noqa: F401
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    moved: list[Moved] = []
+    unpriced: list[str] = []
+    with repository.objects() as objects:
+        for one in stored:
+            entry = entries[one.key]
+            value = entry["value"]
+            if value is None:
+                continue
+            try:
+                priced, reason = _price(objects, paths, one, objective)
+            except _CannotPriceError as error:
+                unpriced.append(f"{one.key} ({error})")
+                entry["priced_by"] = "store"
+                continue
+            was_certified = entry["certified"]
+            if _put_price(entry, value, priced, reason, tolerance):
+                withdrawn = "certificate withdrawn" if was_certified else ""
+                moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
+    notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
+    return Repriced(tuple(moved), f"mamut-routing-lib {version('mamut-routing-lib')}", notes)
+
+
+def _put_price(entry: dict[str, Any], value: float, priced: float | None, reason: str, tolerance: float) -> bool:
+    """Put the checker's value into an entry and say whether it moved by more than the tolerance."""
+    if priced == value:
+        return False
+    entry |= {"value": priced, "stored": value}
+    if priced is None:
+        entry["stated"] = f"infeasible: {reason}"
+    elif abs(priced - value) <= tolerance * abs(value):
+        return False
+    entry["certified"] = False
+    return True
+
+
+class _CannotPriceError(Exception):
+    """The instance, a sidecar or the routes cannot be used; the stored value stands."""
+
+
+def _price(objects: Objects, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
+    from mamut_routing_lib.enums import ObjectiveFunction
+    from mamut_routing_lib.models import BenchmarkSolution
+    from mamut_routing_lib.td import check_td_solution, load_td_instance
+    from pydantic import ValidationError
+
+    if one.instance_blob is None:
+        raise _CannotPriceError("no instance beside it")
+    bks, instance = objects.read([one.bks_blob, one.instance_blob])
+    if bks is None or instance is None:
+        raise _CannotPriceError("not in the clone")
+    solution = msgspec.json.decode(bks, type=StoredSolution)
+    with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
+        file = Path(scratch) / one.instance
+        _lay_out(objects, paths, one, instance, Path(scratch))
+        try:
+            loaded = load_td_instance(file)
+        except FileNotFoundError as error:
+            raise _CannotPriceError(f"no sidecar {Path(str(error.filename)).name}") from None
+        except (ValueError, OSError, KeyError) as error:
+            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
+        try:
+            candidate = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=solution.routes)
+        except ValidationError as error:
+            return None, f"malformed routes: {error.errors()[0]['msg']}"
+        try:
+            result = check_td_solution(loaded, candidate, ObjectiveFunction(objective))
+        except ValueError as error:
+            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
+    return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
+
+
+def _lay_out(objects: Objects, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
+    """Write the instance and what it refers to under its own path, from blobs."""
+    folder = PurePosixPath(one.instance).parent
+    wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
+    for parent in PurePosixPath(one.instance).parents:
+        # A collection names sidecars from its own root, which its marker file shows.
+        marker = str(parent / _MARKER)
+        for name in _sidecar_names(instance) if parent == folder or marker in paths else ():
+            path = str(parent / name)
+            if path in paths:
+                wanted[path] = paths[path]
+        if marker in paths:
+            wanted[marker] = paths[marker]
+    files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
+    for path, data in zip(files, objects.read(files.values()), strict=True):
+        if data is not None:
+            _write(root, path, data)
+    _write(root, one.instance, instance)
+
+
+def _write(root: Path, path: str, data: bytes) -> None:
+    file = root / path
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise _CannotPriceError(f"path {path!r} leads out of the store")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+
+
+def _sidecar_names(instance: bytes) -> list[str]:
+    try:
+        document = msgspec.json.decode(instance)
+    except msgspec.MsgspecError:
+        return []
+    td = document.get("td") if isinstance(document, dict) else None
+    if not isinstance(td, dict):
+        return []
+    found = []
+    for name, value in td.items():
+        path = value.get("path") if isinstance(value, dict) else value if name.endswith("_path") else None
+        if isinstance(path, str) and path and not path.startswith("/") and ".." not in path.split("/"):
+            found.append(path)
+    return found

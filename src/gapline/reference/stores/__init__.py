@@ -1,0 +1,1 @@
+"""One module per store that snapshots are frozen from."""

@@ -1,0 +1,84 @@
+"""`campaign:DIR`: the best checked value of each instance in a campaign, a study or a trace file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gapline.capture.read import read
+from gapline.errors import SnapshotError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.tables import RunKey, VerdictCode
+from gapline.reference.freeze import FreezeRequest, Frozen
+from gapline.reference.snapshot import Snapshot
+
+
+def freeze_campaign(request: FreezeRequest) -> Frozen:
+    """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
+    campaign = read(Path(request.location))
+    sense = request.sense or campaign.facts.get("sense", "min")
+    trusted = ("checker", "solver") if request.trust_solver else ("checker",)
+    entries, doubtful = _best_entries(campaign, sense, trusted)
+    notes = []
+    if doubtful:
+        notes.append(f"runs left out because only the solver vouches for their candidates: {doubtful}")
+    if not entries:
+        hint = "`--validation solver` takes the solver's word" if doubtful else None
+        raise SnapshotError(f"{request.location}: expected checked candidates, got none", hint=hint)
+    if empty := sorted(set(campaign.runs["instance"]) - set(entries)):
+        notes.append(f"instances without a checked candidate: {len(empty)} ({listing(empty)})")
+    store = {"name": "campaign", "version": request.version or campaign.digest(), "url": request.url}
+    declared = request.declared()
+    declared["objective"] = declared["objective"] or campaign.facts.get("objective")
+    declared["checker"] = declared["checker"] or campaign.facts.get("checker")
+    if sense == "max":
+        declared["sense"] = "max"
+    return Frozen(Snapshot.from_entries(entries, name=request.name, store=store, **declared), tuple(notes))
+
+
+def _best_entries(campaign: Campaign, sense: str, trusted: tuple[str, ...]) -> tuple[dict[str, dict[str, Any]], int]:
+    sign = -1.0 if sense == "max" else 1.0
+    best: dict[str, tuple[float, float, str]] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    doubtful = 0
+    for row in campaign.runs.iter_rows(named=True):
+        part = slice(row["first"], row["first"] + row["count"])
+        time, objective = campaign.time[part], campaign.objective[part]
+        usable = (campaign.verdict[part] == VerdictCode.VALID) & np.isfinite(objective)
+        if row["horizon"] is not None:
+            usable &= time <= row["horizon"]
+        if not usable.any():
+            continue
+        validation = row.get("validation") or "checker"
+        if validation not in trusted:
+            doubtful += 1
+            continue
+        place = int(np.argmin(np.where(usable, sign * objective, np.inf)))
+        key = str(RunKey(row["arm"], row["instance"], row["seed"]))
+        # Equal values go to the earlier one, then to the first key, whatever the order of the runs.
+        rank = (sign * float(objective[place]), float(time[place]), key)
+        if row["instance"] in best and best[row["instance"]] <= rank:
+            continue
+        best[row["instance"]] = rank
+        entry: dict[str, Any] = {
+            "value": float(objective[place]),
+            "certified": False,
+            "source": f"run {key} at {float(time[place]):g} s, valid by {validation}",
+            "fold": {
+                "arm": row["arm"],
+                "run": key,
+                "seed": row["seed"],
+                "time": float(time[place]),
+                "started": row.get("started"),
+                "solution_digest": None,
+                "validation": validation,
+            },
+        }
+        for name in ("primary", "secondary"):
+            column = getattr(campaign, name)
+            if column is not None and np.isfinite(column[part][place]):
+                entry[name] = float(column[part][place])
+        if row.get("instance_digest"):
+            entry["instance_digest"] = row["instance_digest"]
+        entries[row["instance"]] = entry
+    return entries, doubtful

@@ -1,0 +1,106 @@
+"""`csv:FILE`: the references CSV, `instance,value` (+ `certified,source,instance_digest,primary,secondary`, …)."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from gapline.capture.neutral import FALSE, NUMBER, TRUE, read_bytes
+from gapline.errors import SnapshotError, TraceError, closest, listing
+from gapline.reference.freeze import FreezeRequest, Frozen
+from gapline.reference.snapshot import Snapshot, lines
+
+_NUMBER = re.compile(NUMBER)
+# Read as "the store names the instance and has no number for it": listed when it is to be scored.
+_NO_NUMBER = ("", "nan", "inf", "-inf", "+inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-")
+_NUMBERS = ("value", "primary", "secondary")
+
+
+def freeze_csv(request: FreezeRequest) -> Frozen:
+    """Freeze a references CSV; columns that gapline does not know are kept with their entries."""
+    file = Path(request.location)
+    entries = _read_entries(file)
+    # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
+    store = {"name": f"csv:{file.name}", "version": request.version, "url": request.url}
+    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
+    unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
+    notes = (f"instances without a usable value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
+    return Frozen(snapshot, notes)
+
+
+def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
+    if not file.is_file():
+        found = "a directory" if file.is_dir() else "no such file"
+        raise SnapshotError(f"{file}: expected a references CSV, got {found}")
+    try:
+        text = read_bytes(file).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError, TraceError) as error:
+        raise SnapshotError(f"{file}: expected a CSV in UTF-8, got {error}") from error
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    problems: list[str] = []
+    entries: dict[str, dict[str, Any]] = {}
+    seen: dict[str, int] = {}
+    header: list[str] | None = None
+    try:
+        for row in rows:
+            if not any(cell.strip() for cell in row):
+                continue
+            if header is None:
+                header = _check_header([cell.strip() for cell in row], file)
+                continue
+            where = f"{file}:{rows.line_num}"
+            if len(row) != len(header):
+                problems.append(f"{where}: expected {len(header)} cells, got {len(row)}")
+                continue
+            cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+            instance = cells.pop("instance")
+            if not instance:
+                problems.append(f"{where}: expected an instance, got nothing")
+            elif instance in entries:
+                problems.append(
+                    f"{where}: expected each instance once, got {instance!r} of line {seen[instance]} again"
+                )
+            else:
+                seen[instance] = rows.line_num
+                entries[instance] = _read_entry(cells, where, problems)
+    except csv.Error as error:
+        raise SnapshotError(f"{file}:{rows.line_num}: expected CSV, got {error}") from error
+    if header is None:
+        raise SnapshotError(f"{file}: expected a header line instance,value, got an empty file")
+    if problems:
+        raise SnapshotError(lines(problems))
+    return entries
+
+
+def _check_header(header: list[str], file: Path) -> list[str]:
+    for needed in ("instance", "value"):
+        if needed not in header:
+            near = closest(needed, header)
+            hint = f"rename the column {near!r}?" if near else None
+            raise SnapshotError(f"{file}:1: expected a column {needed}, got {listing(header)}", hint=hint)
+    if twins := sorted({name for name in header if header.count(name) > 1}):
+        raise SnapshotError(f"{file}:1: expected each column once, got {listing(twins)} again")
+    return header
+
+
+def _read_entry(cells: dict[str, str], where: str, problems: list[str]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"value": None, "certified": False, "source": cells.pop("source", "") or "references CSV"}
+    certified = cells.pop("certified", "").lower()
+    if certified in TRUE:
+        entry["certified"] = True
+    elif certified and certified not in FALSE:
+        problems.append(f"{where}: expected true or false in certified, got {certified!r}")
+    for name, cell in cells.items():
+        if name not in _NUMBERS:
+            if cell:
+                entry[name] = cell
+        elif _NUMBER.match(cell):
+            # 1e400 becomes an infinite float, which from_entries puts under `stated`.
+            entry[name] = float(cell)
+        elif cell.lower() in _NO_NUMBER:
+            if name == "value":
+                entry["stated"] = cell
+        else:
+            problems.append(f"{where}: expected a number in {name}, got {cell!r}")
+    return entry

@@ -1,0 +1,61 @@
+"""`cvrplib:DIR`: a folder of CVRPLIB solution files, `NAME.sol` with routes and a line `Cost VALUE`."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from gapline.capture.neutral import NUMBER
+from gapline.errors import SnapshotError
+from gapline.model.store import file_digest
+from gapline.reference.freeze import FreezeRequest, Frozen
+from gapline.reference.snapshot import Snapshot, lines
+
+_COST = re.compile(r"^\s*cost\s*:?\s+(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
+_ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:", re.IGNORECASE | re.MULTILINE)
+
+
+def freeze_cvrplib(request: FreezeRequest) -> Frozen:
+    """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` beside one gives the instance digest."""
+    folder = Path(request.location)
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing"
+        raise SnapshotError(f"{folder}: expected a folder of .sol files, got {found}")
+    entries: dict[str, dict[str, Any]] = {}
+    problems: list[str] = []
+    for file in sorted(folder.rglob("*.sol")):
+        key = file.relative_to(folder).with_suffix("").as_posix()
+        entry = _read_solution(file, problems)
+        if entry is not None:
+            entries[key] = entry
+    if problems:
+        raise SnapshotError(lines(problems))
+    if not entries:
+        raise SnapshotError(f"{folder}: expected .sol files, got none")
+    store = {"name": "cvrplib", "version": request.version, "url": request.url}
+    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
+    bare = sum("instance_digest" not in entry for entry in entries.values())
+    notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
+    return Frozen(snapshot, notes)
+
+
+def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(f"{file}: expected text in UTF-8, got {error}")
+        return None
+    costs = _COST.findall(text)
+    if len(costs) != 1 or not re.match(NUMBER, costs[0]):
+        problems.append(f"{file}: expected one line `Cost VALUE`, got {', '.join(costs) or 'none'}")
+        return None
+    entry: dict[str, Any] = {
+        "value": float(costs[0]),
+        "certified": False,
+        "source": file.name,
+        "solution_digest": file_digest(file),
+        "routes": len(_ROUTE.findall(text)),
+    }
+    instance = file.with_suffix(".vrp")
+    if instance.is_file():
+        entry["instance_digest"] = file_digest(instance)
+    return entry

@@ -1,0 +1,259 @@
+"""`mamut:PATH@COMMIT`: a MAMUT-routing repository at a commit or tag, read from its blobs, one objective at a time.
+
+Instances are `NAME.vrp.json`, best-known solutions `NAME.bks.OBJECTIVE.json` beside them. Names repeat across sizes, so
+entries are keyed by path inside the family (`n=20/Rifki-16`), and a family folder may move between commits.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from gapline.errors import SnapshotError, UsageError, closest, listing
+from gapline.reference.canonical import EXACT
+from gapline.reference.freeze import FreezeRequest, Frozen, Moved
+from gapline.reference.git_store import Commit, Repository, open_repository
+from gapline.reference.snapshot import Snapshot
+
+INSTANCE = ".vrp.json"
+_BKS = re.compile(r"^(?P<stem>.+)\.bks\.(?P<objective>[^./]+)\.json$")
+_SIZE = re.compile(r"^n=\d+$")
+# An instance that states the digest of its sidecars needs no second look at them.
+_PINNED = re.compile(rb'_sha256"\s*:\s*"')
+_POINTER = re.compile(rb"\Aversion https://git-lfs\S*\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
+# The objective whose first component is the number of routes.
+_HIERARCHICAL = "HierarchicalVehicleCost"
+
+
+class StoredSolution(msgspec.Struct):
+    """The fields of a `.bks.` file that a snapshot needs."""
+
+    cost: float | None = None
+    routes: list[list[int]] = []
+    objective_function: str | None = None
+    instance_name: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One instance of a family and its best-known solution at a commit: paths and blob ids."""
+
+    key: str
+    bks: str
+    bks_blob: str
+    instance: str
+    instance_blob: str | None
+    sidecars: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Noticed:
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unusable: list[str] = field(default_factory=list)
+    undigested: list[str] = field(default_factory=list)
+    doubted: list[str] = field(default_factory=list)
+
+
+def freeze_mamut(request: FreezeRequest) -> Frozen:
+    """Freeze one objective of one family at one commit."""
+    where, _, revision = request.location.rpartition("@")
+    if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
+        where, revision = request.location, "HEAD"
+    repository = open_repository(Path(where))
+    commit = repository.commit(revision)
+    paths = repository.blobs(commit)
+    family = find_family(paths, request.family or repository.prefix or None, where=f"{where}@{revision}")
+    objective = find_objective(paths, family, request.objective, where=f"{where}@{revision}")
+    stored = list(stored_solutions(paths, family, objective))
+    noticed = _read_entries(repository, stored, objective)
+    moved: tuple[Moved, ...] = ()
+    notes = _notes(paths, family, stored, noticed)
+    checker = request.checker
+    if request.reprice:
+        from gapline.reference.reprice import reprice_entries
+
+        repriced = reprice_entries(repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance)
+        moved, checker = repriced.moved, repriced.checker
+        notes += repriced.notes
+    snapshot = Snapshot.from_entries(
+        noticed.entries,
+        name=request.name,
+        store=_describe_store(request, repository, commit, family),
+        as_of=request.as_of or commit.committed,
+        objective=objective,
+        checker=checker,
+    )
+    return Frozen(snapshot, tuple(notes), moved)
+
+
+def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
+    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes."""
+    folders = {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
+    if not folders:
+        raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")
+    if wanted is None:
+        if len(folders) > 1:
+            raise UsageError(
+                f"{where}: expected one family, got {len(folders)}: {listing(sorted(folders))}",
+                hint="name one with --family FOLDER",
+            )
+        return folders.pop()
+    name = wanted.strip("/").removeprefix("./")
+    if name in ("", "."):
+        return ""
+    holders = {folder for path in paths for folder in _parents(path) if _BKS.match(path.rpartition("/")[2])}
+    found = [name] if name in holders else sorted(folder for folder in holders if folder.endswith(f"/{name}"))
+    if len(found) != 1:
+        got = f"several: {listing(found)}" if found else "none"
+        hint = f"families: {listing(sorted(folders))}"
+        raise UsageError(f"{where}: expected one folder {wanted!r}, got {got}", hint=hint)
+    return found[0]
+
+
+def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *, where: str) -> str:
+    """Find the objective to read; a store with several needs one to be named."""
+    counts: dict[str, int] = {}
+    for path in _inside(paths, family):
+        if match := _BKS.match(path.rpartition("/")[2]):
+            counts[match["objective"]] = counts.get(match["objective"], 0) + 1
+    shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
+    if wanted is None:
+        if len(counts) != 1:
+            message = f"{where}: {family or '.'}: expected one objective, got {shown}"
+            raise UsageError(message, hint="name one with --objective")
+        return next(iter(counts))
+    if wanted not in counts:
+        near = closest(wanted, counts)
+        hint = f"did you mean {near!r}?" if near else None
+        raise UsageError(f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}", hint=hint)
+    return wanted
+
+
+def stored_solutions(paths: Mapping[str, str], family: str, objective: str) -> Iterator[Stored]:
+    """Yield the best-known solutions of one objective, ordered by key, with the instance each stands beside."""
+    siblings: dict[tuple[str, str], dict[str, str]] = {}
+    inside = sorted(_inside(paths, family))
+    for path in inside:
+        folder, _, file = path.rpartition("/")
+        if ".bks." not in file and not file.endswith(INSTANCE):
+            siblings.setdefault((folder, file.partition(".")[0]), {})[file] = paths[path]
+    for path in inside:
+        folder, _, file = path.rpartition("/")
+        match = _BKS.match(file)
+        if match is None or match["objective"] != objective:
+            continue
+        base = f"{folder}/{match['stem']}" if folder else match["stem"]
+        beside = siblings.get((folder, match["stem"].partition(".")[0]), {})
+        yield Stored(
+            key=base[len(family) :].lstrip("/"),
+            bks=path,
+            bks_blob=paths[path],
+            instance=base + INSTANCE,
+            instance_blob=paths.get(base + INSTANCE),
+            sidecars={name: blob for name, blob in beside.items() if name.startswith(f"{match['stem']}.")},
+        )
+
+
+def instance_digest(data: bytes) -> str:
+    """Return the digest of an instance file; a large-file pointer already states that of the file it stands for."""
+    pointer = _POINTER.match(data[:1024])
+    return "sha256:" + (pointer[1].decode("ascii") if pointer else hashlib.sha256(data).hexdigest())
+
+
+def _read_entries(repository: Repository, stored: list[Stored], objective: str) -> _Noticed:
+    noticed = _Noticed()
+    decode = msgspec.json.Decoder(StoredSolution).decode
+    wanted = [blob for one in stored for blob in (one.bks_blob, one.instance_blob) if blob is not None]
+    blobs = repository.read(wanted)
+    for one in stored:
+        data = next(blobs)
+        if data is None:
+            raise SnapshotError(f"{one.bks}: expected blob {one.bks_blob}, got none: the clone is not complete")
+        entry = _read_entry(one, data, decode, objective, noticed)
+        instance = next(blobs) if one.instance_blob is not None else None
+        if instance is None:
+            noticed.undigested.append(one.key)
+        else:
+            entry["instance_digest"] = instance_digest(instance)
+            if one.sidecars and not _PINNED.search(instance):
+                entry["sidecars"] = {name: f"git:{blob}" for name, blob in one.sidecars.items()}
+        noticed.entries[one.key] = entry
+    return noticed
+
+
+def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _Noticed) -> dict[str, Any]:
+    entry: dict[str, Any] = {"value": None, "certified": False, "source": one.bks, "blob": f"git:{one.bks_blob}"}
+    try:
+        solution: StoredSolution = decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        noticed.unusable.append(one.key)
+        return entry | {"stated": f"not a solution: {error}"}
+    metadata = solution.metadata
+    entry["value"] = solution.cost
+    if solution.cost is None:
+        noticed.unusable.append(one.key)
+        entry["stated"] = "no cost"
+    if solution.objective_function not in (None, objective):
+        noticed.doubted.append(f"{one.key}: {solution.objective_function}")
+    who = [str(metadata[name]) for name in ("authors", "date") if metadata.get(name)]
+    if who:
+        entry["source"] = ", ".join(who) + f" ({one.bks})"
+    provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and _fits(v)}
+    if provenance:
+        entry["provenance"] = provenance
+    optimality = metadata.get("optimality")
+    if isinstance(optimality, dict) and optimality.get("proven") is True and solution.cost is not None:
+        entry["certified"] = True
+        entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and _fits(v)}
+    if objective == _HIERARCHICAL and solution.cost is not None and solution.routes:
+        entry |= {"primary": float(len(solution.routes)), "secondary": solution.cost}
+    return entry
+
+
+def _fits(value: object) -> bool:
+    """Say whether canonical JSON can hold a scalar: an integer beyond 2^53 is not one double."""
+    return not isinstance(value, int) or abs(value) <= EXACT
+
+
+def _describe_store(request: FreezeRequest, repository: Repository, commit: Commit, family: str) -> dict[str, Any]:
+    store: dict[str, Any] = {
+        "name": f"mamut:{family.rpartition('/')[2]}" if family else "mamut",
+        "version": request.version or commit.id,
+        "url": request.url or repository.url(),
+        "folder": family,
+    }
+    return store | ({"swhid": commit.swhid} if commit.swhid else {})
+
+
+def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed: _Noticed) -> list[str]:
+    solved = {one.instance for one in stored}
+    unsolved = [p for p in _inside(paths, family) if p.endswith(INSTANCE) and p not in solved]
+    problems = (
+        (unsolved, "instances without a solution for this objective"),
+        (noticed.unusable, "solutions without a usable value"),
+        (noticed.undigested, "solutions without their instance in the clone, so without its digest"),
+        (noticed.doubted, "solutions that state another objective inside"),
+    )
+    return [f"{what}: {len(found)} ({listing(sorted(found))})" for found, what in problems if found]
+
+
+def _parents(path: str) -> Iterator[str]:
+    return (str(parent) for parent in PurePosixPath(path).parents if str(parent) != ".")
+
+
+def _above_size(path: str) -> str:
+    parts = path.split("/")[:-1]
+    for place, part in enumerate(parts):
+        if _SIZE.match(part):
+            return "/".join(parts[:place])
+    return "/".join(parts)
+
+
+def _inside(paths: Mapping[str, str], family: str) -> Iterator[str]:
+    prefix = f"{family}/" if family else ""
+    return (path for path in paths if path.startswith(prefix))

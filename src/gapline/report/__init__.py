@@ -1,0 +1,1 @@
+"""Tables and curves as people look at them: terminal, figures, documents."""

@@ -1,0 +1,124 @@
+"""Mean and attainment curves as files and on the terminal."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gapline.errors import UsageError
+from gapline.model.store import write_atomically
+from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
+from gapline.report.drawing import FILE_FORMATS, write_drawing
+from gapline.report.terminal import console, shown
+from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.score.attainment import AttainmentCurves
+from gapline.score.curve import MeanCurves
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePair:
+    """The two curve views of one reading, with bands where they were asked for."""
+
+    mean: MeanCurves
+    attainment: AttainmentCurves
+    mean_bands: pl.DataFrame | None = None
+    attainment_bands: pl.DataFrame | None = None
+
+    @property
+    def end(self) -> float:
+        """The last horizon, or 1 on relative time."""
+        return max(self.mean.horizons.values(), default=0.0)
+
+
+def curve_table(pair: CurvePair) -> pl.DataFrame:
+    """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
+    parts = [
+        pair.mean.frame.with_columns(curve=pl.lit("mean"), goal=pl.lit(None, pl.Float64)),
+        pair.attainment.frame.with_columns(curve=pl.lit("attainment")),
+    ]
+    if pair.mean_bands is not None:
+        parts.append(pair.mean_bands.with_columns(curve=pl.lit("mean band")))
+    if pair.attainment_bands is not None:
+        goal = pl.lit(pair.attainment.goals[0])
+        parts.append(pair.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
+    table = pl.concat(parts, how="diagonal_relaxed")
+    front = ["curve", *pair.mean.by, "goal", "time", "value"]
+    return table.select(*front, *(name for name in table.columns if name not in front))
+
+
+def curve_document(pair: CurvePair) -> dict[str, Any]:
+    """Return the curves for JSON: choices, then one entry per series with its breakpoints."""
+    mean, attainment = pair.mean, pair.attainment
+    reference = {"policy": mean.reference.policy, "name": mean.reference.name, "digest": mean.reference.digest}
+    document: dict[str, Any] = {
+        "reference": reference,
+        "kernel": mean.kernel,
+        "weighting": mean.weighting,
+        "relative": mean.relative,
+        "horizon": pair.end,
+        "mean": _series_documents(mean.frame, list(mean.by)),
+        "attainment": _series_documents(attainment.frame, [*attainment.by, "goal"]),
+    }
+    if pair.mean_bands is not None:
+        document["mean_bands"] = _series_documents(pair.mean_bands, list(mean.by))
+    if pair.attainment_bands is not None:
+        document["attainment_bands"] = _series_documents(pair.attainment_bands, list(mean.by))
+    return document
+
+
+def _series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
+    values = [name for name in frame.columns if name not in keys]
+    parts = frame.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): frame}
+    return [
+        dict(zip(keys, key, strict=True)) | {name: part[name].to_list() for name in values}
+        for key, part in parts.items()
+    ]
+
+
+def write_curves(pair: CurvePair, path: Path) -> None:
+    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of both curves."""
+    form = path.suffix.lstrip(".").lower()
+    if form == "csv":
+        write_atomically(path, lambda stream: curve_table(pair).write_csv(stream, quote_style="non_numeric"))
+    elif form == "json":
+        text = json.dumps(curve_document(pair), allow_nan=False, ensure_ascii=False) + "\n"
+        write_atomically(path, lambda stream: stream.write(text.encode("utf-8")))
+    elif form in FILE_FORMATS:
+        write_drawing(draw_pair(pair), path)
+    else:
+        raise UsageError(f"{path}: expected a name ending in .csv, .json, .svg, .png or .pdf, got {form or 'none'}")
+
+
+def draw_pair(pair: CurvePair) -> Any:
+    """Draw the mean curve above the attainment curve."""
+    from gapline.report.drawing import load_altair, style
+
+    top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands))
+    bottom = draw_curves(attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands))
+    for chart in (top, bottom):
+        chart.config = load_altair().Undefined
+    both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
+    return style(both)
+
+
+def print_curves(pair: CurvePair) -> None:
+    """Plot both curves on the terminal."""
+    out = console()
+    unit = "t/Γ" if pair.mean.relative else "s"
+    mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in pair.mean.groups()]
+    plots = [plot_steps(mean, end=pair.end, title=f"mean {pair.mean.kernel} gap", time_label=unit, colour=True)]
+    keys = [*pair.attainment.by, "goal"]
+    for goal in pair.attainment.goals:
+        curves = [
+            StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
+            for key, part in pair.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
+            if key[-1] == goal
+        ]
+        title = f"share of runs within {100 * goal:g} % of the reference"
+        plots.append(plot_steps(curves, end=pair.end, title=title, time_label=unit, low=0.0, high=1.0, colour=True))
+    for plot in plots:
+        out.print(plot, soft_wrap=True)
+        out.print()
+    out.print(shown(pair.mean.caption()), style="dim", markup=False, soft_wrap=True)

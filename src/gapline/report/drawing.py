@@ -1,0 +1,61 @@
+"""How our figures look and how they become files: one Altair theme, SVG, PNG and PDF without a browser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gapline.errors import EnvironmentLacksError, UsageError, listing
+from gapline.model.store import write_atomically
+
+if TYPE_CHECKING:
+    import altair
+
+# Okabe and Ito's colours, which readers with any colour vision tell apart; dashes serve print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3], [12, 4, 2, 4])
+FILE_FORMATS = ("svg", "png", "pdf")
+
+
+def load_altair() -> Any:
+    """Import Altair, or say which extra brings it."""
+    try:
+        import altair
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("altair", "figures") from None
+    return altair
+
+
+def style(chart: "altair.LayerChart | altair.Chart") -> Any:
+    """Give a chart our fonts, grid and legend."""
+    return (
+        chart.configure_view(stroke=None)
+        .configure_axis(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", labelFontSize=11, titleFontSize=12)
+        .configure_legend(orient="bottom", labelLimit=300, labelFontSize=11, titleFontSize=12, symbolSize=400)
+        .configure_title(anchor="start", fontSize=14, subtitleFontSize=11, subtitleColor="#555")
+    )
+
+
+def arm_scales(names: list[str]) -> tuple[Any, Any]:
+    """Return the colour and dash scales of a list of arms; the order of the list decides."""
+    alt = load_altair()
+    colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
+    dashes = [DASHES[k % len(DASHES)] for k in range(len(names))]
+    return alt.Scale(domain=names, range=colours), alt.Scale(domain=names, range=dashes)
+
+
+def write_drawing(chart: Any, path: Path) -> None:
+    """Write a chart as SVG, PNG or PDF, by the name of the file."""
+    form = path.suffix.lstrip(".").lower()
+    if form not in FILE_FORMATS:
+        raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
+    try:
+        import vl_convert
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    specification = chart.to_dict()
+    if form == "svg":
+        data = vl_convert.vegalite_to_svg(specification).encode("utf-8")
+    elif form == "png":
+        data = vl_convert.vegalite_to_png(specification, scale=2)
+    else:
+        data = vl_convert.vegalite_to_pdf(specification)
+    write_atomically(path, lambda stream: stream.write(data))

@@ -1,0 +1,1 @@
+"""Per-run scores turned into means with their uncertainty."""

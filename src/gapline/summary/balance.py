@@ -1,0 +1,43 @@
+"""Completeness of the cells: which runs are missing, so that no mean is silently over what happens to be there."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from gapline.errors import listing
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Whether every arm ran the same seeds on the same instances.
+
+    `missing` lists (arm, panel, instance, seed) cells that another arm has and this one has not.
+    """
+
+    complete: bool
+    missing: pl.DataFrame
+    uneven_seeds: bool
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the means has to know, empty when all cells are there."""
+        if self.complete:
+            return []
+        per_arm = self.missing.group_by("arm").len().sort("arm")
+        shown = listing(f"{arm} lacks {count:,} cells" for arm, count in per_arm.iter_rows())
+        first = listing(
+            (f"{a}/{i}/{s}" for a, _, i, s in self.missing.select("arm", "panel", "instance", "seed").iter_rows()),
+            most=3,
+        )
+        return [f"unbalanced: {shown} that other arms have ({first}); each mean is over what its arm has"]
+
+
+def check_balance(runs: pl.DataFrame) -> Balance:
+    """Compare the cells of every arm with the union of all arms' cells."""
+    cells = runs.select("arm", "panel", "instance", "seed").unique()
+    union = cells.select("panel", "instance", "seed").unique()
+    full = cells.select("arm").unique().join(union, how="cross")
+    keys = ["arm", "panel", "instance", "seed"]
+    missing = full.join(cells, on=keys, how="anti").select(keys).sort(keys)
+    per_instance = union.group_by("panel", "instance").len()
+    uneven = bool(per_instance.group_by("panel").agg(pl.col("len").n_unique()).filter(pl.col("len") > 1).height)
+    return Balance(complete=missing.height == 0, missing=missing, uneven_seeds=uneven)

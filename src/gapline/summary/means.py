@@ -1,0 +1,222 @@
+"""Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.result_table import ResultTable
+from gapline.score.curve import group_rows
+from gapline.score.reading import ReferenceLabel
+from gapline.score.scores import Scores, goal_name
+from gapline.score.weighting import Weighting, parse_weighting, run_weights
+from gapline.summary.balance import Balance, check_balance
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Summary(ResultTable):
+    """One row per group: runs, empty, rejected, late, one column per kernel, final gap, attainment per goal.
+
+    `final_gap` is over non-empty runs (null where there is none), which is why `empty` stands beside it.
+    """
+
+    by: tuple[str, ...]
+    statistic: str
+    weighting: str
+    kernels: tuple[str, ...]
+    weight: str
+    reference: ReferenceLabel
+    validation: str
+    transform: str
+    goals: tuple[float, ...]
+    horizons: tuple[float, ...]
+    balance: Balance
+    notes: tuple[str, ...] = ()
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        horizons = listing((f"{h:g}" for h in self.horizons), most=4)
+        return (
+            f"{self.statistic}, {self.weighting}-equal, against {self.reference}; weight {self.weight}; "
+            f"horizon {horizons} s; validated by {self.validation}"
+        )
+
+
+def summarise(
+    scores: Scores | Sequence[Scores],
+    /,
+    *,
+    by: str | Sequence[str] = "arm",
+    weighting: str | Weighting = "panel",
+    statistic: str = "mean",
+) -> Summary:
+    """Summarise scores by group.
+
+    Parameters
+    ----------
+    scores
+        One reading, or several parts of one (other runs, the same snapshot, kernels and weight).
+    by
+        Columns that make the groups.
+    weighting
+        `panel` (every panel counts alike: the paper's equation 6), `instance` or `run`.
+    statistic
+        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end); only the mean has the area
+        identity.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 5)]
+    >>> scores = gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)),
+    ...                   gl.Snapshot.from_values({"i": 10.0}, name="mine"))
+    >>> gl.summarise(scores).frame.select("arm", "runs", "squeezed", "final_gap").row(0)
+    ('a', 2, 0.625, 2.0)
+    """
+    whole = pool_scores([scores] if isinstance(scores, Scores) else list(scores))
+    check_horizons(whole.frame)
+    groups = [by] if isinstance(by, str) else list(by)
+    rule = parse_weighting(weighting)
+    if unknown := [name for name in groups if name not in whole.frame.columns]:
+        raise UsageError(f"by: expected columns of the scores, got {listing(unknown)}")
+    weights = run_weights(whole.frame, by=groups, weighting=rule)
+    present = whole.frame.filter(pl.col("steps") > 0)
+    present_weights = run_weights(present, by=groups, weighting=rule)
+    locate = parse_statistic(statistic)
+    rows = []
+    filled = dict(group_rows(present, groups))
+    for key, chosen in group_rows(whole.frame, groups):
+        part, part_weights = whole.frame[chosen], weights[chosen]
+        row: dict[str, Any] = dict(zip(groups, key, strict=True))
+        row |= {
+            "runs": part.height,
+            "empty": int((part["steps"] == 0).sum()),
+            "rejected": int(part["rejected"].sum()),
+            "late": int(part["late"].sum()),
+            "unchecked": int(part["unchecked"].sum()),
+        }
+        for kernel in whole.kernels:
+            row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
+        non_empty = filled.get(key, np.empty(0, np.int64))
+        row["final_gap"] = (
+            locate(present["final_gap"].gather(non_empty).to_numpy(), present_weights[non_empty])
+            if len(non_empty)
+            else None
+        )
+        row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
+        for goal in whole.goals:
+            hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
+            row[f"attainment:{goal:g}"] = weighted_mean(hit, part_weights)
+        rows.append(row)
+    balance = check_balance(whole.frame)
+    return Summary(
+        frame=pl.DataFrame(rows, infer_schema_length=None),
+        by=tuple(groups),
+        statistic=statistic,
+        weighting=rule.value,
+        kernels=whole.kernels,
+        weight=whole.weight,
+        reference=whole.reference,
+        validation=whole.validation,
+        transform=whole.transform,
+        goals=whole.goals,
+        horizons=tuple(sorted(whole.frame["horizon"].unique().to_list())),
+        balance=balance,
+        notes=(*whole.notes, *balance.notes()),
+    )
+
+
+def pool_scores(parts: Sequence[Scores]) -> Scores:
+    """Put parts of one reading together; parts that answer different questions are refused, the groups listed."""
+    if not parts:
+        raise UsageError("summarise: expected scores, got none")
+    if len(parts) == 1:
+        return parts[0]
+    for what in ("reference", "kernels", "weight", "transform", "goals"):
+        values = list(dict.fromkeys(str(getattr(part, what)) for part in parts))
+        if len(values) > 1:
+            raise MixedScoresError(
+                f"expected scores of one {what}, got {len(values)}: {listing(values)}",
+                hint="score the same runs again under one choice, or summarise each reading on its own",
+            )
+    frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
+    if frame.select("arm", "instance", "seed").is_duplicated().any():
+        raise MixedScoresError("expected disjoint runs, got some of them in more than one part")
+    validation = ", ".join(dict.fromkeys(part.validation for part in parts))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    first = parts[0]
+    return Scores(
+        frame=frame, kernels=first.kernels, weight=first.weight, reference=first.reference, validation=validation,
+        transform=first.transform, goals=first.goals, notes=notes,
+    )  # fmt: skip
+
+
+def check_horizons(frame: pl.DataFrame) -> None:
+    """Refuse runs of one instance that were scored at different horizons; between instances they may differ."""
+    clashing = (
+        frame.group_by("panel", "instance")
+        .agg(pl.col("horizon").unique().sort())
+        .filter(pl.col("horizon").list.len() > 1)
+    ).sort("panel", "instance")
+    if clashing.height:
+        shown = listing((f"{i}: {listing(f'{h:g}' for h in hs)} s" for _, i, hs in clashing.iter_rows()), most=5)
+        raise MixedScoresError(
+            f"expected one horizon per instance, got several for {clashing.height}: {shown}",
+            hint="score all of them at the shortest one with --horizon",
+        )
+
+
+def parse_statistic(name: str) -> Any:
+    """Return the function (values, weights) -> number behind `mean`, `median`, `quantile:Q` or `trimmed:SHARE`."""
+    head, _, argument = name.partition(":")
+    if head == "mean" and not argument:
+        return weighted_mean
+    if head == "median" and not argument:
+        return lambda values, weights: weighted_quantile(values, weights, 0.5)
+    try:
+        share = float(argument)
+    except ValueError:
+        share = -1.0
+    if head == "quantile" and 0 <= share <= 1:
+        return lambda values, weights: weighted_quantile(values, weights, share)
+    if head == "trimmed" and 0 <= share < 0.5:
+        return lambda values, weights: trimmed_mean(values, weights, share)
+    raise UsageError(f"statistic: expected mean, median, quantile:Q or trimmed:SHARE, got {name!r}")
+
+
+def weighted_mean(values: Floats, weights: Floats) -> float:
+    """Return Σ w x / Σ w, compensated."""
+    import math
+
+    return math.fsum(values * weights) / math.fsum(weights)
+
+
+def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
+    """Return the smallest value whose cumulated weight reaches the share; halfway between two where it is met exactly.
+
+    >>> weighted_quantile(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 0.25), 0.5)
+    2.5
+    """
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(weights[order]) / weights.sum()
+    place = int(np.searchsorted(cumulated, share - 1e-12))
+    place = min(place, len(values) - 1)
+    exact = abs(cumulated[place] - share) <= 1e-12 and place + 1 < len(values) and 0 < share < 1
+    return float((values[order][place] + values[order][place + 1]) / 2) if exact else float(values[order][place])
+
+
+def trimmed_mean(values: Floats, weights: Floats, share: float) -> float:
+    """Return the mean of what remains when `share` of the weight is cut off at each end.
+
+    >>> trimmed_mean(np.array([1.0, 2.0, 3.0, 100.0]), np.full(4, 0.25), 0.25)
+    2.5
+    """
+    order = np.argsort(values, kind="stable")
+    upper = np.cumsum(weights[order]) / weights.sum()
+    lower = np.append(0.0, upper[:-1])
+    kept = np.clip(np.minimum(upper, 1 - share) - np.maximum(lower, share), 0.0, None)
+    return weighted_mean(values[order], kept)
