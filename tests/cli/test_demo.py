@@ -43,6 +43,12 @@ def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     )
 
 
+def test_a_directory_with_another_study_is_left_alone(tmp_path, capsys):
+    write_study(tmp_path, "cvrp", panels=[Panel(5, 1)])
+    assert run(["demo", str(tmp_path)]) == 2
+    assert "expected a new directory or an earlier demo, got the study 'cvrp'" in capsys.readouterr().err
+
+
 def test_the_worked_example_needs_no_solver(capsys):
     assert run(["demo", "--worked-example"]) == 0
     assert "run 3 ends below its reference" in capsys.readouterr().out

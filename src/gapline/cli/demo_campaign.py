@@ -19,7 +19,7 @@ KERNELS = ("squeezed", "dimacs:1.1")
 
 def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
-    from gapline.errors import EnvironmentLacksError
+    from gapline.errors import EnvironmentLacksError, UsageError
     from gapline.model.contract import CONTRACT_FILE, load_contract
     from gapline.run.adapters import check_setup
     from gapline.run.new_study import write_study
@@ -30,6 +30,10 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
         except EnvironmentLacksError as error:
             raise _lacking([error.message]) from None
     contract = load_contract(folder, files=True)
+    if contract.reference.snapshot != SNAPSHOT or contract.objective.checker != "tdvrptw":
+        raise UsageError(
+            f"{folder}: expected a new directory or an earlier demo, got the study {contract.study.name!r}"
+        )
     lacking = [line for line in map(check_setup, contract.arms) if line]
     if lacking:
         raise _lacking(lacking)
