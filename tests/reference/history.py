@@ -33,6 +33,8 @@ class History:
         self.folder = folder
         folder.mkdir(parents=True)
         git(folder, "init", "-q", "-b", "main")
+        # Thousands of loose objects, each synced to disk, would cost more than everything that is tested.
+        git(folder, "config", "core.fsync", "none")
 
     def put(self, path, content):
         file = self.folder / path

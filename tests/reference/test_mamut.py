@@ -155,6 +155,10 @@ def test_several_families_need_a_name(tmp_path):
     assert values(freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x", family="Two")) == {"n=5/A": 2.0}
     both = freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x", family="TDVRPTW")
     assert values(both) == {"One/n=5/A": 1.0, "Two/n=5/A": 2.0}
+    whole = freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x", family=".")
+    assert list(whole.values) == ["TDVRPTW/One/n=5/A", "TDVRPTW/Two/n=5/A"]
+    with pytest.raises(UsageError, match="--family TDVRPTW takes them all"):
+        freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x")
     with pytest.raises(UsageError, match="expected one folder 'Three', got none"):
         freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x", family="Three")
 

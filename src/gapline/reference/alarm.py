@@ -29,7 +29,7 @@ EXPLANATIONS = (
 class AlarmKind(StrEnum):
     """What contradicts what."""
 
-    CANDIDATE = "a checked candidate is better than a certified optimum"
+    CANDIDATE = "a candidate is better than a certified optimum"
     VALUE = "a frozen value is better than a certified optimum"
     INSIDE = "a frozen value is not the optimum that its own certificate states"
     CERTIFICATES = "two snapshots certify different optima"

@@ -5,6 +5,7 @@ entries are keyed by path inside the family (`n=20/Rifki-16`), and a family fold
 """
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -98,9 +99,10 @@ def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> 
         raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")
     if wanted is None:
         if len(folders) > 1:
+            common = posixpath.commonpath(folders) or "."
             raise UsageError(
                 f"{where}: expected one family, got {len(folders)}: {listing(sorted(folders))}",
-                hint="name one with --family FOLDER",
+                hint=f"name one with --family FOLDER; --family {common} takes them all",
             )
         return folders.pop()
     name = wanted.strip("/").removeprefix("./")
