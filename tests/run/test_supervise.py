@@ -194,3 +194,9 @@ def test_cpu_time_load_and_machine_are_recorded(supervise):
     assert attempt.ending.zero > 0
     assert attempt.ending.load is not None
     assert attempt.ending.started.endswith("+00:00")
+
+
+def test_the_solver_has_the_priority_of_the_runner_not_the_supervisors(supervise):
+    code = "import os; print('{\"objective\": %d}' % (1000 + os.getpriority(os.PRIO_PROCESS, 0)))"
+    attempt = supervise("priority", argv=[sys.executable, "-c", code])
+    assert attempt.objectives == [1000 + os.getpriority(os.PRIO_PROCESS, 0)]
