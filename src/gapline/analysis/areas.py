@@ -44,6 +44,7 @@ def confined_primal_integral(
     kernel: str | Kernel = "maxform",
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
 
@@ -69,7 +70,7 @@ def confined_primal_integral(
     references = reference_column(snapshot, envelopes)
     values = _per_run(envelopes, references, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
     name = f"confined primal integral ({chosen.name}, alpha {alpha:g} s)"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def area_over_curve(
@@ -82,6 +83,7 @@ def area_over_curve(
     logarithmic: bool = True,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the area over the convergence curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
 
@@ -104,7 +106,7 @@ def area_over_curve(
     values = _per_run(envelopes, references, mode=1 if logarithmic else 2, a=lower, b=upper)
     scale = "log10" if logarithmic else "linear"
     name = f"area over the convergence curve ({scale} raw gap in [{lower:g}, {upper:g}])"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def time_quality_hypervolume(
@@ -115,6 +117,7 @@ def time_quality_hypervolume(
     worst_gap: float = 1.0,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
 
@@ -129,11 +132,18 @@ def time_quality_hypervolume(
     references = reference_column(snapshot, envelopes)
     values = _per_run(envelopes, references, mode=3, a=worst_gap, b=0.0)
     name = f"hypervolume of the time-quality front (worst gap {worst_gap:g})"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def _areas(
-    envelopes: Envelopes, snapshot: Snapshot, values: Floats, by: str | Sequence[str], weighting: str, *, what: str
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    values: Floats,
+    by: str | Sequence[str],
+    weighting: str,
+    *,
+    what: str,
+    policy: str | None,
 ) -> Areas:
     groups = [by] if isinstance(by, str) else list(by)
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
@@ -143,7 +153,7 @@ def _areas(
     ]
     schema = {name: envelopes.runs.schema[name] for name in groups} | {"runs": pl.Int64(), "area": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes))
+    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes, policy=policy))
 
 
 def _per_run(
@@ -168,7 +178,7 @@ def _per_run(
 def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, out
 ):
-    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1 and 2 over the curve (log, linear), 3 volume."""
+    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1, 2 over the curve (log, linear), 3 volume."""
     for run in range(low, high):
         end_of_run, reference = horizon[run], references[run]
         begin, stop = first[run], first[run] + count[run]

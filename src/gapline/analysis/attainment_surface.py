@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import Events, collect_groups
+from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
@@ -49,8 +49,8 @@ def attainment_surface(
 
     The surface of level p at time t is the ⌈p·n⌉-th smallest gap of the n runs at t. Every run counts alike.
 
-    Missing incumbents: a run without an incumbent has attained nothing, so a surface begins when ⌈p·n⌉ runs have one and
-    has no row where that never happens. Beaten references: gaps below zero continue the surface downwards. Gaps, unlike
+    Missing incumbents: a run without one has attained nothing, so a surface begins when ⌈p·n⌉ runs have one, and
+    has no row if they never do. Beaten references: gaps below zero continue the surface downwards. Gaps, unlike
     objectives, may be pooled over instances; for one instance the surface is that of its objectives, rescaled.
 
     >>> import gapline as gl
@@ -71,9 +71,10 @@ def attainment_surface(
         references = reference_column(snapshot, envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in members], relative=relative)
     frames = []
-    for (key, _), steps in zip(members, events, strict=True):
+    found = in_threads(lambda steps: surfaces(steps, levels), events)
+    for (key, _), steps in zip(members, found, strict=True):
         named = [pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)]
-        for level, (time, gap) in zip(levels, surfaces(steps, levels), strict=True):
+        for level, (time, gap) in zip(levels, steps, strict=True):
             frames.append(
                 pl.DataFrame({"time": time, "gap": gap})
                 .with_columns(pl.lit(float(level)).alias("level"), *named)

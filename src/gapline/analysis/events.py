@@ -1,8 +1,11 @@
 """The accepted steps of a group of runs in order of time: what sweeps over time walk through."""
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,8 @@ from gapline.score.kernels import Kernel, raw_gap
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,25 +54,34 @@ def collect_events(envelopes: Envelopes, references: Floats, rows: Integers, *, 
     run = np.repeat(np.arange(len(rows)), count)
     if relative:
         time = time / envelopes.runs["horizon"].to_numpy()[rows][run]
-    order = np.argsort(time, kind="stable") if len(time) < 1_000 else _order(time)
+    order = np.argsort(time)
+    time = time[order]
+    _settle_ties(time, order)
     run = run[order]
-    return Events(len(rows), run, time[order], objective[order], references[rows][run])
+    return Events(len(rows), run, time, objective[order], references[rows][run])
 
 
 def collect_groups(
     envelopes: Envelopes, references: Floats, groups: list[Integers], *, relative: bool = False
 ) -> list[Events]:
-    """Collect several groups, one thread each: sorting releases the interpreter."""
+    """Collect several groups in threads: sorting releases the interpreter."""
+    return in_threads(lambda rows: collect_events(envelopes, references, rows, relative=relative), groups)
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Call `work` on every item in as many threads as there are cores; it must release the GIL to gain anything."""
     with ThreadPoolExecutor(thread_count()) as pool:
-        return list(pool.map(lambda rows: collect_events(envelopes, references, rows, relative=relative), groups))
+        return list(pool.map(work, items))
 
 
-def _order(time: Floats) -> Integers:
-    """Sort stably: the fast sort first, then equal stamps put back in order."""
-    order = np.argsort(time)
-    stamps = time[order]
-    equal = stamps[1:] == stamps[:-1]
-    if equal.any():
-        block = np.concatenate(([0], np.cumsum(~equal)))
-        order = order[np.lexsort((order, block))]
-    return order
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _settle_ties(time, order):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Put equal stamps in the order of the runs: the fast sort leaves them in any, differently by machine."""
+    k = 0
+    while k < len(time):
+        stop = k + 1
+        while stop < len(time) and time[stop] == time[k]:
+            stop += 1
+        if stop - k > 1:
+            order[k:stop] = np.sort(order[k:stop])
+        k = stop

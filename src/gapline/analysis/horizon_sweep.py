@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import Events, collect_groups
+from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.reference.snapshot import Snapshot
@@ -147,10 +147,12 @@ def horizon_sweep(
         references = reference_column(snapshot, envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in groups], relative=relative)
     weights = run_weights(envelopes.runs, by=["arm"], weighting=rule)
-    curves = {}
-    for ((name,), rows), steps in zip(groups, events, strict=True):
-        if arms is None or name in arms:
-            curves[str(name)] = sweep_curve(str(name), steps, weights[rows], chosen)
+    wanted = [
+        (str(name), steps, weights[rows])
+        for ((name,), rows), steps in zip(groups, events, strict=True)
+        if arms is None or name in arms
+    ]
+    curves = {curve.arm: curve for curve in in_threads(lambda given: sweep_curve(*given, chosen), wanted)}
     end = 1.0 if relative else float(horizons[0])
     swaps = {(a, b): find_swaps(curves[a], curves[b], end) for a, b in combinations(curves, 2)}
     return HorizonSweep(curves, swaps, end, relative, chosen.name, rule.value)
