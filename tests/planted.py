@@ -120,8 +120,8 @@ def profile_of(arm: str, panel: int, index: int, seed: int) -> Profile:  # noqa:
     if panel == 0 and arm == "sliced":
         return tuned(base._replace(r1=1.05), 0, panel_score(BASE["gamma"], 0) + 0.001)
     if panel == 1 and arm in ("alpha", "beta"):
-        mine = base._replace(r1=1.008)
-        return mine if arm == "alpha" else tuned(base._replace(t0=4, r1=1.012), 1, panel_score(mine, 1) + 0.004)
+        near = tuned(base._replace(t0=4, r1=1.012), 1, panel_score(BASE["alpha"], 1) + 0.004)
+        return base if arm == "alpha" else near
     if panel == 2 and arm == "sliced":
         return tuned(base._replace(r1=1.072), 2, panel_score(BASE["gamma"], 2) + 0.008)
     if panel == 3 and arm == "sliced":
