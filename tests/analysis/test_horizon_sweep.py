@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gapline as gl
+from gapline.analysis.events import stable_order
 from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
 from traces_of_runs import random_runs
@@ -84,3 +85,23 @@ def test_raw_has_no_sweep():
     envelopes = gl.build_envelopes(gl.Campaign.from_runs(random_runs(instances=1)))
     with pytest.raises(UsageError, match="before the first incumbent"):
         horizon_sweep(envelopes, SNAPSHOT, kernel="raw")
+
+
+@pytest.mark.parametrize("head", ["early-log", "end-log"])
+def test_logarithmic_weights_equal_the_integral_of_every_run(head):
+    campaign = gl.Campaign.from_runs(random_runs(seed=3, instances=2))
+    envelopes = gl.build_envelopes(campaign)
+    sweep = horizon_sweep(envelopes, SNAPSHOT)
+    cutoffs = [0.1, 5.0, 99.0]
+    for arm in ("a", "b"):
+        mine = sweep.curves[arm].log_weighted(100.0, cutoffs, end=head == "end-log")
+        for cutoff, value in zip(cutoffs, mine.tolist(), strict=True):
+            frame = gl.summarise(gl.score(envelopes, SNAPSHOT, weight=f"{head}:{cutoff:g}")).frame
+            assert value == pytest.approx(dict(frame.select("arm", "squeezed").iter_rows())[arm], abs=1e-12)
+
+
+@given(st.lists(st.one_of(st.sampled_from([0.0, 1.0, 2.5]), st.floats(0, 1e9)), max_size=60), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_the_fast_order_is_the_stable_one(times, crowded):
+    time = np.array(times) * (1e-14 if crowded else 1.0) + (1000.0 if crowded else 0.0)
+    assert stable_order(time).tolist() == np.argsort(time, kind="stable").tolist()

@@ -183,10 +183,11 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         end_of_run, reference = horizon[run], references[run]
         begin, stop = first[run], first[run] + count[run]
-        total, lost = 0.0, 0.0
+        total, lost, left = 0.0, 0.0, 1.0
         if mode == 0:
-            start = time[begin] if stop > begin else end_of_run
-            total = b * -math.expm1(-start / a)
+            # One exponential per step: each step's end is the next one's start.
+            left = math.exp(-(time[begin] if stop > begin else end_of_run) / a)
+            total = b * (1.0 - left)
         for k in range(begin, stop):
             now = time[k]
             then = time[k + 1] if k + 1 < stop else end_of_run
@@ -199,7 +200,9 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
                     gap = abs(gap) if code == 2 else gap
                 elif code == 3:
                     gap = gap if objective[k] < parameter * reference else parameter - 1.0
-                term = gap * math.exp(-now / a) * -math.expm1(-(then - now) / a)
+                rest = math.exp(-then / a)
+                term = gap * (left - rest)
+                left = rest
             elif mode == 1:
                 clipped = min(max(gap, a), b)
                 term = (1.0 - math.log10(clipped / a) / math.log10(b / a)) * (then - now)

@@ -45,6 +45,22 @@ class SweepCurve:
         total = self.area[place] + self.value[place] * (h - self.time[place])
         return np.where(h > 0, total / np.where(h > 0, h, 1.0), self.value[0])
 
+    def log_weighted(self, horizon: float, cutoffs: Sequence[float], *, end: bool) -> Floats:
+        """Return the score at the horizon under `early-log` (or `end-log`) weights, one per cutoff.
+
+        Summed by parts over the mean curve, so that one logarithm per breakpoint serves every cutoff: with F the
+        cumulated weight and W = F(horizon), the score is g_last - Σ Δg·F(t) / W.
+        """
+        least = min(cutoffs)
+        logs = np.log(np.maximum(horizon - self.time[1:] if end else self.time[1:], least))
+        drops = np.diff(self.value)
+        scores = []
+        for cutoff in cutoffs:
+            whole = np.log(horizon / cutoff)
+            spent = np.minimum(np.log(horizon) - logs, whole) if end else np.maximum(logs - np.log(cutoff), 0.0)
+            scores.append(self.value[-1] - float(drops @ spent) / whole)
+        return np.array(scores)
+
 
 @dataclass(frozen=True, slots=True)
 class Swap:
