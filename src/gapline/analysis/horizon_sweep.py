@@ -51,15 +51,7 @@ class SweepCurve:
         Summed by parts over the mean curve, so that one logarithm per breakpoint serves every cutoff: with F the
         cumulated weight and W = F(horizon), the score is g_last - Σ Δg·F(t) / W.
         """
-        least = min(cutoffs)
-        logs = np.log(np.maximum(horizon - self.time[1:] if end else self.time[1:], least))
-        drops = np.diff(self.value)
-        scores = []
-        for cutoff in cutoffs:
-            whole = np.log(horizon / cutoff)
-            spent = np.minimum(np.log(horizon) - logs, whole) if end else np.maximum(logs - np.log(cutoff), 0.0)
-            scores.append(self.value[-1] - float(drops @ spent) / whole)
-        return np.array(scores)
+        return np.asarray(_log_weighted(self.time, self.value, horizon, np.array(cutoffs, np.float64), end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +162,9 @@ def horizon_sweep(
     ]
     curves = {curve.arm: curve for curve in in_threads(lambda given: sweep_curve(*given, chosen), wanted)}
     end = 1.0 if relative else float(horizons[0])
-    swaps = {(a, b): find_swaps(curves[a], curves[b], end) for a, b in combinations(curves, 2)}
+    pairs = list(combinations(curves, 2))
+    found = in_threads(lambda pair: find_swaps(curves[pair[0]], curves[pair[1]], end), pairs)
+    swaps = dict(zip(pairs, found, strict=True))
     return HorizonSweep(curves, swaps, end, relative, chosen.name, rule.value)
 
 
@@ -265,3 +259,18 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
         while j + 1 < len(time_b) and time_b[j + 1] <= now:
             j += 1
     return found
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _log_weighted(time, value, horizon, cutoffs, end):  # type: ignore[no-untyped-def] # pragma: no cover
+    totals = np.zeros(len(cutoffs))
+    least = cutoffs.min()
+    logs = np.log(cutoffs)
+    whole = np.log(horizon) - logs
+    for k in range(1, len(time)):
+        drop = value[k] - value[k - 1]
+        here = np.log(max(horizon - time[k] if end else time[k], least))
+        for c in range(len(cutoffs)):
+            spent = min(logs[c] + whole[c] - here, whole[c]) if end else max(here - logs[c], 0.0)
+            totals[c] += drop * spent
+    return value[-1] - totals / whole
