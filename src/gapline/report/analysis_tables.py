@@ -9,6 +9,8 @@ from gapline.analysis.analyse import Analysis
 from gapline.analysis.comparison import Comparison
 from gapline.report.terminal import number, percent, print_table
 
+_MOST_SWAPS = 3
+
 
 def print_analysis(analysis: Analysis) -> None:
     """Print every table, the question it answers above it."""
@@ -31,10 +33,11 @@ def print_analysis(analysis: Analysis) -> None:
     )
     similar = part.complementarity
     _frame(
-        "Complementarity: similar scores, different endpoints or attainment",
+        "Complementarity",
         similar.contrasts,
         text=3,
-        caption=f"{similar.contrasts.height} of {similar.pairs.height} within-panel pairs; absolute differences, "
+        caption=f"{similar.contrasts.height} of {similar.pairs.height} within-panel pairs have similar scores, but different "
+        f"ends or attainment; absolute differences, "
         f"{similar.kernel} score, goal {similar.goal:g}, against {similar.reference}; counts with halved and doubled "
         f"thresholds: {_range(similar.grid)}",
     )
@@ -61,7 +64,7 @@ def print_metrics(analysis: Analysis) -> None:
         if outside:
             caption += f"; out of its envelope, not ranked: {', '.join(outside)}"
         _frame(f"Scores against {name}", wide, text=1, caption=caption)
-    _frame("Runs at the threshold's worst value", part.metrics.saturated, text=2)
+    _frame("Saturated runs", part.metrics.saturated, text=2)
     _frame("Signs of run scores", part.metrics.signs, text=2)
     found = part.metrics.reversals
     rows = [
@@ -72,10 +75,10 @@ def print_metrics(analysis: Analysis) -> None:
     counted = sum(not r.out_of_envelope for r in found)
     print_table(
         "Panel orderings that reverse",
-        ["panel", "a", "b", "from", "to", ""],
+        ["panel", "a", "b", "from", "to", ""] if rows else ["none"],
         rows,
         text_columns=6,
-        caption=f"{counted} inside the envelopes, among {part.metrics.pairs} non-tied orderings of tier-1 arms",
+        caption=f"{counted} inside the envelopes, all readings; {part.metrics.pairs} non-tied tier-1 orderings in each",
     )
 
 
@@ -85,8 +88,18 @@ def print_robustness(analysis: Analysis) -> None:
     rows = [
         (row["a"], row["b"], row["text"], percent(row["share"], digits=0)) for row in part.robustness.summary.to_dicts()
     ]
+    swaps = [
+        (a, b, f"{swap.horizon:.6g}", swap.before, swap.after)
+        for (a, b), found in part.horizon.swaps.items()
+        for swap in found[:_MOST_SWAPS]
+    ]
     left_out = f"left out: {'; '.join(part.robustness.left_out)}" if part.robustness.left_out else ""
     print_table("Robustness", ["a", "b", "verdict", "holds"], rows, text_columns=3, caption=left_out)
+    if swaps:
+        unit = "shares of each run's own horizon" if part.horizon.relative else "seconds"
+        header = ["a", "b", "horizon", "better before", "better after"]
+        caption = f"exact, in {unit}; the first {_MOST_SWAPS} of a pair"
+        print_table("Horizons at which two arms swap", header, swaps, text_columns=2, caption=caption)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -120,8 +133,15 @@ def verdict_line(comparison: Comparison) -> str:
 
 
 def _frame(title: str, frame: pl.DataFrame, *, text: int = 1, caption: str = "") -> None:
-    rows = [[_cell(value) for value in row] for row in frame.iter_rows()]
-    print_table(title, frame.columns, rows, text_columns=text, caption=caption)
+    # A column of reasons says something only where something is missing.
+    shown = frame.drop(
+        [name for name in frame.columns if name == "reason" and frame[name].null_count() == frame.height]
+    )
+    if not shown.height:
+        print_table(title, ["none"], [], caption=caption)
+        return
+    rows = [[_cell(value) for value in row] for row in shown.iter_rows()]
+    print_table(title, shown.columns, rows, text_columns=text, caption=caption)
 
 
 def _cell(value: Any) -> str:
