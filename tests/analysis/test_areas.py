@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -45,7 +46,7 @@ def test_area_over_curve_equals_its_integral(logarithmic):
     for run in runs:
         stamps = [0.0, *(time for time, _ in run["trace"]), HORIZON]
         want = 0.0
-        for start, end in zip(stamps, stamps[1:], strict=False):
+        for start, end in pairwise(stamps):
             gap = min(max(gap_at(run["trace"], start, before=high), low), high)
             want += (1 - (scale(gap) - scale(low)) / (scale(high) - scale(low))) * (end - start)
         value = mine[order.index((run["arm"], run["instance"], run["seed"]))]
@@ -89,7 +90,7 @@ def test_confined_integral_equals_numerical_integration(kernel):
     for run in runs[:6]:
         stamps = [0.0, *(time for time, _ in run["trace"]), HORIZON]
         total = 0.0
-        for start, end in zip(stamps, stamps[1:], strict=False):
+        for start, end in pairwise(stamps):
             gap = gap_at(run["trace"], start, before=None)
             value = (0.5 if kernel.startswith("dimacs") else 1.0) if gap is None else functions[kernel](gap)
             total += value * integrate.quad(lambda t: math.exp(-t / alpha), start, end)[0]

@@ -53,7 +53,7 @@ def test_failing_needs_the_whole_interval_beyond_the_limit():
 
 def test_two_snapshots_are_refused_by_name():
     other = gl.Snapshot.from_values({f"{p}{k}": 9.0 for p in "pq" for k in range(8)}, name="newer")
-    with pytest.raises(MixedScoresError, match="snapshots differ: study:a is judged against mine .*newer"):
+    with pytest.raises(MixedScoresError, match=r"snapshots differ: study:a is judged against mine .*newer"):
         compare(side(), side(source="new", snapshot=other), draws=10)
 
 

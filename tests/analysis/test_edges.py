@@ -29,7 +29,8 @@ CASES = {
     "one arm": [run("a", i, s, [(s, 12.0)]) for i in "ij" for s in (1, 2)],
     "one run": [run("a", "i", 1, [(1, 12.0)])],
     "no common instance": [run("a", "i", 1, [(1, 12.0)]), run("b", "j", 1, [(1, 12.0)])],
-    "overflow": [run("a", "i", 1, [(1, 1e308)]), run("b", "i", 1, [(1, 12.0)]), run("a", "j", 1, []), run("b", "j", 1, [])],
+    "overflow": [run("a", "i", 1, [(1, 1e308)]), run("b", "i", 1, [(1, 12.0)]),
+                 run("a", "j", 1, []), run("b", "j", 1, [])],
     "reference beaten at once": [run(a, i, 1, [(0, 5.0)]) for a in "ab" for i in "ij"],
 }  # fmt: skip
 
@@ -118,7 +119,7 @@ def test_completeness_names_the_missing_cells():
 
 
 def test_a_saturated_run_is_one_without_an_accepted_candidate():
-    """At exactly theta·z* a candidate is not accepted; a strictly better one at the horizon is, though it has no width."""
+    """At exactly theta·z* a candidate is not accepted; a better one at the horizon is, though it has no width."""
     rows = [run("a", "i", 1, [(1, 11.0)]), run("a", "i", 2, [(10, 10.9)]), run("a", "i", 3, [])]
     campaign = gl.Campaign.from_runs(rows)
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")

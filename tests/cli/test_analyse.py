@@ -76,7 +76,8 @@ def test_tier_two_and_kernels_and_thresholds_are_taken(study, capsys):
     assert document["bootstrap"]["interval"] == "bca"
 
 
-def test_analyse_without_a_reference_says_what_to_give(study, capsys):
+@pytest.mark.usefixtures("study")
+def test_analyse_without_a_reference_says_what_to_give(capsys):
     assert run(["analyse", "traces.csv"]) == 2
     assert "--references" in capsys.readouterr().err
     code, document = as_json(capsys, "analyse", "traces.csv", "--policy", "analysis", "--draws", "50")

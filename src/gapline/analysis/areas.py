@@ -193,13 +193,7 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
             then = time[k + 1] if k + 1 < stop else end_of_run
             gap = (objective[k] - reference) / reference
             if mode == 0:
-                if code == 0:
-                    gap = gap / (gap + 2.0) if gap < np.inf else 1.0
-                elif code <= 2:
-                    gap = (objective[k] - reference) / max(objective[k], reference)
-                    gap = abs(gap) if code == 2 else gap
-                elif code == 3:
-                    gap = gap if objective[k] < parameter * reference else parameter - 1.0
+                gap = _kernel_gap(code, parameter, objective[k], reference)
                 rest = math.exp(-then / a)
                 term = gap * (left - rest)
                 left = rest
@@ -221,3 +215,14 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
             out[run] = total / (end_of_run * a)
         else:
             out[run] = total / end_of_run
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _kernel_gap(code, parameter, z, reference):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the gap of a built-in kernel; the compiled twin of `gapline.score.kernels` for one candidate."""
+    if code == 0:
+        return (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
+    if code == 3:
+        return (z - reference) / reference if z < parameter * reference else parameter - 1.0
+    gap = (z - reference) / max(z, reference)
+    return abs(gap) if code == 2 else gap

@@ -36,7 +36,7 @@ def print_analysis(analysis: Analysis) -> None:
         "Complementarity",
         similar.contrasts,
         text=3,
-        caption=f"{similar.contrasts.height} of {similar.pairs.height} within-panel pairs have similar scores, but different "
+        caption=f"{similar.contrasts.height} of {similar.pairs.height} within-panel pairs: similar scores, different "
         f"ends or attainment; absolute differences, "
         f"{similar.kernel} score, goal {similar.goal:g}, against {similar.reference}; counts with halved and doubled "
         f"thresholds: {_range(similar.grid)}",
@@ -75,7 +75,7 @@ def print_metrics(analysis: Analysis) -> None:
     counted = sum(not r.out_of_envelope for r in found)
     print_table(
         "Panel orderings that reverse",
-        ["panel", "a", "b", "from", "to", ""] if rows else ["none"],
+        ["panel", "a", "b", "from", "to", "mark"],
         rows,
         text_columns=6,
         caption=f"{counted} inside the envelopes, all readings; {part.metrics.pairs} non-tied tier-1 orderings in each",
@@ -137,9 +137,6 @@ def _frame(title: str, frame: pl.DataFrame, *, text: int = 1, caption: str = "")
     shown = frame.drop(
         [name for name in frame.columns if name == "reason" and frame[name].null_count() == frame.height]
     )
-    if not shown.height:
-        print_table(title, ["none"], [], caption=caption)
-        return
     rows = [[_cell(value) for value in row] for row in shown.iter_rows()]
     print_table(title, shown.columns, rows, text_columns=text, caption=caption)
 
