@@ -96,21 +96,21 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _walk(runs, run, time, gap, ranks, out_time, out_gap, where):  # type: ignore[no-untyped-def] # pragma: no cover
     """Keep the gaps of all runs sorted while time passes, and note where the wanted order statistics move."""
-    current = np.full(runs, np.inf)
     ordered = np.full(runs, np.inf)
+    owner, place_of = np.arange(runs), np.arange(runs)
     k = 0
     while k < len(time):
         now = time[k]
         while k < len(time) and time[k] == now:
-            old, new = current[run[k]], gap[k]
-            current[run[k]] = new
-            if new < old:
-                # The old value leaves its place and those between move up by one: mostly a short way.
-                place = np.searchsorted(ordered, old)
-                while place > 0 and ordered[place - 1] > new:
-                    ordered[place] = ordered[place - 1]
-                    place -= 1
-                ordered[place] = new
+            # A step passes few other runs, so walking from the run's own place beats searching for the new one.
+            place, new = place_of[run[k]], gap[k]
+            while place > 0 and ordered[place - 1] > new:
+                ordered[place] = ordered[place - 1]
+                owner[place] = owner[place - 1]
+                place_of[owner[place]] = place
+                place -= 1
+            ordered[place] = new
+            owner[place], place_of[run[k]] = run[k], place
             k += 1
         for level in range(len(ranks)):
             value = ordered[ranks[level] - 1]
