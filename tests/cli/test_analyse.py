@@ -123,3 +123,73 @@ def test_help_has_an_example(capsys):
     for name in ("analyse", "compare"):
         assert run([name, "--help"]) == 0
         assert f"gapline {name}" in capsys.readouterr().out
+
+
+CONTRACT = """seeds = [0, 1]
+[study]
+name = "small"
+[objective]
+checker = "tdvrptw"
+[time]
+horizon = 20
+[reference]
+snapshot = "references.json"
+policy = "analysis"
+[score]
+kernel = "{kernel}"
+goals = [0.05]
+[aggregate]
+contrasts = [["mine", "theirs"]]
+bootstrap = {{ draws = 77, seed = 5 }}
+[[instances]]
+path = "instances/small-0.vrp.json"
+[[arms]]
+name = "mine"
+solver = "kayros"
+[[arms]]
+name = "theirs"
+solver = "kayros"
+[[arms]]
+name = "coarse"
+solver = "kayros"
+tier = 2
+"""
+
+
+def write_study(folder, kernel="maxform"):
+    import gapline as gl
+
+    folder.mkdir()
+    write_traces(folder / "traces.csv", arms=("mine", "theirs", "coarse"))
+    campaign = gl.read(str(folder / "traces.csv"))
+    campaign.save(folder / "campaign")
+    names = campaign.runs["instance"].unique().to_list()
+    gl.Snapshot.from_values(dict.fromkeys(names, 100.0), name="2026").save(folder / "references.json")
+    (folder / "study.toml").write_text(CONTRACT.format(kernel=kernel))
+
+
+def test_a_contract_gives_the_defaults(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path / "study")
+    code, document = as_json(capsys, "analyse", "study")
+    assert code == 0
+    assert [(row["a"], row["b"]) for row in document["contrasts"]] == [("mine", "theirs")]
+    assert document["contrasts"][0]["declared"]
+    assert document["bootstrap"]["draws"] == 77
+    assert document["bootstrap"]["kernel"] == "maxform"
+    assert document["complementarity"]["goal"] == 0.05
+    assert document["metrics"]["pairs"] == 2
+    assert [row["reference"] for row in document["readings"]] == ["frozen", "analysis"]
+    code, document = as_json(capsys, "analyse", "study", "--arm", "mine", "--draws", "9")
+    assert (code, document["contrasts"], document["bootstrap"]["draws"]) == (0, [], 9)
+
+
+def test_contracts_that_ask_different_questions_are_not_compared_silently(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path / "old")
+    write_study(tmp_path / "new", kernel="squeezed")
+    assert run(["compare", "old:mine", "new:mine"]) == 1
+    assert "contracts differ in kernel: old declares maxform, new declares squeezed" in capsys.readouterr().err
+    code, document = as_json(capsys, "compare", "old:mine", "new:mine", "--kernel", "squeezed")
+    assert (code, document["kernel"], document["draws"]) == (0, "squeezed", 77)
+    assert document["difference"] == 0.0

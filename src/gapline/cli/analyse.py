@@ -1,10 +1,16 @@
 """`gapline analyse`: what changes when the choices change."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from gapline.cli import options
+
+if TYPE_CHECKING:
+    from gapline.cli.study_defaults import StudyDefaults
+    from gapline.envelope import Envelopes
+    from gapline.reference.snapshot import Snapshot
 
 
 @click.command("analyse")
@@ -16,16 +22,16 @@ from gapline.cli import options
 @click.option(
     "--contrast", "contrasts", nargs=2, multiple=True, metavar="A B", help="A declared contrast (repeatable)."
 )
-@click.option("--goal", type=float, default=0.01, show_default=True, help="Raw gap goal of attainment and times.")
+@click.option("--goal", type=float, default=None, help="Raw gap goal of attainment and times (default: 0.01).")
 @click.option("--ladder", "ladders", multiple=True, help="Runs column along which health is counted (repeatable).")
 @click.option("--max-score", type=float, default=None, help="Complementarity: scores as near as this are similar.")
 @click.option("--min-final", type=float, default=None, help="Complementarity: final gaps as far apart differ.")
 @click.option("--min-attainment", type=float, default=None, help="Complementarity: attainment as far apart differs.")
-@click.option("--weighting", default="panel", show_default=True, help="Of the intervals: panel, instance or run.")
+@click.option("--weighting", default=None, help="Of the intervals: panel (default), instance or run.")
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True)
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--draws", type=int, default=10_000, show_default=True, help="Bootstrap draws of instances.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draws.")
+@click.option("--level", type=float, default=None, help="Level of the intervals (default: 0.95).")
+@click.option("--draws", type=int, default=None, help="Bootstrap draws of instances (default: 10,000).")
+@click.option("--seed", type=int, default=None, help="Seed of the draws (default: 1).")
 @options.as_json
 def command(
     sources: tuple[str, ...],
@@ -39,6 +45,7 @@ def command(
     """Rescore the same runs under other choices and say what survives.
 
     With one snapshot the references are `frozen` and `analysis` (the runs folded into it); with several, their names.
+    A study's contract gives the defaults: contrasts, tiers, kernel, goal, weighting, draws.
 
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
@@ -46,37 +53,35 @@ def command(
 
     from gapline.analysis.analyse import analyse
     from gapline.cli import sources as reading
+    from gapline.cli.study_defaults import study_defaults
     from gapline.reference.alarm import find_alarms
     from gapline.report import analysis_tables, score_table
     from gapline.report.terminal import shown
     from gapline.score.kernels import PAPER_KERNELS
 
+    declared = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})
     accepted = {name: choices[name] for name in ("horizon", "transform", "validation", "allow_unchecked")}
-    envelopes = reading.accept(campaign, **accepted)
-    # Both policies are what this command compares: only a claim to have frozen is checked here.
-    policy = choices["policy"] if choices["policy"] == "frozen" else None
-    own = choices["policy"] == "analysis" and not (choices["references"] or choices["snapshots"])
-    picked = reading.choose_references(
-        envelopes,
-        sources,
-        references=choices["references"],
-        snapshots=choices["snapshots"],
-        policy="analysis" if own else policy,
-    )
-    snapshots = [choice.snapshot for choice in picked if choice.policy is None]
+    envelopes = reading.accept(campaign, declared, **accepted)
+    snapshots = _snapshots(envelopes, sources, declared, choices)
     alarms = find_alarms(snapshots, envelopes) if snapshots else []
     screen = {name: choices[name] for name in ("max_score", "min_final", "min_attainment") if choices[name] is not None}
+    arms = set(campaign.runs["arm"].to_list())
     analysis = analyse(
         campaign,
         envelopes,
         snapshots,
-        kernels=kernels or PAPER_KERNELS,
-        tier_two=tier_two,
-        declared=contrasts,
+        kernels=kernels or tuple(dict.fromkeys([*declared.kernels, *PAPER_KERNELS])),
+        tier_two=[*tier_two, *(arm for arm in declared.tier_two if arm in arms and arm not in tier_two)],
+        declared=contrasts or [pair for pair in declared.contrasts if arms.issuperset(pair)],
         ladders=ladders or None,
         screen=screen,
-        **{name: choices[name] for name in ("goal", "weighting", "interval", "level", "draws", "seed")},
+        goal=next(iter(declared.goals), 0.01) if choices["goal"] is None else choices["goal"],
+        interval=choices["interval"],
+        **{
+            name: getattr(declared, name) if choices[name] is None else choices[name]
+            for name in ("weighting", "level", "draws", "seed")
+        },
     )
     if as_json:
         document = analysis.document()
@@ -97,3 +102,28 @@ def command(
     for alarm in alarms:
         click.echo(f"ALARM {shown(alarm)}")
     return 1 if alarms else 0
+
+
+def _snapshots(
+    envelopes: "Envelopes", sources: Sequence[str], declared: "StudyDefaults", choices: dict[str, Any]
+) -> "list[Snapshot]":
+    """Find the snapshots as they are stored: folding the runs in is what this command compares them with.
+
+    A claim to have frozen is checked; without any snapshot the policy `analysis` leaves the runs' own best.
+    """
+    from dataclasses import replace
+
+    from gapline.cli import sources as reading
+    from gapline.errors import UsageError
+
+    policy = choices["policy"] or declared.policy
+    given = {name: choices[name] for name in ("references", "snapshots")}
+    try:
+        picked = reading.choose_references(
+            envelopes, sources, replace(declared, policy=None), policy="frozen" if policy == "frozen" else None, **given
+        )
+    except UsageError:
+        if policy != "analysis" or any(given.values()):
+            raise
+        return []
+    return [choice.snapshot for choice in picked]

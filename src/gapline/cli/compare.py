@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from gapline.analysis.comparison import Side
 
 
+# How the interval is drawn; it is no part of the question, so contracts may differ in it.
+_DRAWN = ("level", "draws", "seed")
+
+
 @click.command("compare")
 @click.argument("first", metavar="SOURCE[:ARM]")
 @click.argument("second", metavar="SOURCE[:ARM]")
@@ -17,13 +21,13 @@ if TYPE_CHECKING:
 @click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable).")
 @options.references
 @options.acceptance
-@click.option("--kernel", default="squeezed", show_default=True, help="Kernel of the score.")
-@click.option("--weight", default="uniform", show_default=True, help="uniform, early-log:TMIN, end-log:TCUT, steps:…")
-@click.option("--weighting", default="panel", show_default=True, help="panel, instance or run.")
+@click.option("--kernel", default=None, help="Kernel of the score (default: squeezed).")
+@click.option("--weight", default=None, help="uniform, early-log:TMIN, end-log:TCUT, steps:…")
+@click.option("--weighting", default=None, help="panel (default), instance or run.")
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True)
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the interval.")
-@click.option("--draws", type=int, default=10_000, show_default=True, help="Bootstrap draws of instances.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draws.")
+@click.option("--level", type=float, default=None, help="Level of the interval (default: 0.95).")
+@click.option("--draws", type=int, default=None, help="Bootstrap draws of instances (default: 10,000).")
+@click.option("--seed", type=int, default=None, help="Seed of the draws (default: 1).")
 @click.option(
     "--fail-if-worse",
     type=float,
@@ -47,8 +51,7 @@ def command(first: str, second: str, fail_if_worse: float | None, as_json: bool,
     from gapline.report.terminal import shown
 
     sides = [_side(given, choices) for given in (first, second)]
-    names = ("kernel", "weight", "weighting", "interval", "level", "draws", "seed")
-    comparison = compare(*sides, **{name: choices[name] for name in names})
+    comparison = compare(*sides, interval=choices["interval"], **_agreed([side.source for side in sides], choices))
     failed = fail_if_worse is not None and comparison.fails(fail_if_worse)
     if as_json:
         document = comparison.document() | {"fail_if_worse": fail_if_worse, "failed": failed}
@@ -65,31 +68,55 @@ def command(first: str, second: str, fail_if_worse: float | None, as_json: bool,
 
 def _side(given: str, choices: dict[str, Any]) -> "Side":
     """Read one side: `SOURCE:ARM` where no file has that whole name, else a source with one arm."""
+    from dataclasses import replace
     from pathlib import Path
 
     from gapline.analysis.comparison import Side, find_arm
     from gapline.cli import sources as reading
+    from gapline.cli.study_defaults import study_defaults
     from gapline.errors import UsageError
 
     source, _, name = given.rpartition(":")
     if Path(given).exists() or not source:
         source, name = given, ""
+    declared = study_defaults([source])
     campaign = reading.read_sources([source], arm=(), panel=choices["panel"], instance=choices["instance"])
     arm = find_arm(campaign, source, name or None)
     campaign = campaign.filter(arm=_literal(arm))
     accepted = {key: choices[key] for key in ("horizon", "transform", "validation", "allow_unchecked")}
-    envelopes = reading.accept(campaign, **accepted)
+    envelopes = reading.accept(campaign, declared, **accepted)
     if choices["policy"] in ("analysis", "both"):
         raise UsageError(
             f"--policy {choices['policy']}: expected a reference that both sides share, got one folded from each",
             hint="fold it once with `gapline snapshot fold` and give it with --snapshot",
         )
+    # A contract that folds its own runs in shares no reference with another: its snapshot is taken as stored.
+    declared = declared if declared.policy == "frozen" else replace(declared, policy=None)
     picked = reading.choose_references(
-        envelopes, [source], **{key: choices[key] for key in ("references", "snapshots", "policy")}
+        envelopes, [source], declared, **{key: choices[key] for key in ("references", "snapshots", "policy")}
     )
     if len(picked) > 1:
         raise UsageError(f"compare: expected one reference, got {len(picked)}", hint="give one --snapshot")
     return Side(source, arm, campaign, envelopes, picked[0].snapshot)
+
+
+def _agreed(sources: list[str], choices: dict[str, Any]) -> dict[str, Any]:
+    """Settle the choices that neither side may make alone: as typed, else as the contracts of both declare."""
+    from gapline.cli.study_defaults import NO_STUDY, study_defaults
+    from gapline.errors import MixedScoresError
+
+    # A source without a contract declares nothing, so the other side's holds.
+    declared = [found for source in sources if (found := study_defaults([source])) != NO_STUDY] or [NO_STUDY]
+    settled = {name: getattr(declared[0], name) if choices[name] is None else choices[name] for name in _DRAWN}
+    for name in ("kernel", "weight", "weighting"):
+        values = [next(iter(d.kernels), "squeezed") if name == "kernel" else getattr(d, name) for d in declared]
+        if choices[name] is None and values[0] != values[-1]:
+            raise MixedScoresError(
+                f"contracts differ in {name}: {sources[0]} declares {values[0]}, {sources[1]} declares {values[-1]}",
+                hint=f"state it with --{name}",
+            )
+        settled[name] = values[0] if choices[name] is None else choices[name]
+    return settled
 
 
 def _literal(name: str) -> str:
