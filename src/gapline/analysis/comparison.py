@@ -154,6 +154,8 @@ def compare(
         notes.append(
             f"machines differ: {listing(machines[0])} and {listing(machines[1])}; times are not comparable as such"
         )
+    for given, scored in zip((first, second), sides, strict=True):
+        notes += [f"{given.name}: {note}" for note in scored.notes]
     return Comparison(
         frame=_panels(boot, interval, level).with_columns(machine_differs=pl.lit(differs)),
         first=first.name,
@@ -172,7 +174,7 @@ def compare(
             "kernel": one.kernels[0], "weight": one.weight, "weighting": weighting, "transform": one.transform,
             "validation": one.validation, "interval": interval, "level": level, "draws": draws, "seed": seed,
         },
-        notes=tuple(dict.fromkeys([*notes, *one.notes, *sides[1].notes])),
+        notes=tuple(notes),
     )  # fmt: skip
 
 
