@@ -32,6 +32,7 @@ RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
     "elapsed": pl.Float64(),
     "cpu_time": pl.Float64(),
     "peak_memory": pl.Int64(),
+    "machine": pl.String(),
     "load": pl.Float64(),
     "foreign_share": pl.Float64(),
     "leftover": pl.Int64(),
@@ -209,6 +210,8 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "elapsed": ending.elapsed if ending is not None else None,
         "cpu_time": ending.cpu_time if ending is not None else None,
         "peak_memory": ending.peak_memory if ending is not None else None,
+        "machine": ", ".join(order.machine[name] for name in ("processor", "cores", "memory") if name in order.machine)
+        or None,
         "load": order.load,
         "foreign_share": ending.foreign_share if ending is not None else None,
         "leftover": ending.leftover if ending is not None else None,
