@@ -9,9 +9,9 @@ import gapline
 
 SOURCE = Path(gapline.__file__).parent
 # The order of the flow. `run` sees model, capture and check, never scores; report and run do not know each other.
-FLOW = ["errors", "model", "capture", "check", "envelope", "reference", "score", "summary", "analysis", "report", "run"]
-FLOW += ["serve", "archive", "cli", "testing", "__init__", "__main__", "figures"]
-FORBIDDEN = {"run": {"envelope", "reference", "score", "summary", "analysis", "report"}}
+FLOW = ["errors", "model", "capture", "check", "envelope_pass", "envelope", "reference", "score", "summary", "analysis"]
+FLOW += ["report", "run", "serve", "archive", "cli", "testing", "__init__", "__main__", "figures"]
+FORBIDDEN = {"run": {"envelope_pass", "envelope", "reference", "score", "summary", "analysis", "report"}}
 # `Campaign.from_runs` is a convenience on the noun; the import is inside the method.
 ALLOWED = {("model", "capture")}
 

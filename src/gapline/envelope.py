@@ -5,25 +5,23 @@ evidence of an overrun, not of quality: it stays in the campaign, out of the env
 incumbent is held to the horizon, so a run that stops early or crashes is neither punished nor rewarded for it.
 """
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.envelope_pass import Accepted, accept_candidates
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.hierarchy import hierarchy_notes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.transform import SYNTAX, Transform
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Unchecked(StrEnum):
@@ -117,7 +115,7 @@ def build_envelopes(
     _refuse_wrong_sense(campaign, declared)
     scored = _scored_horizons(campaign, horizon)
     objective = _transformed(campaign, declared)
-    columns = _run_pass(campaign, objective, scored, count_unchecked=policy is Unchecked.TRUST_SOLVER)
+    columns = accept_candidates(campaign, objective, scored, count_unchecked=policy is Unchecked.TRUST_SOLVER)
     _refuse_bad_runs(campaign, columns, declared)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))
@@ -128,7 +126,7 @@ def build_envelopes(
         )
     notes = [*_notes(campaign, columns, policy, scored)]
     if declared.hierarchical:
-        notes += _hierarchy_notes(campaign, declared)
+        notes += hierarchy_notes(campaign, declared)
     return Envelopes(
         runs=_runs_table(campaign, columns, scored, policy),
         time=columns.time,
@@ -137,218 +135,6 @@ def build_envelopes(
         unchecked=policy,
         notes=tuple(notes),
     )
-
-
-def thread_count() -> int:
-    """Return how many threads the compiled passes use: the cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def in_slices(weights: Integers, work: Callable[[int, int], None], *, threads: int | None = None) -> list[tuple[int, int]]:
-    """Call `work(low, high)` on consecutive slices of rows of about equal total weight, one per thread.
-
-    `work` must release the GIL to gain anything. Returns the slices.
-    """
-    threads = threads or thread_count()
-    total = int(weights.sum())
-    if threads == 1 or len(weights) < 2 * threads or total < 50_000:
-        slices = [(0, len(weights))]
-        work(0, len(weights))
-        return slices
-    ends = np.searchsorted(np.cumsum(weights), np.linspace(0, total, threads + 1)[1:-1], side="left") + 1
-    edges = [0, *(int(end) for end in ends), len(weights)]
-    slices = [(low, high) for low, high in zip(edges, edges[1:], strict=False) if low < high]
-    with ThreadPoolExecutor(len(slices)) as pool:
-        for future in [pool.submit(work, low, high) for low, high in slices]:
-            future.result()
-    return slices
-
-
-@dataclass(slots=True)
-class _Accepted:
-    """What the compiled pass found: the steps, and per run the counts and the place of the best candidate."""
-
-    time: Floats
-    objective: Floats
-    first: Integers
-    counts: dict[str, Integers]
-    terminal: NDArray[np.int8]
-    best_index: Integers
-    fault: Integers
-
-
-def _run_pass(campaign: Campaign, objective: Floats, horizon: Floats, *, count_unchecked: bool) -> _Accepted:
-    """Run the compiled pass in threads and close the gaps between their outputs in place."""
-    first = campaign.runs["first"].to_numpy()
-    count = campaign.runs["count"].to_numpy()
-    size = len(first)
-    names = ("captured", "rejected", "unchecked", "late", "steps")
-    counts = np.zeros((len(names), size), np.int64)
-    out_first = np.zeros(size, np.int64)
-    terminal = np.full(size, -1, np.int8)
-    best_index = np.full(size, -1, np.int64)
-    fault = np.full(size, -1, np.int64)
-    # Untouched pages of these cost nothing; each thread fills its own part from the left, and the parts are moved
-    # together afterwards, so that peak memory is the columns plus the steps.
-    offsets = np.concatenate(([0], np.cumsum(count)))
-    out_time, out_objective = np.empty(int(offsets[-1])), np.empty(int(offsets[-1]))
-    written: dict[int, int] = {}
-
-    def work(low: int, high: int) -> None:
-        written[low] = _accept_slices(
-            low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
-            count_unchecked, out_time, out_objective, out_first, counts, terminal, best_index, fault,
-        )  # fmt: skip
-
-    slices = in_slices(count, work)
-    end = 0
-    for low, high in slices:
-        start, size_here = int(offsets[low]), written[low]
-        out_first[low:high] += end - start
-        end += size_here
-    return _Accepted(
-        time=_close_gaps(out_time, slices, offsets, written),
-        objective=_close_gaps(out_objective, slices, offsets, written),
-        first=out_first,
-        counts=dict(zip(names, counts, strict=True)),
-        terminal=terminal,
-        best_index=best_index,
-        fault=fault,
-    )
-
-
-def _close_gaps(
-    column: Floats, slices: list[tuple[int, int]], offsets: Integers, written: dict[int, int]
-) -> Floats:
-    """Move each thread's part down to the end of the one before, then give the tail back."""
-    end = 0
-    for low, _ in slices:
-        start, size = int(offsets[low]), written[low]
-        if start != end and size:
-            _move_down(column, start, end, size)
-        end += size
-    column.resize(end, refcheck=False)
-    column.flags.writeable = False
-    return column
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # pragma: no cover
-    for k in range(size):
-        column[target + k] = column[source + k]
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
-    low, high, out, first, count, horizon, time, objective, verdict, count_unchecked,
-    out_time, out_objective, out_first, counts, terminal, best_index, fault,
-):  # fmt: skip
-    """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
-    # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
-    # a coin toss that no processor predicts, and plain loops over slices are turned into vector instructions.
-    start = out
-    for run in range(low, high):
-        begin, stop, limit = first[run], first[run] + count[run], horizon[run]
-        t, z, code = time[begin:stop], objective[begin:stop], verdict[begin:stop]
-        size = len(t)
-        rejected, unchecked, bounds = 0, 0, 0
-        for k in range(size):
-            rejected += code[k] == 0
-            unchecked += code[k] == 2
-            bounds += code[k] == 3
-        backwards = 0
-        for k in range(size - 1):
-            backwards += t[k + 1] < t[k]
-        end = _first_beyond(t, limit)
-        late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
-        for k in range(end, size):
-            late += (t[k] > limit) & (code[k] != 3)
-            faults += (t[k] != t[k]) & ((code[k] == 1) | (count_unchecked & (code[k] == 2)))
-
-        # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
-        best, place, steps = np.inf, -1, 0
-        new_time, new_objective = out_time[out : out + end], out_objective[out : out + end]
-        if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
-            for k in range(end):
-                faults += not ((z[k] > 0.0) & (z[k] < np.inf))
-            for k in range(end):
-                new_time[steps] = t[k]
-                new_objective[steps] = z[k]
-                better = z[k] < best
-                place = k if better else place
-                best = z[k] if better else best
-                steps += np.int64(better)
-        else:
-            for k in range(end):
-                valid = (code[k] == 1) | (count_unchecked & (code[k] == 2))
-                faults += valid & (not ((z[k] > 0.0) & (z[k] < np.inf)))
-                new_time[steps] = t[k]
-                new_objective[steps] = z[k]
-                better = valid & (z[k] < best)
-                place = k if better else place
-                best = z[k] if better else best
-                steps += np.int64(better)
-        steps = _coalesce(new_time, new_objective, steps)
-
-        terminal[run] = -1
-        for k in range(end - 1, -1, -1):
-            if code[k] != 3:
-                terminal[run] = 1 if count_unchecked and code[k] == 2 else code[k]
-                break
-        if faults:
-            fault[run] = _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked)
-        out_first[run] = out
-        counts[0, run] = size - bounds
-        counts[1, run] = rejected
-        counts[2, run] = unchecked
-        counts[3, run] = late
-        counts[4, run] = steps
-        best_index[run] = begin + place if place >= 0 else -1
-        out += steps
-    return out - start
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
-    low, high = 0, len(time)
-    while low < high:
-        middle = (low + high) // 2
-        if time[middle] <= limit:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
-    equal = 0
-    for k in range(steps - 1):
-        equal += time[k + 1] == time[k]
-    if equal == 0:
-        return steps
-    kept = 0
-    for k in range(1, steps):
-        kept += np.int64(time[k] != time[kept])
-        time[kept] = time[k]
-        objective[kept] = objective[k]
-    return kept + 1
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
-    for k in range(begin, stop):
-        t, z = time[k], objective[k]
-        if k > begin and t < time[k - 1]:
-            return k
-        valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
-        if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):
-            return k
-    # Only a negative stamp of an invalid candidate brings us here: it is counted as rejected, and no fault.
-    return -1
 
 
 def _refuse_wrong_sense(campaign: Campaign, transform: Transform) -> None:
@@ -413,7 +199,7 @@ def _apply(campaign: Campaign, transform: Transform) -> Floats:
     return transform.apply(campaign.objective)
 
 
-def _refuse_bad_runs(campaign: Campaign, found: _Accepted, transform: Transform) -> None:
+def _refuse_bad_runs(campaign: Campaign, found: Accepted, transform: Transform) -> None:
     """Turn the faults of the compiled pass into one error that names runs and values."""
     rows = np.flatnonzero(found.fault >= 0)
     if not len(rows):
@@ -434,13 +220,12 @@ def _refuse_bad_runs(campaign: Campaign, found: _Accepted, transform: Transform)
         )
     raise ObjectiveError(
         f"expected positive finite objectives (and times of 0 or more) under transform {transform}, "
-        f"got others in {len(bad):,} runs: "
-        + listing(bad, most=3),
+        f"got others in {len(bad):,} runs: " + listing(bad, most=3),
         hint=f"mark what is not feasible with valid=false, or declare a transform: {SYNTAX}",
     )
 
 
-def _notes(campaign: Campaign, found: _Accepted, policy: Unchecked, scored: Floats) -> list[str]:
+def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Floats) -> list[str]:
     notes = []
     unchecked = int(found.counts["unchecked"].sum())
     if unchecked and policy is Unchecked.TRUST_SOLVER:
@@ -449,56 +234,16 @@ def _notes(campaign: Campaign, found: _Accepted, policy: Unchecked, scored: Floa
         notes.append(f"{unchecked:,} unchecked candidates were left out")
     announced = campaign.runs["horizon"].fill_null(np.inf).to_numpy()
     if np.any((announced != scored) & np.isfinite(announced)):
-        notes.append("scored at a shorter horizon than the one announced to the solvers: conditional on the announced one")
+        notes.append(
+            "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
+        )
     if "clock" in campaign.runs.columns and campaign.runs["clock"].drop_nulls().n_unique() > 1:
         clocks = sorted(campaign.runs["clock"].drop_nulls().unique().to_list())
         notes.append(f"clocks differ between runs: {listing(clocks)}")
     return notes
 
 
-def _hierarchy_notes(campaign: Campaign, transform: Transform) -> list[str]:
-    """Check the paper's condition M > max{C(y) - C(y') : K(y') = K(y) + 1} on the observed solutions."""
-    violations = hierarchy_violations(campaign, transform)
-    if not violations.height:
-        return [f"transform {transform} keeps the lexicographic order of every observed pair of solutions"]
-    worst = listing(
-        (f"{i} (K={k:g}: needs M > {need:g}, has {m:g})" for i, k, need, m in violations.iter_rows()), most=3
-    )
-    return [f"transform {transform} breaks the lexicographic order on {violations.height} observed (instance, K): {worst}"]
-
-
-def hierarchy_violations(campaign: Campaign, transform: Transform) -> pl.DataFrame:
-    """List observed (instance, K) at which one more unit of the primary objective may look cheaper than none.
-
-    Columns: instance, primary (K), needed (max C at K minus min C at K + 1), multiplier (M in force).
-    """
-    count = campaign.runs["count"].to_numpy()
-    whole = campaign.compact()
-    size = whole.runs["size"].cast(pl.Float64).to_numpy() if transform.per_size else None
-    multiplier = np.broadcast_to(transform.multiplier(size), (len(whole),))
-    candidates = pl.DataFrame(
-        {
-            "instance": np.repeat(whole.runs["instance"].to_numpy(), count),
-            "multiplier": np.repeat(multiplier, count),
-            "primary": whole.primary,
-            "secondary": whole.secondary,
-            "verdict": whole.verdict,
-        }
-    ).filter(pl.col("verdict") == 1)
-    extremes = candidates.group_by("instance", "primary").agg(
-        most=pl.col("secondary").max(), least=pl.col("secondary").min(), multiplier=pl.col("multiplier").min()
-    )
-    above = extremes.select("instance", primary=pl.col("primary") - 1, least_above=pl.col("least"))
-    pairs = extremes.join(above, on=["instance", "primary"])
-    return (
-        pairs.with_columns(needed=pl.col("most") - pl.col("least_above"))
-        .filter(pl.col("needed") >= pl.col("multiplier"))
-        .select("instance", "primary", "needed", "multiplier")
-        .sort("needed", descending=True)
-    )
-
-
-def _runs_table(campaign: Campaign, found: _Accepted, scored: Floats, policy: Unchecked) -> pl.DataFrame:
+def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unchecked) -> pl.DataFrame:
     place = found.best_index
     empty = place < 0
     safe = np.where(empty, 0, place)

@@ -53,7 +53,14 @@ def campaign_from_traces(
     """Assemble runs read one by one."""
     everything = list(traces)
     rows = [
-        {"arm": t.arm, "instance": t.instance, "seed": t.seed, "panel": t.panel, "horizon": t.horizon, "status": t.status}
+        {
+            "arm": t.arm,
+            "instance": t.instance,
+            "seed": t.seed,
+            "panel": t.panel,
+            "horizon": t.horizon,
+            "status": t.status,
+        }
         | dict(t.carried)
         for t in everything
     ]

@@ -19,9 +19,9 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     keys = pl.concat([campaign.runs.select(RUN_KEY) for campaign in whole])
     twins = keys.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
     if twins.height:
-        names = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
+        clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
         raise TraceError(
-            f"merge: expected disjoint runs, got {twins.height} in more than one source: {names}",
+            f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
             hint="rename an arm, or leave one source out",
         )
     facts: dict[str, str] = {}

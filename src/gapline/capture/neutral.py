@@ -1,4 +1,4 @@
-"""The neutral trace: `arm,instance,seed,time,objective,valid` (+ panel, horizon, status, …) as CSV, JSONL, Parquet, frame.
+"""The neutral trace: `arm,instance,seed,time,objective,valid` (+ panel, horizon, status, …) as file, frame or records.
 
 A run that captured nothing is one row with empty `time` and `objective`. Without a `valid` column the solver's word
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
@@ -115,7 +115,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 def _read_arrow(path: Path) -> pl.DataFrame:
     with path.open("rb") as stream:
         magic = stream.read(6)
-    return pl.read_ipc(path, memory_map=False) if magic == b"ARROW1" else pl.read_ipc_stream(path)
+    return pl.read_ipc(path) if magic == b"ARROW1" else pl.read_ipc_stream(path)
 
 
 def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -143,7 +143,7 @@ def campaign_from_records(rows: Sequence[Mapping[str, Any]]) -> Campaign:
 
 
 def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
-    """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective) or (time, objective, valid)."""
+    """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective[, valid])."""
     rows: list[dict[str, Any]] = []
     any_verdict = False
     for number, run in enumerate(runs, start=1):
@@ -226,7 +226,11 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
         seed = seed_cells.set(~(whole == whole.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
     else:
         seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
-    for name, values, expected in (("arm", arm, "a name"), ("instance", instance, "a name"), ("seed", seed, "a whole number")):
+    for name, values, expected in (
+        ("arm", arm, "a name"),
+        ("instance", instance, "a name"),
+        ("seed", seed, "a whole number"),
+    ):
         bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
         if bad.any():
             rows = bad.arg_true().to_list()
@@ -263,10 +267,14 @@ def _read_attributes(
     if not names:
         return runs, notes
     attributes = table.select(names).with_columns(_run=pl.Series(run), _row=pl.int_range(table.height))
-    grouped = attributes.group_by("_run").agg(
-        *(pl.col(name).drop_nulls().first() for name in names),
-        *(pl.col(name).drop_nulls().n_unique().alias(f"_n_{name}") for name in names),
-    ).sort("_run")
+    grouped = (
+        attributes.group_by("_run")
+        .agg(
+            *(pl.col(name).drop_nulls().first() for name in names),
+            *(pl.col(name).drop_nulls().n_unique().alias(f"_n_{name}") for name in names),
+        )
+        .sort("_run")
+    )
     for name in names:
         varying = grouped.filter(pl.col(f"_n_{name}") > 1)
         if not varying.height:
@@ -387,7 +395,7 @@ def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint
         text = _as_text(cells).str.to_lowercase()
         if cells.dtype.is_float():
             text = text.str.strip_suffix(".0")
-    known = {name: VerdictCode.VALID for name in TRUE} | {name: VerdictCode.INVALID for name in FALSE}
+    known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
     known[""] = VerdictCode.UNCHECKED
     strange = ~text.fill_null("").is_in(list(known))
     if strange.any():

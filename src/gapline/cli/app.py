@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import rich_click as click
+from click.exceptions import Exit
 
 from gapline import __version__
 from gapline.errors import GaplineError, closest
@@ -15,10 +16,10 @@ COMMANDS = ("demo", "export", "merge", "snapshot", "score", "curve", "doctor")
 
 
 class _Commands(click.RichGroup):
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         if name not in COMMANDS:
             return None
         command = import_module(f"gapline.cli.{name.replace('-', '_')}").command
@@ -43,7 +44,7 @@ def gapline(debug: bool) -> None:
     """
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to end)
     """Run one command line and return its exit code."""
     debug = "--debug" in arguments
     # Accepted anywhere on the line: people add it at the end of the command that failed.
@@ -51,8 +52,8 @@ def run(arguments: list[str]) -> int:
     try:
         result = gapline.main(arguments, prog_name="gapline", standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+    except Exit as stop:
+        return int(stop.exit_code)
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -35,5 +35,7 @@ def command() -> None:
         click.echo(line)
     click.echo()
     print_curves(CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)))
-    click.echo("\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative")
+    click.echo(
+        "\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative"
+    )
     click.echo("next: gapline score YOUR_TRACES.csv --references YOUR_REFS.csv --horizon SECONDS")

@@ -10,7 +10,9 @@ from gapline.cli import options
 @click.command("export")
 @options.sources
 @click.option("-o", "--output", required=True, type=click.Path(), help="File to write: .csv, .jsonl or .parquet.")
-@click.option("--format", "form", type=click.Choice(["csv", "jsonl", "parquet"]), help="Where the name does not say it.")
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "jsonl", "parquet"]), help="Where the name does not say it."
+)
 def command(sources: tuple[str, ...], output: str, form: str | None, **filters: Any) -> None:
     """Write campaigns or studies as one neutral trace file.
 

@@ -27,7 +27,9 @@ sources = _together(
 )
 
 acceptance = _together(
-    click.option("--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."),
+    click.option(
+        "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
+    ),
     click.option("--transform", help="Declared transform: shift:C, reciprocal[:C], negate-shift:C, hierarchical:M."),
     click.option(
         "--validation",
@@ -45,6 +47,6 @@ references = _together(
         "--policy",
         type=click.Choice(["frozen", "analysis", "both"]),
         default=None,
-        help="`frozen` refuses a snapshot known after the runs; `analysis` folds the runs' best in; `both` side by side.",
+        help="`frozen` refuses values known after the runs; `analysis` folds the runs' best in; `both` side by side.",
     ),
 )

@@ -41,7 +41,8 @@ def command(
     from gapline.model.tables import RunKey
     from gapline.reference.alarm import find_alarms, negative_notes
     from gapline.report import score_table
-    from gapline.score.scores import DEFAULT_GOALS, score
+    from gapline.report.terminal import shown
+    from gapline.score.scores import DEFAULT_GOALS, score_grid
     from gapline.summary.means import summarise
 
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})
@@ -52,15 +53,15 @@ def command(
     )
     alarms = find_alarms([choice.snapshot for choice in chosen if choice.policy != "analysis"], envelopes)
     documents = []
-    for choice in chosen:
-        scores = score(
-            envelopes,
-            choice.snapshot,
-            kernels=kernels or ("squeezed",),
-            weight=weight or "uniform",
-            goals=goals or DEFAULT_GOALS,
-            policy=choice.policy,
-        )
+    readings = score_grid(
+        envelopes,
+        [choice.snapshot for choice in chosen],
+        kernels=kernels or ("squeezed",),
+        weights=[weight or "uniform"],
+        goals=goals or DEFAULT_GOALS,
+        policies=[choice.policy for choice in chosen],
+    )
+    for scores in readings:
         summary = summarise(scores, by=by or ("arm",), weighting=weighting or "panel", statistic=statistic)
         column = scores.frame[scores.kernels[0]]
         keys = [str(RunKey(*row)) for row in scores.frame.select("arm", "instance", "seed").iter_rows()]
@@ -77,7 +78,7 @@ def command(
         for line in score_table.note_lines([*summary.notes, *campaign.diagnostics.notes, *diagnostics]):
             click.echo(line)
     if as_json:
-        whole = documents[0] if len(documents) == 1 else {"readings": documents}
+        whole: dict[str, Any] = documents[0] if len(documents) == 1 else {"readings": documents}
         whole["alarms"] = [alarm.document() for alarm in alarms]
         whole["unreadable"] = {
             "count": campaign.diagnostics.problem_count,
@@ -88,5 +89,5 @@ def command(
         if campaign.diagnostics.problem_count:
             click.echo(score_table.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
         for alarm in alarms:
-            click.echo(f"ALARM {score_table.shown(alarm)}")
+            click.echo(f"ALARM {shown(alarm)}")
     return 1 if alarms else 0

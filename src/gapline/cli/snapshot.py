@@ -48,14 +48,16 @@ def freeze(source: str, name: str, output: str, validation: str, as_json: bool, 
     import json
     from dataclasses import asdict
 
+    from gapline.reference.alarm import find_alarms
     from gapline.reference.freeze import freeze as freeze_store
 
     frozen = freeze_store(source, name=name, trust_solver=validation == "solver", **options)
     snapshot = frozen.snapshot
     snapshot.save(output)
+    alarms = tuple(find_alarms(snapshot))
     if as_json:
         facts = _facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": [asdict(m) for m in frozen.moved]}
-        click.echo(json.dumps(facts, indent=1))
+        click.echo(json.dumps(facts | {"alarms": [alarm.document() for alarm in alarms]}, indent=1))
     else:
         click.echo(f"wrote {output}")
         _print_facts(snapshot)
@@ -64,7 +66,8 @@ def freeze(source: str, name: str, output: str, validation: str, as_json: bool, 
             now = "infeasible" if moved.repriced is None else repr(moved.repriced)
             why = f" ({_shown(moved.reason)})" if moved.reason else ""
             click.echo(f"moved: {_shown(moved.instance)}: stored {moved.stored!r}, now {now}{why}")
-    return 1 if frozen.moved else 0
+        _print_alarms(alarms)
+    return 1 if frozen.moved or alarms else 0
 
 
 @command.command("fold")

@@ -194,14 +194,14 @@ class Campaign:
         return "sha256:" + state.hexdigest()
 
     def compact(self) -> Self:
-        """Return a campaign whose columns hold the candidates of its runs and nothing else, in the order of the runs."""
+        """Return a campaign whose columns hold the candidates of its runs and nothing else, in their order."""
         first = self.runs["first"].to_numpy()
         count = self.runs["count"].to_numpy()
         expected = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
         if len(self.time) == int(count.sum()) and bool(np.all((first == expected) | (count == 0))):
             return self
         pieces = [(int(f), int(f + c)) for f, c in zip(first, count, strict=True)]
-        gathered = {
+        gathered: dict[str, Any] = {
             name: np.concatenate([column[a:b] for a, b in pieces]) if pieces else column[:0]
             for name, column in self.columns.items()
         }
@@ -236,7 +236,7 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     try:
         table = table.with_columns(pl.col(name).cast(dtype) for name, dtype in RUNS.items())
     except pl.exceptions.PolarsError as error:
-        raise TraceError(f"runs table: expected {({n: str(t) for n, t in RUNS.items()})}, got {error}") from error
+        raise TraceError(f"runs table: expected { ({n: str(t) for n, t in RUNS.items()}) }, got {error}") from error
     table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
     extras = [name for name in table.columns if name not in RUNS]
     table = table.select(*RUNS, *extras)

@@ -10,7 +10,7 @@ MOST_PROBLEMS = 100
 class Diagnostics:
     """Counts that come back with every campaign, so that nothing is dropped silently.
 
-    `problems` holds the first hundred messages (`file:line: expected …, got …`), `problem_count` says how many there were.
+    `problems` holds the first hundred messages (`file:line: expected …, got …`), `problem_count` how many there were.
     """
 
     sources: tuple[str, ...] = ()

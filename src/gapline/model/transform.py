@@ -28,15 +28,15 @@ class TransformKind(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
-SYNTAX = "none, shift:C (z + C), reciprocal[:C] (C / z), negate-shift:C (C - z), hierarchical:M or hierarchical:10n (M·K + C)"
+SYNTAX = "none, shift:C (z + C), reciprocal[:C] (C / z), negate-shift:C (C - z), hierarchical:M or :10n (M·K + C)"
 
 
 @dataclass(frozen=True, slots=True)
 class Transform:
     """A declared map from captured objectives to positive minimised ones.
 
-    `constant` is C, or the multiplier M of a hierarchical objective; with `per_size`, M is `constant` × n, where n comes
-    from the `size` column of the runs.
+    `constant` is C, or the multiplier M of a hierarchical objective; with `per_size`, M is `constant` × n, n being in
+    the `size` column of the runs.
 
     >>> Transform.parse("negate-shift:100").apply([30.0]).tolist()
     [70.0]
@@ -92,7 +92,7 @@ class Transform:
         return self.kind is TransformKind.HIERARCHICAL
 
     def apply(self, values: ArrayLike) -> Values:
-        """Transform objectives, bounds or references; scalarised values of a hierarchical objective stay as they are."""
+        """Transform objectives, bounds or references; scalarised values of a hierarchy stay as they are."""
         z = np.asarray(values, np.float64)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             if self.kind is TransformKind.SHIFT:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from gapline.envelope import Envelopes
-from gapline.errors import IntegrityError, listing
+from gapline.errors import IntegrityError, UsageError, listing
 from gapline.model.tables import RunKey
 from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
@@ -29,8 +29,9 @@ EXPLANATIONS = (
 class AlarmKind(StrEnum):
     """What contradicts what."""
 
-    CANDIDATE = "a checked candidate is better than a certified optimum"
+    CANDIDATE = "a candidate is better than a certified optimum"
     VALUE = "a frozen value is better than a certified optimum"
+    INSIDE = "a frozen value is not the optimum that its own certificate states"
     CERTIFICATES = "two snapshots certify different optima"
 
 
@@ -64,6 +65,12 @@ class Alarm:
         return asdict(self) | {"kind": self.kind.value}
 
 
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is no small relative difference."""
+    if not 0 <= tolerance < 1:
+        raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")
+
+
 def is_beaten(reference: float, value: float, tolerance: float = TOLERANCE) -> bool:
     """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
 
@@ -85,12 +92,15 @@ def find_alarms(
     Values are compared on the scale of the envelopes' transform; without envelopes, raw and in the direction `sense`
     (`min` unless a snapshot says otherwise). Entries that belong to different instance digests are not compared.
     """
+    check_tolerance(tolerance)
     given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
     alarms = []
     if envelopes is not None:
         for snapshot in given:
             alarms += _beaten_certificates(snapshot, envelopes, tolerance)
     maximise = envelopes.transform.maximises if envelopes is not None else snapshot_sense(given, sense) == "max"
+    for snapshot in given:
+        alarms += _contradicted_inside(snapshot, tolerance)
     for one, other in combinations(given, 2):
         for instance in sorted(one.values.keys() & other.values.keys()):
             alarm = _compare(instance, one, other, tolerance, maximise)
@@ -149,6 +159,20 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
         candidate = Side(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]
         alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
+    return alarms
+
+
+def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
+    """Find entries whose own certificate states another optimum than their value."""
+    alarms = []
+    for instance, entry in snapshot.values.items():
+        certificate = entry.more.get("certificate")
+        proven = certificate.get("proven_optimum") if isinstance(certificate, dict) else None
+        if not isinstance(proven, int | float) or entry.value is None:
+            continue
+        if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
+            side = Side(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
+            alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
     return alarms
 
 

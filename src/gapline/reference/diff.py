@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gapline.reference.alarm import TOLERANCE, snapshot_sense
+from gapline.reference.alarm import TOLERANCE, check_tolerance, snapshot_sense
 from gapline.reference.comparable import same_instance
 from gapline.reference.snapshot import Reference, Snapshot
 
@@ -77,6 +77,7 @@ def diff_snapshots(
     >>> [(d.instance, d.old, d.new) for d in diff.improved], [d.instance for d in diff.certified]
     ([('a', 10.0, 9.0)], ['a'])
     """
+    check_tolerance(tolerance)
     sign = -1.0 if snapshot_sense([old, new], sense) == "max" else 1.0
     found: dict[str, list[Difference]] = {name: [] for name in CLASSES}
     unchanged = 0

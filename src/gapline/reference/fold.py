@@ -1,5 +1,6 @@
 """Folding: a new snapshot from an old one and the runs that beat it. The old one stays what it was."""
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,8 +11,9 @@ from gapline.envelope import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, VerdictCode
-from gapline.reference.alarm import TOLERANCE, Alarm, best_runs, find_alarms, is_beaten
+from gapline.reference.alarm import TOLERANCE, Alarm, best_runs, check_tolerance, find_alarms, is_beaten
 from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.freeze import check_moment
 from gapline.reference.policy import kept_fields, known_after, run_entry, runs_digest
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Snapshot
@@ -80,6 +82,9 @@ def fold(
     """
     if include_late and campaign is None:
         raise UsageError("fold: expected the campaign beside include_late, got none")
+    check_tolerance(tolerance)
+    if as_of is not None:
+        check_moment(as_of)
     refuse_changed_instances(snapshot, envelopes.runs)
     checked, notes = _vouched(envelopes, trust_solver=trust_solver)
     if include_late and campaign is not None:
@@ -95,9 +100,10 @@ def fold(
         if before is None and not add:
             absent.append(row["instance"])
             continue
-        known = before is not None and before.value is not None
-        if before is not None and known and (before.certified or not is_beaten(reference, row["best"], tolerance)):
-            continue
+        if before is not None and before.value is not None:
+            unbeaten = math.isfinite(reference) and not is_beaten(reference, row["best"], tolerance)
+            if before.certified or unbeaten:
+                continue
         entry = run_entry(row, checked)
         if before is not None and before.instance_digest:
             entry["instance_digest"] = before.instance_digest
@@ -115,7 +121,7 @@ def fold(
             )
         )
     if absent:
-        notes.append(f"{len(absent)} instances are not in the snapshot and were not added: {listing(absent)}")
+        notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
     theirs = None if campaign is None else campaign.facts.get("checker")
     if snapshot.checker and theirs and theirs != snapshot.checker:
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
@@ -171,5 +177,5 @@ def _vouched(envelopes: Envelopes, *, trust_solver: bool) -> tuple[Envelopes, li
     doubtful = envelopes.runs.filter((pl.col("validation") != "checker") & pl.col("best").is_not_null())
     if trust_solver or not doubtful.height:
         return envelopes, []
-    note = f"{doubtful.height} runs were left out: only the solver vouches for their candidates"
+    note = f"runs left out because only the solver vouches for their candidates: {doubtful.height}"
     return envelopes.select(pl.col("validation") == "checker"), [note]

@@ -107,11 +107,18 @@ def freeze(source: str, *, name: str, **options: Any) -> Frozen:
         raise UsageError(f"freeze: expected options of FreezeRequest, got {listing(strange)}")
     request = FreezeRequest(location=location, name=name, **options)
     if request.as_of is not None:
-        try:
-            parse_moment(request.as_of)
-        except ValueError as error:
-            raise UsageError(f"as_of: {error}") from None
+        check_moment(request.as_of)
+    if request.sense not in (None, "min", "max"):
+        raise UsageError(f"sense: expected min or max, got {request.sense!r}")
     return find_store(scheme)(request)
+
+
+def check_moment(as_of: str) -> None:
+    """Refuse a declared date that is none."""
+    try:
+        parse_moment(as_of)
+    except ValueError as error:
+        raise UsageError(f"as_of: {error}") from None
 
 
 def find_store(scheme: str) -> Freeze:

@@ -1,6 +1,7 @@
 """Reference policies: what question a score against this snapshot answers, and the analysis reference."""
 
 import hashlib
+import math
 from enum import StrEnum
 from typing import Any
 
@@ -68,13 +69,13 @@ def analysis_snapshot(snapshot: Snapshot | None, envelopes: Envelopes, *, name: 
     names = best["instance"].to_list()
     entries = {} if snapshot is None else {instance: e.document() for instance, e in snapshot.values.items()}
     if snapshot is None:
-        prior = [float("nan")] * len(names)
+        prior = [math.nan] * len(names)
     else:
         sizes = instance_sizes(envelopes.runs)
         prior = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
     for row, reference in zip(best.iter_rows(named=True), prior, strict=True):
-        # Also true where there is no prior, or none that is a positive number.
-        if row["best"] < reference or not reference > 0:
+        # A prior of zero or below is the minimum, and stays, so that scoring refuses and lists it.
+        if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
             before = None if snapshot is None else snapshot.values.get(row["instance"])
             if before is not None and before.certified and not is_beaten(reference, row["best"], TOLERANCE):
@@ -140,8 +141,9 @@ def kept_fields(snapshot: Snapshot | None) -> dict[str, Any]:
 
 
 def runs_digest(runs: pl.DataFrame) -> str:
-    """Name a set of accepted runs by their keys and results, whatever their order."""
-    rows = runs.select(*RUN_KEY, "horizon", "best", "best_time").sort(RUN_KEY)
+    """Name a set of accepted runs by their keys, dates and results, whatever their order."""
+    dates = ["started"] if "started" in runs.columns else []
+    rows = runs.select(*RUN_KEY, "horizon", "best", "best_time", *dates).sort(RUN_KEY)
     return "sha256:" + hashlib.sha256(msgspec.json.encode(rows.rows())).hexdigest()
 
 
@@ -153,20 +155,15 @@ def _started(text: str) -> Any:
 
 
 def _folded_from(snapshot: Snapshot, runs: pl.DataFrame) -> bool:
-    if "fold" not in snapshot.more and not any("fold" in entry.more for entry in snapshot.values.values()):
-        return False
-    keys: dict[str, str | None] = {}
-    dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
-    for row, started in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
-        keys[str(RunKey(*row))] = started
-    for entry in snapshot.values.values():
-        fold = entry.more.get("fold")
-        if not isinstance(fold, dict) or fold.get("run") not in keys:
-            continue
-        ours, theirs = keys[str(fold["run"])], fold.get("started")
-        # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
-        if ours is None or theirs is None or ours == theirs:
-            return True
+    folds = [entry.more.get("fold") for entry in snapshot.values.values()]
+    folded = {str(fold["run"]): fold.get("started") for fold in folds if isinstance(fold, dict) and "run" in fold}
+    if folded:
+        dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
+        for row, ours in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
+            key = str(RunKey(*row))
+            # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
+            if key in folded and (ours is None or folded[key] is None or ours == folded[key]):
+                return True
     whole = snapshot.more.get("fold")
     if not isinstance(whole, dict) or not {"horizon", "best", "best_time"} <= set(runs.columns):
         return False

@@ -62,8 +62,16 @@ def reprice_entries(
             if _put_price(entry, value, priced, reason, tolerance):
                 withdrawn = "certificate withdrawn" if was_certified else ""
                 moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
-    notes = [f"{len(unpriced)} solutions could not be re-priced: {listing(unpriced)}"] if unpriced else []
-    return Repriced(tuple(moved), f"mamut-routing-lib {version('mamut-routing-lib')}", notes)
+    notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
+    return Repriced(tuple(moved), _checker_name(), notes)
+
+
+def _checker_name() -> str:
+    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
+    from mamut_routing_lib.td import checker
+
+    contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
+    return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
 
 
 def _put_price(entry: dict[str, Any], value: float, priced: float | None, reason: str, tolerance: float) -> bool:

@@ -55,7 +55,7 @@ def resolve_references(
     if not usable.all():
         bad = [name for name, fine in zip(names, usable, strict=True) if not fine]
         after = dict(zip(names, values, strict=True))
-        shown = [f"{name} ({_describe(snapshot.values.get(name), after[name], transform)})" for name in bad]
+        shown = [f"{name} ({_describe(snapshot.values.get(name), after[name])})" for name in bad]
         raise MissingReferenceError(
             f"{snapshot.name}: expected a positive reference for each of {len(names)} instances, "
             f"got {len(bad)} without: {listing(shown, most=_MOST)}",
@@ -103,13 +103,13 @@ def _column(entries: Sequence[Reference | None], name: str) -> Floats:
     return np.array([np.nan if value is None else value for value in found], np.float64)
 
 
-def _describe(entry: Reference | None, transformed: float, transform: object) -> str:
+def _describe(entry: Reference | None, transformed: float) -> str:
     if entry is None:
         return "missing"
     if entry.value is None:
         stated = entry.more.get("stated")
         return f"no number: {stated}" if stated else "no value"
-    return f"{entry.value:g}" + (f", transformed {transformed:g}" if transform is not None else "")
+    return f"{entry.value:g}" + (f", transformed {transformed:g}" if transformed != entry.value else "")
 
 
 def _hint(snapshot: Snapshot, bad: Sequence[str]) -> str:

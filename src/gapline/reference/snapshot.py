@@ -118,7 +118,6 @@ class Snapshot(BaseModel):
         document = {
             "schema": SCHEMA,
             "name": name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "as_of": as_of,
             "store": dict(store),
             "objective": objective,
@@ -143,10 +142,13 @@ class Snapshot(BaseModel):
         """Build a snapshot from numbers at hand."""
         if strangers := sorted(set(certified) - set(values)):
             raise SnapshotError(f"{name}: expected certified instances among the values, got {listing(strangers)}")
-        entries = {
-            instance: {"value": float(value), "certified": instance in certified, "source": source}
-            for instance, value in values.items()
-        }
+        entries: dict[str, dict[str, Any]] = {}
+        for instance, value in values.items():
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise SnapshotError(f"{name}: expected a number for {instance}, got {value!r}") from None
+            entries[instance] = {"value": number, "certified": instance in certified, "source": source}
         return cls.from_entries(entries, name=name, store={"name": "values"}, as_of=as_of, objective=objective)
 
     @classmethod
@@ -208,22 +210,34 @@ class Snapshot(BaseModel):
         return head | {"values": {instance: entry.document() for instance, entry in self.values.items()}}
 
     def save(self, path: str | Path) -> Path:
-        """Write the snapshot file; another snapshot that already has this name is never overwritten."""
+        """Write the snapshot file, dated today; another snapshot that already has this name is never overwritten."""
         file = Path(path)
         if file.exists():
-            there = read_document(file).get("digest")
-            if there != self.digest:
+            there = read_document(file)
+            if there.get("digest") != self.digest:
                 raise SnapshotError(
-                    f"{file}: expected a new file, got one that holds {there or 'something else'}",
+                    f"{file}: expected a new file, got one that holds {there.get('digest') or 'something else'}",
                     hint="a snapshot never changes: give the new one a name of its own",
                 )
-        document = self.document() | {"digest": self.digest}
+            if content_digest(there) == self.digest:
+                return file
+        created = self.created or datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        document = self.document() | {"created": created, "digest": self.digest}
         text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         write_atomically(file, lambda stream: stream.write(text.encode("utf-8")))
         return file
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers get snapshots by pickle, and a read-only view of a mapping cannot be pickled.
+        return _rebuild, (self.document(),)
+
+    def __deepcopy__(self, memo: object = None) -> Self:
+        return self
+
+    __copy__ = __deepcopy__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot) and self.digest == other.digest
@@ -277,6 +291,10 @@ def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
 
     file = Path(path)
     return freeze_snapshot(f"csv:{file}", name=name or file.stem)
+
+
+def _rebuild(document: dict[str, Any]) -> Snapshot:
+    return Snapshot.model_validate(document)
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def _series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, An
     values = [name for name in frame.columns if name not in keys]
     parts = frame.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): frame}
     return [
-        dict(zip(keys, key, strict=True)) | {name: part[name].to_list() for name in values} for key, part in parts.items()
+        dict(zip(keys, key, strict=True)) | {name: part[name].to_list() for name in values}
+        for key, part in parts.items()
     ]
 
 

@@ -49,10 +49,15 @@ def print_runs(scores: Scores, *, most: int = 200) -> None:
         first = "–" if row["first_time"] is None else f"{row['first_time']:.3f}"
         rows.append(
             [
-                row["arm"], row["instance"], str(row["seed"]), row["status"],
+                row["arm"],
+                row["instance"],
+                str(row["seed"]),
+                row["status"],
                 *(number(row[kernel]) for kernel in scores.kernels),
-                percent(row["final_gap"]), first, *(f"{row[n]:,}" for n in ("steps", "rejected", "late")),
-            ]  # fmt: skip
+                percent(row["final_gap"]),
+                first,
+                *(f"{row[n]:,}" for n in ("steps", "rejected", "late")),
+            ]
         )
     more = f"{scores.frame.height - most:,} more runs: use --json" if scores.frame.height > most else ""
     print_table("Runs", header, rows, text_columns=2, caption=more)

@@ -52,7 +52,9 @@ def print_table(
     """Print a table: the first columns are text, the others are numbers set flush right."""
     from rich import box
 
-    table = Table(title=escape(shown(title)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    table = Table(
+        title=escape(shown(title)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
+    )
     for k, name in enumerate(header):
         table.add_column(escape(shown(name)), justify="left" if k < text_columns else "right", overflow="fold")
     for row in rows:

@@ -14,7 +14,7 @@ COLOURS = ("cyan", "magenta", "yellow", "green", "red", "blue", "white", "bright
 
 
 class StepCurve(NamedTuple):
-    """A named right-continuous step curve; `value` holds from `time` to the next one, the last to the end of the plot."""
+    """A named right-continuous step curve; each value holds to the next time, the last to the end of the plot."""
 
     name: str
     time: Floats
@@ -38,10 +38,10 @@ def plot_steps(
     >>> curve = StepCurve("a", np.array([0.0, 5.0]), np.array([1.0, 0.0]))
     >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2))
     gap
-    1.00 ┤⠉⠉⠉⢹
-    0.00 ┤   ⢸⣀⣀⣀⣀
+    1.00 ┤⠉⠉⠉⠉⡇
+    0.00 ┤    ⣇⣀⣀⣀
          └────────
-          0  10 s
+          0   10 s
      ━ a
     """
     values = np.concatenate([curve.value for curve in curves])

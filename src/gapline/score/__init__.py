@@ -1,6 +1,6 @@
 """Envelopes and references turned into scores, companions and curves.
 
-`gapline.score` is this folder and also the function: `gl.score(envelopes, snapshot)` calls `gapline.score.scores.score`.
+`gapline.score` is this folder and also the function: `gl.score(…)` calls `gapline.score.scores.score`.
 """
 
 import sys

@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes, thread_count
+from gapline.envelope import Envelopes
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.model.result_table import ResultTable
+from gapline.model.threads import thread_count
 from gapline.reference.snapshot import Snapshot
 from gapline.score.integral import integrate_envelopes, step_gaps
 from gapline.score.kernels import Kernel, KernelCode, parse_kernel
@@ -199,7 +200,13 @@ def evaluate_steps(time: Floats, value: Floats, at: Floats) -> Floats:
 
 
 def _check_area(
-    envelopes: Envelopes, references: Floats, weights: Floats, kernel: Kernel, time: Floats, value: Floats, horizon: float
+    envelopes: Envelopes,
+    references: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    time: Floats,
+    value: Floats,
+    horizon: float,
 ) -> None:
     """Assert the area identity: the mean of the scores is the area of the mean curve over the horizon."""
     scores = integrate_envelopes(envelopes, references, kernels=[kernel], weight=parse_weight("uniform"))[:, 0]
@@ -240,7 +247,7 @@ def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Cumulate with compensation; equal times become one breakpoint, summed in order of size so that order is no input."""
+    """Cumulate with compensation; equal times become one breakpoint, summed by size so that order is no input."""
     total, lost = start, 0.0
     out_time[0], out_value[0] = 0.0, start
     size = 1

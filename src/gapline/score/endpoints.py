@@ -4,7 +4,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes, in_slices
+from gapline.envelope import Envelopes
+from gapline.model.threads import in_slices
 from gapline.score.kernels import raw_gap, squeezed_gap
 
 Floats = NDArray[np.float64]

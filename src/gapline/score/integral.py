@@ -15,8 +15,9 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapline.envelope import Envelopes, in_slices
+from gapline.envelope import Envelopes
 from gapline.errors import UsageError
+from gapline.model.threads import in_slices
 from gapline.score.kernels import Kernel, KernelCode, parse_kernel
 from gapline.score.time_weights import TimeWeight, parse_weight, width
 
@@ -47,7 +48,9 @@ def primal_integral(
     t, z = np.asarray(time, np.float64), np.asarray(objective, np.float64)
     in_order = np.all(t[1:] > t[:-1]) and np.all(z[1:] < z[:-1])
     if t.shape != z.shape or t.ndim != 1 or not in_order or (len(t) and not (t[0] >= 0 and t[-1] <= horizon)):
-        raise UsageError("primal_integral: expected steps of an envelope (times up, objectives down, inside the horizon)")
+        raise UsageError(
+            "primal_integral: expected steps of an envelope (times up, objectives down, inside the horizon)"
+        )
     if not (reference > 0 and np.isfinite(reference) and (not len(z) or z[-1] > 0)):
         raise UsageError(f"primal_integral: expected positive finite objectives and reference, got {reference}")
     scores = integrate(

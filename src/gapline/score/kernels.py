@@ -78,7 +78,7 @@ class Kernel:
 def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     """Return the squeezed gap (z - z*) / (z + z*), the paper's equation 2.
 
-    Lies in (-1, 1], smaller is better, 0 at the reference, negative below it, 1 without an incumbent (z = inf). It never
+    Lies in (-1, 1], smaller is better, 0 at the reference, negative below it, 1 without an incumbent (z = inf). Never
     overflows and is exactly 0 at equality.
 
     >>> squeezed_gap([20.0, 10.0, 5.0, float("inf")], 10.0).round(4).tolist()
@@ -103,7 +103,8 @@ def maxform_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     """
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(z), 1.0, (z - reference) / np.maximum(z, reference))
+        gap: Floats = np.where(np.isinf(z), 1.0, (z - reference) / np.maximum(z, reference))
+    return gap
 
 
 def berthold_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
@@ -137,7 +138,8 @@ def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     """
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(over="ignore"):
-        return (z - reference) / reference
+        gap: Floats = (z - reference) / reference
+    return gap
 
 
 def squeezed_from_raw(gap: ArrayLike, /) -> Floats:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -44,7 +45,9 @@ class TimeWeight:
     def check_horizons(self, horizons: Floats) -> None:
         """Refuse a weight that leaves nothing of some run's budget."""
         if self.code in (WeightCode.EARLY_LOG, WeightCode.END_LOG) and len(horizons) and horizons.min() <= self.cutoff:
-            raise UsageError(f"weight {self.name}: expected a cutoff below every horizon, got one of {horizons.min():g} s")
+            raise UsageError(
+                f"weight {self.name}: expected a cutoff below every horizon, got one of {horizons.min():g} s"
+            )
         if self.code is WeightCode.STEPS:
             edges, values = self.arrays()
             shortest = horizons.min() if len(horizons) else math.inf
@@ -58,7 +61,7 @@ def step_weight(name: str, edges: list[float], values: list[float]) -> TimeWeigh
     >>> step_weight("office hours", [0.0, 10.0], [1.0, 0.5]).name
     'office hours'
     """
-    good = len(edges) == len(values) > 0 and edges[0] == 0 and all(a < b for a, b in zip(edges, edges[1:], strict=False))
+    good = len(edges) == len(values) > 0 and edges[0] == 0 and all(a < b for a, b in pairwise(edges))
     if not good or not all(math.isfinite(v) and v >= 0 for v in values) or not all(map(math.isfinite, edges)):
         raise UsageError(
             f"weight {name}: expected increasing edges from 0 and nonnegative values, got {edges} and {values}"

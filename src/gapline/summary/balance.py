@@ -25,7 +25,8 @@ class Balance:
         per_arm = self.missing.group_by("arm").len().sort("arm")
         shown = listing(f"{arm} lacks {count:,} cells" for arm, count in per_arm.iter_rows())
         first = listing(
-            (f"{a}/{i}/{s}" for a, _, i, s in self.missing.select("arm", "panel", "instance", "seed").iter_rows()), most=3
+            (f"{a}/{i}/{s}" for a, _, i, s in self.missing.select("arm", "panel", "instance", "seed").iter_rows()),
+            most=3,
         )
         return [f"unbalanced: {shown} that other arms have ({first}); each mean is over what its arm has"]
 

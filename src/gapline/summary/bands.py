@@ -49,7 +49,9 @@ def curve_bands(
         part, part_references = envelopes.select(rows.tolist()), references[rows]
         horizon = 1.0 if relative else float(part.runs["horizon"].max())  # type: ignore[arg-type]
         grid = np.linspace(0.0, horizon, points)
-        curves, shares, strata = _instance_curves(part, part_references, grid, parse_kernel(kernel), goal, relative, rule)
+        curves, shares, strata = _instance_curves(
+            part, part_references, grid, parse_kernel(kernel), goal, relative, rule
+        )
         counts = draw_counts(strata, draws=draws, seed=seed)
         weights = counts * shares
         replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)

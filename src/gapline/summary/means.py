@@ -103,7 +103,9 @@ def summarise(
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
         row["final_gap"] = (
-            locate(present["final_gap"].gather(non_empty).to_numpy(), present_weights[non_empty]) if len(non_empty) else None
+            locate(present["final_gap"].gather(non_empty).to_numpy(), present_weights[non_empty])
+            if len(non_empty)
+            else None
         )
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
@@ -156,7 +158,9 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
 def check_horizons(frame: pl.DataFrame) -> None:
     """Refuse runs of one instance that were scored at different horizons; between instances they may differ."""
     clashing = (
-        frame.group_by("panel", "instance").agg(pl.col("horizon").unique().sort()).filter(pl.col("horizon").list.len() > 1)
+        frame.group_by("panel", "instance")
+        .agg(pl.col("horizon").unique().sort())
+        .filter(pl.col("horizon").list.len() > 1)
     ).sort("panel", "instance")
     if clashing.height:
         shown = listing((f"{i}: {listing(f'{h:g}' for h in hs)} s" for _, i, hs in clashing.iter_rows()), most=5)

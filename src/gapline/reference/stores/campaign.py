@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gapline.capture.read import read
-from gapline.errors import SnapshotError, UsageError, listing
+from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RunKey, VerdictCode
 from gapline.reference.freeze import FreezeRequest, Frozen
@@ -16,19 +16,17 @@ from gapline.reference.snapshot import Snapshot
 def freeze_campaign(request: FreezeRequest) -> Frozen:
     """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
     campaign = read(Path(request.location))
-    if request.sense not in (None, "min", "max"):
-        raise UsageError(f"sense: expected min or max, got {request.sense!r}")
     sense = request.sense or campaign.facts.get("sense", "min")
     trusted = ("checker", "solver") if request.trust_solver else ("checker",)
     entries, doubtful = _best_entries(campaign, sense, trusted)
     notes = []
     if doubtful:
-        notes.append(f"{doubtful} runs were left out: only the solver vouches for their candidates")
+        notes.append(f"runs left out because only the solver vouches for their candidates: {doubtful}")
     if not entries:
         hint = "`--validation solver` takes the solver's word" if doubtful else None
         raise SnapshotError(f"{request.location}: expected checked candidates, got none", hint=hint)
     if empty := sorted(set(campaign.runs["instance"]) - set(entries)):
-        notes.append(f"{len(empty)} instances without a checked candidate: {listing(empty)}")
+        notes.append(f"instances without a checked candidate: {len(empty)} ({listing(empty)})")
     store = {"name": "campaign", "version": request.version or campaign.digest(), "url": request.url}
     declared = request.declared()
     declared["objective"] = declared["objective"] or campaign.facts.get("objective")

@@ -8,7 +8,6 @@ from typing import Any
 
 from gapline.capture.neutral import FALSE, NUMBER, TRUE, read_bytes
 from gapline.errors import SnapshotError, TraceError, closest, listing
-from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
 from gapline.reference.snapshot import Snapshot, lines
 
@@ -22,11 +21,11 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
     """Freeze a references CSV; columns that gapline does not know are kept with their entries."""
     file = Path(request.location)
     entries = _read_entries(file)
-    # The base name, not the path: the same file has the same digest wherever it lies.
-    store = {"name": f"csv:{file.name}", "version": request.version or file_digest(file), "url": request.url}
+    # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
+    store = {"name": f"csv:{file.name}", "version": request.version, "url": request.url}
     snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
-    notes = (f"{len(unusable)} instances without a usable value: {listing(unusable)}",) if unusable else ()
+    notes = (f"instances without a usable value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
     return Frozen(snapshot, notes)
 
 

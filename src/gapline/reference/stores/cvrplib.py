@@ -34,7 +34,7 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
     store = {"name": "cvrplib", "version": request.version, "url": request.url}
     snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     bare = sum("instance_digest" not in entry for entry in entries.values())
-    notes = (f"{bare} solutions without a .vrp file beside them: their instances have no digest",) if bare else ()
+    notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
     return Frozen(snapshot, notes)
 
 

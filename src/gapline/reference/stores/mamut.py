@@ -5,6 +5,7 @@ entries are keyed by path inside the family (`n=20/Rifki-16`), and a family fold
 """
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from gapline.errors import SnapshotError, UsageError, closest, listing
+from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
 from gapline.reference.git_store import Commit, Repository, open_repository
 from gapline.reference.snapshot import Snapshot
@@ -61,7 +63,7 @@ class _Noticed:
 def freeze_mamut(request: FreezeRequest) -> Frozen:
     """Freeze one objective of one family at one commit."""
     where, _, revision = request.location.rpartition("@")
-    if not where:
+    if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
         where, revision = request.location, "HEAD"
     repository = open_repository(Path(where))
     commit = repository.commit(revision)
@@ -97,9 +99,10 @@ def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> 
         raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")
     if wanted is None:
         if len(folders) > 1:
+            common = posixpath.commonpath(folders) or "."
             raise UsageError(
                 f"{where}: expected one family, got {len(folders)}: {listing(sorted(folders))}",
-                hint="name one with --family FOLDER",
+                hint=f"name one with --family FOLDER; --family {common} takes them all",
             )
         return folders.pop()
     name = wanted.strip("/").removeprefix("./")
@@ -198,28 +201,25 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
         noticed.unusable.append(one.key)
         entry["stated"] = "no cost"
     if solution.objective_function not in (None, objective):
-        noticed.doubted.append(f"{one.key} says {solution.objective_function} inside")
+        noticed.doubted.append(f"{one.key}: {solution.objective_function}")
     who = [str(metadata[name]) for name in ("authors", "date") if metadata.get(name)]
     if who:
         entry["source"] = ", ".join(who) + f" ({one.bks})"
-    provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and abs_fits(v)}
+    provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and _fits(v)}
     if provenance:
         entry["provenance"] = provenance
     optimality = metadata.get("optimality")
     if isinstance(optimality, dict) and optimality.get("proven") is True and solution.cost is not None:
         entry["certified"] = True
-        entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and abs_fits(v)}
-        proven = optimality.get("proven_optimum")
-        if isinstance(proven, int | float) and abs(proven - solution.cost) > 1e-9 * abs(solution.cost):
-            noticed.doubted.append(f"{one.key} costs {solution.cost!r} and certifies {proven!r}")
+        entry["certificate"] = {k: v for k, v in optimality.items() if not isinstance(v, list | dict) and _fits(v)}
     if objective == _HIERARCHICAL and solution.cost is not None and solution.routes:
         entry |= {"primary": float(len(solution.routes)), "secondary": solution.cost}
     return entry
 
 
-def abs_fits(value: object) -> bool:
+def _fits(value: object) -> bool:
     """Say whether canonical JSON can hold a scalar: an integer beyond 2^53 is not one double."""
-    return not isinstance(value, int) or abs(value) <= 2**53
+    return not isinstance(value, int) or abs(value) <= EXACT
 
 
 def _describe_store(request: FreezeRequest, repository: Repository, commit: Commit, family: str) -> dict[str, Any]:
@@ -238,10 +238,10 @@ def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed:
     problems = (
         (unsolved, "instances without a solution for this objective"),
         (noticed.unusable, "solutions without a usable value"),
-        (noticed.undigested, "solutions without their instance in the clone: no instance digest"),
-        (noticed.doubted, "solutions that contradict themselves"),
+        (noticed.undigested, "solutions without their instance in the clone, so without its digest"),
+        (noticed.doubted, "solutions that state another objective inside"),
     )
-    return [f"{len(found)} {what}: {listing(sorted(found))}" for found, what in problems if found]
+    return [f"{what}: {len(found)} ({listing(sorted(found))})" for found, what in problems if found]
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from gapline.capture.neutral import NUMBER, read_bytes
 from gapline.errors import SnapshotError, TraceError, listing
-from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
 from gapline.reference.snapshot import Snapshot, lines
 
@@ -38,9 +37,9 @@ def freeze_solu(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{file}: expected lines such as `=opt= NAME VALUE`, got none")
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
-    store = {"name": f"solu:{file.name}", "version": request.version or file_digest(file), "url": request.url}
+    store = {"name": f"solu:{file.name}", "version": request.version, "url": request.url}
     snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
-    notes = (f"{len(unusable)} instances without a primal value: {listing(unusable)}",) if unusable else ()
+    notes = (f"instances without a primal value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
     return Frozen(snapshot, notes)
 
 

@@ -1,0 +1,198 @@
+"""The compiled pass over all candidates: which of them become steps, and how many were left out and why."""
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.model.campaign import Campaign
+from gapline.model.threads import in_slices
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What the compiled pass found: the steps, and per run the counts and the place of the best candidate."""
+
+    time: Floats
+    objective: Floats
+    first: Integers
+    counts: dict[str, Integers]
+    terminal: NDArray[np.int8]
+    best_index: Integers
+    fault: Integers
+
+
+def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *, count_unchecked: bool) -> Accepted:
+    """Run the compiled pass in threads and close the gaps between their outputs in place."""
+    first = campaign.runs["first"].to_numpy()
+    count = campaign.runs["count"].to_numpy()
+    size = len(first)
+    names = ("captured", "rejected", "unchecked", "late", "steps")
+    counts = np.zeros((len(names), size), np.int64)
+    out_first = np.zeros(size, np.int64)
+    terminal = np.full(size, -1, np.int8)
+    best_index = np.full(size, -1, np.int64)
+    fault = np.full(size, -1, np.int64)
+    # Untouched pages of these cost nothing; each thread fills its own part from the left, and the parts are moved
+    # together afterwards, so that peak memory is the columns plus the steps.
+    offsets = np.concatenate(([0], np.cumsum(count)))
+    out_time, out_objective = np.empty(int(offsets[-1])), np.empty(int(offsets[-1]))
+    written: dict[int, int] = {}
+
+    def work(low: int, high: int) -> None:
+        written[low] = _accept_slices(
+            low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
+            count_unchecked, out_time, out_objective, out_first, counts, terminal, best_index, fault,
+        )  # fmt: skip
+
+    slices = in_slices(count, work)
+    end = 0
+    for low, high in slices:
+        start, size_here = int(offsets[low]), written[low]
+        out_first[low:high] += end - start
+        end += size_here
+    return Accepted(
+        time=_close_gaps(out_time, slices, offsets, written),
+        objective=_close_gaps(out_objective, slices, offsets, written),
+        first=out_first,
+        counts=dict(zip(names, counts, strict=True)),
+        terminal=terminal,
+        best_index=best_index,
+        fault=fault,
+    )
+
+
+def _close_gaps(column: Floats, slices: list[tuple[int, int]], offsets: Integers, written: dict[int, int]) -> Floats:
+    """Move each thread's part down to the end of the one before, then give the tail back."""
+    end = 0
+    for low, _ in slices:
+        start, size = int(offsets[low]), written[low]
+        if start != end and size:
+            _move_down(column, start, end, size)
+        end += size
+    column.resize(end, refcheck=False)
+    column.flags.writeable = False
+    return column
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # pragma: no cover
+    for k in range(size):
+        column[target + k] = column[source + k]
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
+    low, high, out, first, count, horizon, time, objective, verdict, count_unchecked,
+    out_time, out_objective, out_first, counts, terminal, best_index, fault,
+):  # fmt: skip
+    """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
+    # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
+    # a coin toss that no processor predicts, and plain loops over slices are turned into vector instructions.
+    start = out
+    for run in range(low, high):
+        begin, stop, limit = first[run], first[run] + count[run], horizon[run]
+        t, z, code = time[begin:stop], objective[begin:stop], verdict[begin:stop]
+        size = len(t)
+        rejected, unchecked, bounds = 0, 0, 0
+        for k in range(size):
+            rejected += code[k] == 0
+            unchecked += code[k] == 2
+            bounds += code[k] == 3
+        backwards = 0
+        for k in range(size - 1):
+            backwards += t[k + 1] < t[k]
+        end = _first_beyond(t, limit)
+        late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
+        for k in range(end, size):
+            late += (t[k] > limit) & (code[k] != 3)
+            faults += (t[k] != t[k]) & ((code[k] == 1) | (count_unchecked & (code[k] == 2)))
+
+        # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
+        best, place, steps = np.inf, -1, 0
+        new_time, new_objective = out_time[out : out + end], out_objective[out : out + end]
+        if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
+            for k in range(end):
+                faults += not ((z[k] > 0.0) & (z[k] < np.inf))
+            for k in range(end):
+                new_time[steps] = t[k]
+                new_objective[steps] = z[k]
+                better = z[k] < best
+                place = k if better else place
+                best = z[k] if better else best
+                steps += better
+        else:
+            for k in range(end):
+                valid = (code[k] == 1) | (count_unchecked & (code[k] == 2))
+                faults += valid & (not ((z[k] > 0.0) & (z[k] < np.inf)))
+                new_time[steps] = t[k]
+                new_objective[steps] = z[k]
+                better = valid & (z[k] < best)
+                place = k if better else place
+                best = z[k] if better else best
+                steps += better
+        steps = _coalesce(new_time, new_objective, steps)
+
+        terminal[run] = -1
+        for k in range(end - 1, -1, -1):
+            if code[k] != 3:
+                terminal[run] = 1 if count_unchecked and code[k] == 2 else code[k]
+                break
+        if faults:
+            fault[run] = _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked)
+        out_first[run] = out
+        counts[0, run] = size - bounds
+        counts[1, run] = rejected
+        counts[2, run] = unchecked
+        counts[3, run] = late
+        counts[4, run] = steps
+        best_index[run] = begin + place if place >= 0 else -1
+        out += steps
+    return out - start
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
+    low, high = 0, len(time)
+    while low < high:
+        middle = (low + high) // 2
+        if time[middle] <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
+    equal = 0
+    for k in range(steps - 1):
+        equal += time[k + 1] == time[k]
+    if equal == 0:
+        return steps
+    kept = 0
+    for k in range(1, steps):
+        kept += time[k] != time[kept]
+        time[kept] = time[k]
+        objective[kept] = objective[k]
+    return kept + 1
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
+    for k in range(begin, stop):
+        t, z = time[k], objective[k]
+        if k > begin and t < time[k - 1]:
+            return k
+        valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
+        if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):
+            return k
+    # Only a negative stamp of an invalid candidate brings us here: it is counted as rejected, and no fault.
+    return -1

@@ -1,0 +1,38 @@
+"""Compiled passes over slices of runs, one slice per core."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+def thread_count() -> int:
+    """Return how many threads the compiled passes use: the cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_slices(
+    weights: Integers, work: Callable[[int, int], None], *, threads: int | None = None
+) -> list[tuple[int, int]]:
+    """Call `work(low, high)` on consecutive slices of rows of about equal total weight, one per thread.
+
+    `work` must release the GIL to gain anything. Returns the slices.
+    """
+    threads = threads or thread_count()
+    total = int(weights.sum())
+    if threads == 1 or len(weights) < 2 * threads or total < 50_000:
+        slices = [(0, len(weights))]
+        work(0, len(weights))
+        return slices
+    ends = np.searchsorted(np.cumsum(weights), np.linspace(0, total, threads + 1)[1:-1], side="left") + 1
+    edges = [0, *(int(end) for end in ends), len(weights)]
+    slices = [(low, high) for low, high in pairwise(edges) if low < high]
+    with ThreadPoolExecutor(len(slices)) as pool:
+        for future in [pool.submit(work, low, high) for low, high in slices]:
+            future.result()
+    return slices

@@ -1,0 +1,92 @@
+import pytest
+
+from gapline.envelope import build_envelopes
+from gapline.errors import IntegrityError
+from gapline.reference.alarm import EXPLANATIONS, AlarmKind, find_alarms, negative_notes
+from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.snapshot import Snapshot
+from reference.campaigns import campaign, envelopes
+
+RUNS = (("a", "i1", 1, [(1, 12.0), (5, 9.0)]), ("b", "i1", 1, [(2, 9.5)]), ("a", "i2", 1, [(1, 5.0)]))
+
+
+def snapshot(values, name="s", certified=(), digests=None):
+    entries = {
+        instance: {"value": value, "certified": instance in certified, "source": f"source of {name}"}
+        | ({"instance_digest": digests[instance]} if digests else {})
+        for instance, value in values.items()
+    }
+    return Snapshot.from_entries(entries, name=name, store={"name": "s"})
+
+
+def test_a_candidate_below_a_certified_optimum_is_shown_with_both_sides():
+    (alarm,) = find_alarms(snapshot({"i1": 10.0, "i2": 9.0}, certified=["i1"]), envelopes(*RUNS))
+    assert alarm.kind is AlarmKind.CANDIDATE
+    assert (alarm.certificate.value, alarm.other.value) == (10.0, 9.0)
+    assert "source of s" in str(alarm)
+    assert "run a/i1/1 at 5 s, valid by checker" in str(alarm)
+
+
+def test_values_within_the_tolerance_raise_no_alarm():
+    close = snapshot({"i1": 9.0 + 8e-9}, certified=["i1"])
+    assert find_alarms(close, envelopes(*RUNS)) == []
+    assert len(find_alarms(close, envelopes(*RUNS), tolerance=1e-10)) == 1
+
+
+def test_late_and_invalid_candidates_raise_no_alarm():
+    runs = envelopes(("a", "i1", 1, [(1, 12.0, True), (2, 1.0, False), (31, 1.0, True)]))
+    assert find_alarms(snapshot({"i1": 10.0}, certified=["i1"]), runs) == []
+
+
+def test_a_maximised_candidate_above_a_certified_optimum():
+    built = build_envelopes(campaign(("a", "i1", 1, [(1, 12.0)])), transform="negate-shift:100")
+    (alarm,) = find_alarms(snapshot({"i1": 10.0}, certified=["i1"]), built)
+    assert (alarm.certificate.value, alarm.other.value) == (10.0, 12.0)
+    assert find_alarms(snapshot({"i1": 13.0}, certified=["i1"]), built) == []
+
+
+def test_a_frozen_value_below_a_certified_one():
+    old, new = snapshot({"i1": 10.0, "i2": 5.0}, "old", certified=["i1"]), snapshot({"i1": 9.0, "i2": 4.0}, "new")
+    for pair in ([old, new], [new, old]):
+        (alarm,) = find_alarms(pair)
+        assert alarm.kind is AlarmKind.VALUE
+        assert (alarm.certificate.value, alarm.other.value) == (10.0, 9.0)
+        assert "snapshot old" in alarm.certificate.source
+        assert "snapshot new" in alarm.other.source
+    assert find_alarms([old, new], sense="max") == []
+    assert find_alarms([old, snapshot({"i1": 11.0}, "worse")]) == []
+
+
+def test_two_certificates_that_differ():
+    one, other = (snapshot({"i1": value}, name, certified=["i1"]) for value, name in ((10.0, "one"), (11.0, "other")))
+    (alarm,) = find_alarms([one, other])
+    assert alarm.kind is AlarmKind.CERTIFICATES
+    assert (alarm.certificate.value, alarm.other.value) == (10.0, 11.0)
+
+
+def test_certificates_of_different_instances_are_not_compared():
+    one = snapshot({"i1": 10.0}, "one", ["i1"], {"i1": "sha256:aa"})
+    other = snapshot({"i1": 11.0}, "other", ["i1"], {"i1": "sha256:bb"})
+    assert find_alarms([one, other]) == []
+    with pytest.raises(IntegrityError, match="i1: sha256:aa in snapshot one but sha256:bb in snapshot other"):
+        refuse_changed_instances([one, other])
+
+
+def test_runs_of_another_instance_are_refused():
+    one = snapshot({"i1": 10.0, "i2": 5.0}, "one", (), {"i1": "sha256:aa", "i2": "sha256:cc"})
+    runs = envelopes(*RUNS, instance_digest=["sha256:bb", "sha256:bb", "sha256:cc"]).runs
+    with pytest.raises(
+        IntegrityError, match="got 1 that changed: i1: sha256:bb in runs of a but sha256:aa in snapshot one"
+    ):
+        refuse_changed_instances(one, runs)
+    refuse_changed_instances(one, envelopes(*RUNS, instance_digest=["sha256:aa", None, "sha256:cc"]).runs)
+
+
+def test_negative_scores_come_with_their_four_explanations():
+    notes = negative_notes([("a/i/1", -0.25), ("b/i/1", 0.5), ("c/i/1", -0.5)])
+    assert notes[0] == "2 runs score below zero: c/i/1 (-0.5), a/i/1 (-0.25)"
+    assert "not a certificate" in notes[1]
+    assert [line.removeprefix("- ") for line in notes[2:]] == list(EXPLANATIONS)
+    assert [text.partition(":")[0] for text in EXPLANATIONS] == [
+        "improvement", "stale reference", "instance mismatch", "defect",
+    ]  # fmt: skip

@@ -1,0 +1,154 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+
+from gapline.envelope import build_envelopes
+from gapline.errors import IntegrityError, UsageError
+from gapline.model.campaign import Campaign
+from gapline.reference.alarm import AlarmKind
+from gapline.reference.diff import diff_snapshots
+from gapline.reference.fold import fold, fold_snapshot
+from gapline.reference.snapshot import Snapshot
+from reference.campaigns import campaign, drawn_runs, envelopes, references
+
+RUNS = (
+    ("a", "i1", 1, [(1, 12.0), (5, 9.0)]),
+    ("b", "i1", 1, [(2, 9.0)]),
+    ("a", "i2", 1, [(1, 20.0)]),
+    ("a", "i3", 1, [(1, 7.0)]),
+)
+OLD = Snapshot.from_values({"i1": 10.0, "i2": 5.0, "i3": 8.0}, name="old", certified=["i3"], as_of="2026-01-01")
+
+
+def test_only_what_is_beaten_changes_and_names_its_run(tmp_path):
+    file = OLD.save(tmp_path / "old.json")
+    before = file.read_bytes()
+    folded = fold(OLD, envelopes(*RUNS, best_solution_digest=["d1", "d2", "d3", "d4"]), name="new")
+    assert [(c.instance, c.old, c.new, c.arm, c.run, c.time, c.solution_digest) for c in folded.changes] == [
+        ("i1", 10.0, 9.0, "b", "b/i1/1", 2.0, "d2")
+    ]
+    new = folded.snapshot
+    assert new.parent == OLD.digest
+    assert new.values["i2"] == OLD.values["i2"]
+    assert new.values["i1"].source == "run b/i1/1 at 2 s, valid by checker"
+    assert new.values["i1"].more["fold"]["solution_digest"] == "d2"
+    new.save(tmp_path / "new.json")
+    assert file.read_bytes() == before
+
+
+def test_a_certified_value_is_never_replaced_but_raises_an_alarm():
+    folded = fold(OLD, envelopes(*RUNS), name="new")
+    assert folded.snapshot.values["i3"] == OLD.values["i3"]
+    assert [(a.kind, a.instance) for a in folded.alarms] == [(AlarmKind.CANDIDATE, "i3")]
+
+
+def test_the_tolerance_is_relative():
+    runs = envelopes(("a", "i1", 1, [(1, 10.0 * (1 - 5e-10))]))
+    assert fold_snapshot(OLD, runs, name="new") is OLD
+    assert fold_snapshot(OLD, runs, name="new", tolerance=1e-10).values["i1"].value == 10.0 * (1 - 5e-10)
+
+
+def test_late_candidates_count_only_when_asked_for():
+    late = campaign(
+        ("a", "i1", 1, [(1, 12.0, True), (31, 8.0, True), (32, 1.0, False)]), ("a", "i2", 1, [(40, 4.0, True)])
+    )
+    built = build_envelopes(late)
+    assert fold_snapshot(OLD, built, name="new") is OLD
+    folded = fold(OLD, built, name="new", include_late=True, campaign=late)
+    assert [(c.instance, c.new, c.time) for c in folded.changes] == [("i1", 8.0, 31.0), ("i2", 4.0, 40.0)]
+    with pytest.raises(UsageError, match="expected the campaign"):
+        fold(OLD, built, name="new", include_late=True)
+
+
+def test_the_solvers_word_is_not_folded_unless_asked_for():
+    runs = envelopes(*RUNS, validation=["solver", "solver", "checker", "checker"])
+    folded = fold(OLD, runs, name="new")
+    assert folded.snapshot is OLD
+    assert folded.notes == ("runs left out because only the solver vouches for their candidates: 2",)
+    assert fold_snapshot(OLD, runs, name="new", trust_solver=True).values["i1"].value == 9.0
+
+
+def test_instances_the_snapshot_does_not_have_are_added_only_when_asked_for():
+    small = Snapshot.from_values({"i2": 30.0}, name="small")
+    folded = fold(small, envelopes(*RUNS), name="new")
+    assert list(folded.snapshot.values) == ["i2"]
+    assert folded.notes == ("instances that the snapshot does not have, not added: 2 (i1, i3)",)
+    assert list(fold_snapshot(small, envelopes(*RUNS), name="new", add=True).values) == ["i1", "i2", "i3"]
+
+
+def test_a_raw_value_is_stored_and_beaten_on_the_transformed_scale():
+    built = build_envelopes(
+        campaign(("a", "i1", 1, [(1, 12.0)]), ("a", "i2", 1, [(1, 4.0)])), transform="negate-shift:100"
+    )
+    folded = fold_snapshot(OLD, built, name="new")
+    assert (folded.values["i1"].value, folded.values["i2"].value) == (12.0, 5.0)
+
+
+def test_components_of_a_hierarchical_objective_are_folded():
+    runs = pl.DataFrame(
+        {"arm": ["a"], "instance": ["i"], "seed": [1], "horizon": [30.0], "size": [100.0], "first": [0], "count": [2],
+         "validation": ["checker"]}
+    )  # fmt: skip
+    made = Campaign.from_arrays(
+        runs=runs, time=np.array([1.0, 2.0]), objective=np.array([300.0, 260.0]), verdict=np.ones(2, np.uint8),
+        primary=np.array([3.0, 3.0]), secondary=np.array([300.0, 260.0]),
+    )  # fmt: skip
+    built = build_envelopes(made, transform="hierarchical:10n")
+    entry = {"value": 3280.0, "primary": 3.0, "secondary": 280.0}
+    old = Snapshot.from_entries({"i": entry}, name="old", store={"name": "s"})
+    new = fold_snapshot(old, built, name="new").values["i"]
+    assert (new.value, new.primary, new.secondary) == (3260.0, 3.0, 260.0)
+    better = Snapshot.from_entries({"i": entry | {"primary": 2.0}}, name="better", store={"name": "s"})
+    assert fold_snapshot(better, built, name="new") is better
+
+
+def test_wrong_use_is_refused():
+    for options, message in (({"tolerance": -1.0}, "tolerance"), ({"as_of": "soon"}, "as_of")):
+        with pytest.raises(UsageError, match=f"{message}: expected"):
+            fold(OLD, envelopes(*RUNS), name="new", **options)
+
+
+def test_a_changed_instance_is_refused():
+    old = Snapshot.from_entries({"i1": {"value": 10.0, "instance_digest": "sha256:aa"}}, name="o", store={"name": "s"})
+    with pytest.raises(IntegrityError, match="got 1 that changed"):
+        fold(old, envelopes(RUNS[0], instance_digest=["sha256:bb"]), name="new")
+    same = fold_snapshot(old, envelopes(RUNS[0], instance_digest=["sha256:aa"]), name="new")
+    assert same.values["i1"].instance_digest == "sha256:aa"
+
+
+def test_as_of_moves_to_the_last_start():
+    runs = envelopes(RUNS[0], started=["2026-05-01T00:00:00Z"])
+    assert fold_snapshot(OLD, runs, name="new").as_of == "2026-05-01T00:00:00Z"
+    assert fold_snapshot(OLD, envelopes(RUNS[0]), name="new").as_of is None
+    assert fold_snapshot(OLD, envelopes(RUNS[0]), name="new", as_of="2026-06-01").as_of == "2026-06-01"
+
+
+@given(drawn_runs(), references)
+def test_fold_is_idempotent(runs, values):
+    built = envelopes(*runs)
+    once = fold_snapshot(Snapshot.from_values(values, name="old"), built, name="new")
+    assert fold_snapshot(once, built, name="newer") is once
+
+
+@given(drawn_runs(), references)
+def test_fold_is_monotone(runs, values):
+    """No value gets worse, none is better than the best candidate, and what is left unbeaten stays to the last bit."""
+    old, built = Snapshot.from_values(values, name="old"), envelopes(*runs)
+    new = fold_snapshot(old, built, name="new")
+    diff = diff_snapshots(old, new)
+    assert not diff.worsened
+    assert not diff.added
+    assert not diff.removed
+    best = dict(built.runs.group_by("instance").agg(best=pl.col("best").min()).iter_rows())
+    for name, value in values.items():
+        found = best.get(name)
+        expected = found if found is not None and value - found > 1e-9 * value else value
+        assert new.values[name].value == expected
+
+
+@given(drawn_runs(), references)
+def test_fold_does_not_depend_on_the_order_of_the_runs(runs, values):
+    old = Snapshot.from_values(values, name="old")
+    forward, backward = (fold_snapshot(old, envelopes(*order), name="new") for order in (runs, runs[::-1]))
+    assert forward.digest == backward.digest

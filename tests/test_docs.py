@@ -1,0 +1,43 @@
+"""Every command and every Python block in the README and the docs runs as it stands, in an empty directory."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+def script_of(block: str) -> str:
+    """Turn a console block into a script: lines after `$ ` are commands, here-documents included."""
+    lines, inside = [], None
+    for line in block.splitlines():
+        if inside is not None:
+            lines.append(line)
+            inside = None if line == inside else inside
+        elif line.startswith("$ "):
+            lines.append(line[2:])
+            mark = re.search(r"<<'?(\w+)'?", line)
+            inside = mark.group(1) if mark else None
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
+def test_a_page_runs_as_it_stands(page, tmp_path):
+    """The console blocks in order, then the Python blocks as one script, in the same directory."""
+    script = "set -euo pipefail\n" + "\n".join(script_of(block) for block in blocks(page, "console"))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in (["bash", "-c", script], [sys.executable, "-c", "\n".join(blocks(page, "python"))]):
+        done = subprocess.run(
+            command, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
