@@ -37,7 +37,7 @@ def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting
     """
     rule = parse_weighting(weighting)
     # A group without a key (`by=[]`) is the whole table.
-    table = runs.select(*by, "panel", "instance").with_columns(_all=pl.lit(0))
+    table = runs.select(list(dict.fromkeys([*by, "panel", "instance"]))).with_columns(_all=pl.lit(0))
     group = [*by, "_all"]
     runs_of_instance = pl.len().over(*group, "panel", "instance")
     instances = pl.struct("panel", "instance").n_unique()
