@@ -21,7 +21,7 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
         "facts": _facts(study),
         "kernels": [kernel["name"] for kernel in head["kernels"]],
         "snapshots": [{"name": shown(e.snapshot.name), "policy": e.policy} for e in study.snapshots],
-        "goals": [{"value": _javascript_number(goal), "text": f"{100 * goal:g} %"} for goal in study.goals],
+        "goals": [f"{100 * goal:g} %" for goal in study.goals],
         "weighting": study.weighting,
         "headline": headline,
         "subline": subline,
@@ -33,12 +33,6 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
         "contract": study.contract,
         "provenance": _provenance(study, head),
     }
-
-
-def _javascript_number(value: float) -> str:
-    """Return a number as the browser writes it, so that a choice can be found by its text."""
-    text = repr(float(value))
-    return text.removesuffix(".0")
 
 
 def _facts(study: ReportInput) -> str:
@@ -65,14 +59,15 @@ def _headline(study: ReportInput) -> tuple[str, str]:
     if len(ranked) == 1:
         return f"{shown(ranked[0]['arm'])}: {mean}", "One arm is shown."
     first, second = ranked[0]["arm"], ranked[1]["arm"]
-    words = f"{shown(first)} is ahead of {shown(second)} by {number(ranked[1][kernel] - ranked[0][kernel])}"
+    ahead = f"{shown(first)} is ahead of {shown(second)} by "
     for row in study.contrasts.frame.iter_rows(named=True) if study.contrasts is not None else ():
         if {row["a"], row["b"]} == {first, second} and row["low"] is not None:
             low, high = (row["low"], row["high"]) if row["a"] == first else (-row["high"], -row["low"])
             sure = "excludes 0" if high < 0 else "includes 0: the order is not settled"
+            words = ahead + number(abs(row["difference"]))
             span = f"{low:+.5f} to {high:+.5f}".replace("-", "−")
             return words, f"{mean}. {100 * study.level:g} % interval of the difference {span}, which {sure}."
-    return words, f"{mean}."
+    return ahead + number(ranked[1][kernel] - ranked[0][kernel]), f"{mean}."
 
 
 def _cards(study: ReportInput) -> list[dict[str, str]]:

@@ -108,8 +108,9 @@ function renderInstance() {
     }), (k) => here[k] === shownRun());
   const certified = references.certified[unit] ? "certified" : "not certified";
   byId("instance-caption").textContent = `Reference ${formatValue(references.references[unit])}, ${certified}${references.source[unit] ? ", " + references.source[unit] : ""}. Choose a run to see its candidates.`;
-  if (here.length) drawRuns(here.flatMap((r) => gapRows(r, secondsClock(r)).rows), secondsClock(here[0]));
-  else clearChart("instance-chart", "All arms of this instance are hidden.");
+  const lines = here.flatMap((r) => gapRows(r, secondsClock(r)).rows);
+  if (lines.length) drawRuns(lines, secondsClock(here[0]));
+  else clearChart("instance-chart", here.length ? "No run here has a gap under this choice." : "The arms that ran here are hidden.");
   setTools("instance-tools", "runs", () => ({
     header: ["panel", "instance", "arm", "seed", "score", "final_gap", "hit", "goal", "steps", "rejected", "late", "status"],
     rows: here.map((r) => [head.panels[head.units.panel[unit]], head.units.name[unit], head.arms[runs.arm[r]], runs.seed[r], reading.score[r], reading.finalGap[r],
@@ -138,7 +139,10 @@ function renderRun() {
   const { head, runs, reading, choice, steps } = page;
   const run = shownRun();
   if (run === null) {
-    clearChart("run-chart", "All arms of this instance are hidden.");
+    clearChart("run-chart", "The arms that ran on this instance are hidden.");
+    byId("run-name").textContent = "Choose a run above";
+    for (const id of ["run-caption", "run-facts", "candidate-caption", "run-tools"]) byId(id).replaceChildren();
+    fillTable("candidate-table", [], []);
     return;
   }
   const reference = head.snapshots[choice.snapshot].references[runs.unit[run]];
@@ -152,7 +156,8 @@ function renderRun() {
     const gap = one.objective > 0 ? gapOf(choice.kernel, one.objective, reference) : high;
     return { time: Math.max(one.time, choice.log ? clock.low : 0), value: Math.min(Math.max(gap, low - 0.1), high), reason: one.reason };
   });
-  drawRun(rows, marks, clock, (time) => {
+  if (!rows.length) clearChart("run-chart", "This run has no gap under this choice.");
+  else drawRun(rows, marks, clock, (time) => {
     const near = marks.filter((mark) => Math.abs(mark.time - time) < clock.end / 80).slice(0, 4);
     return [[null, "time", `${formatValue(time, 5)} s`], [null, "gap", formatScore(valueAt(curve, time))], ...near.map((mark) => [null, "rejected", mark.reason])];
   });

@@ -75,7 +75,7 @@ function showControls() {
   const { choice, head } = page;
   byId("kernel").value = choice.kernel.name;
   byId("snapshot").value = String(choice.snapshot);
-  byId("goal").value = String(choice.goal);
+  byId("goal").value = String(head.goals.indexOf(choice.goal));
   byId("weighting").value = choice.weighting;
   byId("scale").value = choice.log ? "log" : "linear";
   const seconds = choice.horizon ?? page.shortest;
@@ -189,7 +189,7 @@ function listen() {
   const on = (id, event, listener) => byId(id).addEventListener(event, listener);
   on("kernel", "change", (event) => choose({ kernel: head.kernels.find((kernel) => kernel.name === event.target.value) }));
   on("snapshot", "change", (event) => choose({ snapshot: Number(event.target.value) }));
-  on("goal", "change", (event) => choose({ goal: Number(event.target.value) }));
+  on("goal", "change", (event) => choose({ goal: head.goals[Number(event.target.value)] }));
   on("weighting", "change", (event) => choose({ weighting: event.target.value }));
   on("scale", "change", (event) => choose({ log: event.target.value === "log" }));
   // Three digits: a reader moves the slider to about 12 s, not to 11.988 s.

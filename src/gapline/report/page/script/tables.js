@@ -161,7 +161,9 @@ function renderPanels(summary) {
     rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
   byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.`;
   const points = rows.flatMap((row) => row.means.map((value, k) => ({ panel: row.name, arm: summary.visible[k].arm, value })));
-  drawPanels(points.filter((point) => Number.isFinite(point.value)));
+  const known = points.filter((point) => Number.isFinite(point.value));
+  if (known.length) drawPanels(known);
+  else clearChart("panel-chart", `No mean ${choice.kernel.name} score exists in any panel.`);
   setTools("panels-tools", "panels", () => ({
     header: ["panel", "arm", "mean", "instances"],
     rows: rows.flatMap((row) => row.means.map((value, k) => [row.name, summary.visible[k].name, value, row.instances])),
