@@ -52,7 +52,7 @@ def make_campaign(
     return gl.Campaign.from_arrays(runs=runs, reasons=REASONS, **whole), references
 
 
-def make_study(*, title: str = "A small study", weight: str = "uniform", **choices: object) -> ReportInput:
+def make_study(*, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object) -> ReportInput:
     campaign, references = make_campaign(**choices)  # type: ignore[arg-type]
     envelopes = gl.build_envelopes(campaign)
     frozen = gl.Snapshot.from_values(references, name="known before", as_of="2026-01-01T00:00:00Z")
@@ -61,7 +61,7 @@ def make_study(*, title: str = "A small study", weight: str = "uniform", **choic
         envelopes,
         [(frozen, None), (analysis_snapshot(frozen, envelopes), "analysis")],
         title=title,
-        kernels=KERNELS,
+        kernels=kernels,
         goals=GOALS,
         weight=weight,
         declared=[("alpha", "beta")],

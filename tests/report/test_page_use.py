@@ -5,7 +5,7 @@ import re
 import polars as pl
 import pytest
 from report.page_reader import number
-from report.page_study import ARMS, make_campaign
+from report.page_study import ARMS, make_campaign, make_study
 
 import gapline as gl
 from gapline.report.input import prepare_report
@@ -30,11 +30,15 @@ def test_means_stand_in_the_page_before_any_script_runs(open_page, page_file, st
     assert text.index('id="ranking"') < text.index('id="block-steps"') < text.index("vegaEmbed")
 
 
-def test_the_first_screen_is_the_same_with_and_without_script(open_page, page_file):
-    before = open_page(page_file, java_script_enabled=False)
-    after = open_page(page_file)
+@pytest.mark.parametrize("kernel", ["squeezed", "berthold", "raw"])
+def test_the_first_screen_is_the_same_with_and_without_script(open_page, tmp_path, kernel):
+    path = write_page(make_study(kernels=(kernel, "maxform")), tmp_path / "page.html")
+    before = open_page(path, java_script_enabled=False)
+    after = open_page(path)
     assert before.text("#headline") == after.text("#headline")
     assert before.text("#subline") == after.text("#subline")
+    ranks = before.page.locator("#ranking tbody td:first-child").all_text_contents()
+    assert ranks == [row["rank"] for row in after.table("ranking")]
     assert before.page.locator(".card").all_text_contents() == after.page.locator(".card").all_text_contents()
 
 

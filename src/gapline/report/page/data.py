@@ -87,6 +87,7 @@ def page_data(study: ReportInput) -> PageData:
         "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],
         "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
         "contrastCaption": study.contrasts.caption() if study.contrasts is not None else "",
+        "noIntervals": study.no_intervals,
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": {"steps": steps.columns, "others": others.columns},
     }

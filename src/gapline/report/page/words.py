@@ -7,6 +7,7 @@ from gapline.errors import listing
 from gapline.model.tables import RunStatus
 from gapline.report.input import ReportInput
 from gapline.report.terminal import number, percent, shown
+from gapline.score.kernels import KernelCode, parse_kernel
 from gapline.summary.cells import TIE
 
 FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)
@@ -54,20 +55,36 @@ def _headline(study: ReportInput) -> tuple[str, str]:
     kernel = study.kernels[0]
     ranked = [row for row in _ranked(study) if row[kernel] is not None]
     if not ranked:
-        return f"No mean {kernel} score exists here", ""
+        hint = "The raw kernel needs every run to be feasible at time 0; choose a bounded kernel."
+        return f"No mean {kernel} score exists here", hint
+    if reason := _unrankable(study):
+        return f"No ranking under {kernel}", reason
     mean = f"mean {kernel} score {number(ranked[0][kernel])}"
     if len(ranked) == 1:
         return f"{shown(ranked[0]['arm'])}: {mean}", "One arm is shown."
     first, second = ranked[0]["arm"], ranked[1]["arm"]
     ahead = f"{shown(first)} is ahead of {shown(second)} by "
     for row in study.contrasts.frame.iter_rows(named=True) if study.contrasts is not None else ():
-        if {row["a"], row["b"]} == {first, second} and row["low"] is not None:
+        if {row["a"], row["b"]} == {first, second}:
+            words = ahead + number(abs(row["difference"]))
+            if abs(row["difference"]) < TIE:
+                words = f"{shown(first)} and {shown(second)} are level"
+            if row["low"] is None:
+                return words, f"{mean}. No interval: {row['reason']}."
             low, high = (row["low"], row["high"]) if row["a"] == first else (-row["high"], -row["low"])
             sure = "excludes 0" if high < 0 else "includes 0: the order is not settled"
-            words = ahead + number(abs(row["difference"]))
             span = f"{low:+.5f} to {high:+.5f}".replace("-", "−")
             return words, f"{mean}. {100 * study.level:g} % interval of the difference {span}, which {sure}."
-    return ahead + number(ranked[1][kernel] - ranked[0][kernel]), f"{mean}."
+    reason = study.no_intervals or "none was computed"
+    return ahead + number(ranked[1][kernel] - ranked[0][kernel]), f"{mean}. No interval: {reason}."
+
+
+def _unrankable(study: ReportInput) -> str | None:
+    """Say why the declared kernel ranks nothing: Berthold's absolute gap reads an improvement as a loss."""
+    beaten = int(study.scores[0].frame["beaten"].sum())
+    if parse_kernel(study.kernels[0]).code is not KernelCode.BERTHOLD or not beaten:
+        return None
+    return f"berthold is out of its envelope: {beaten:,} runs end below their reference; shown, not ranked"
 
 
 def _cards(study: ReportInput) -> list[dict[str, str]]:
@@ -105,16 +122,18 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
 
 def _ranking(study: ReportInput) -> dict[str, Any]:
     kernel, goal = study.kernels[0], study.goals[0]
+    means = study.summary.frame[kernel].drop_nulls()
     spans = {}
     if study.intervals is not None:
         spans = {row["arm"]: row for row in study.intervals.frame.iter_rows(named=True)}
     rows = []
-    for rank, row in enumerate(_ranked(study), 1):
+    reason = _unrankable(study)
+    for row in _ranked(study):
         span = spans.get(row["arm"])
         known = span is not None and span["low"] is not None
         rows.append(
             [
-                str(rank),
+                "–" if reason or row[kernel] is None else str(1 + int((means < row[kernel] - TIE).sum())),
                 shown(row["arm"]),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span is not None and known else "–",

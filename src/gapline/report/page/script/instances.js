@@ -94,7 +94,7 @@ function renderInstance() {
   const { head, runs, reading, choice, steps } = page;
   const unit = shownUnit();
   const here = page.runsOfUnit[unit].filter((r) => !choice.hidden.has(head.arms[runs.arm[r]]));
-  byId("instance-name").textContent = `Runs on ${head.units.name[unit]}`;
+  byId("instance-name").textContent = `Runs on ${head.units.name[unit]}: ${choice.kernel.name} gap`;
   const references = head.snapshots[choice.snapshot];
   fillTable("run-table", [["arm", "text name"], ["seed"], [`${choice.kernel.name} score`], ["final gap"], ["best"], ["first"], ["steps"], ["rejected"], ["late"], ["status", "text"]],
     here.map((r) => {
@@ -161,7 +161,7 @@ function renderRun() {
     const near = marks.filter((mark) => Math.abs(mark.time - time) < clock.end / 80).slice(0, 4);
     return [[null, "time", `${formatValue(time, 5)} s`], [null, "gap", formatScore(valueAt(curve, time))], ...near.map((mark) => [null, "rejected", mark.reason])];
   });
-  byId("run-caption").textContent = `The score ${formatScore(reading.score[run])} is the mean of the gap over ${formatValue(reading.horizon[run])} s: the shaded area, counted negative below the reference. Crosses: rejected candidates.`;
+  byId("run-caption").textContent = `The score ${formatScore(reading.score[run])} is the mean of the ${choice.kernel.name} gap over ${formatValue(reading.horizon[run])} s: the shaded area, counted negative below the reference. Crosses: rejected candidates.`;
   const facts = [
     ["status", runs.status[run]], ["score", formatScore(reading.score[run])], ["final gap", formatPercent(reading.finalGap[run])],
     ["reference", formatValue(reference)], ["goal reached", Number.isFinite(reading.hit[run]) ? `${formatValue(reading.hit[run], 6)} s` : "never"],

@@ -96,7 +96,8 @@ function headlineOf(summary, stale) {
   if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
   const now = difference(page, choice, summary.score, first.arm, second.arm);
   const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
-  const words = `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
+  const level = Math.abs(now.value) < TIE;
+  const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
   if (stale) return [words, element("span", {}, `${mean}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
   if (!row || row.low === null) return [words, `${mean}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
   const ends = row.a === first.name ? [row.low, row.high] : [-row.high, -row.low];
@@ -137,13 +138,14 @@ function renderCurves(summary, stale) {
   const level = formatValue(100 * head.level, 4);
   const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
+  byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;
   if (curves.some(({ curve }) => curve === null)) {
     clearChart("mean-chart", `The mean ${choice.kernel.name} curve does not exist: some run is not feasible at time 0.`);
     byId("mean-caption").replaceChildren(choiceWords());
   } else {
     drawCurves("mean-chart", curves, {
-      clock, title: `mean ${choice.kernel.name} gap`, format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
+      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
     byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.`, bandWords(hasMean, stale));
@@ -154,7 +156,7 @@ function renderCurves(summary, stale) {
   byId("attainment-title").textContent = `Goal attainment: within ${formatGoal(choice.goal)}`;
   const kernelOnly = choice.kernel !== head.kernels[0] && choice.snapshot === 0 && choice.horizon === null && choice.weighting === head.weighting && choice.goal === head.goals[0];
   drawCurves("attainment-chart", shares, {
-    clock, title: "share of runs", domain: [0, 1], format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
+    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
   byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
