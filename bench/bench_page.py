@@ -33,7 +33,11 @@ def run() -> list[Row]:
             zlib.compress(envelopes.objective.tobytes())
 
         rows: list[Row] = [
-            ("page of 8,800 runs × 120 steps: writing / zlib of the raw step columns", ratio(write, compress, repeats=3), 8),
+            (
+                "page of 8,800 runs × 120 steps: writing / zlib of the raw step columns",
+                ratio(write, compress, repeats=3),
+                8,
+            ),
             ("page of 8,800 runs × 120 steps: bytes / 8 MB", path.stat().st_size / MOST_BYTES, 1),
         ]
         return rows + _browser_rows(path)

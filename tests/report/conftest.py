@@ -5,15 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report.page_reader import PageReader
-from report.page_study import make_study
 
 from gapline.report.page.build import write_page
+from report.page_reader import PageReader
+from report.page_study import make_study
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
-    program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    program = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
     if program is None:
         pytest.skip("no Chromium on this machine")
     playwright = pytest.importorskip("playwright.sync_api")

@@ -18,7 +18,9 @@ class PageReader:
         self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("request", lambda r: None if r.url.split("#")[0] == url else self.complaints.append(f"request: {r.url}"))
+        self.page.on(
+            "request", lambda r: None if r.url.split("#")[0] == url else self.complaints.append(f"request: {r.url}")
+        )
         self.page.goto(url + hash)
         if options.get("java_script_enabled", True):
             self.settle()
@@ -26,7 +28,8 @@ class PageReader:
     def settle(self, before: str | None = None) -> None:
         """Wait until the page has drawn everything that follows from the last change."""
         self.page.wait_for_function(
-            "before => { const d = document.documentElement.dataset; return d.renders !== undefined && d.renders !== before && d.settled === d.renders }",
+            """before => { const { renders, settled } = document.documentElement.dataset;
+                           return renders !== undefined && renders !== before && settled === renders }""",
             arg=before,
         )
 
@@ -51,7 +54,9 @@ class PageReader:
     def table(self, name: str) -> list[dict[str, str]]:
         """Return the rows of a table by the labels of its columns."""
         grid = self.page.evaluate(
-            "id => [...document.getElementById(id).rows].map(row => [...row.cells].map(cell => cell.textContent.trim()))", name
+            """id => [...document.getElementById(id).rows].map(
+                        row => [...row.cells].map(cell => cell.textContent.trim()))""",
+            name,
         )
         return [dict(zip(grid[0], row, strict=True)) for row in grid[1:]]
 

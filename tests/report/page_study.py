@@ -1,4 +1,4 @@
-"""A small study with everything that goes wrong: an empty run, a crash, rejected and late candidates, a missing cell."""
+"""A small study with everything that goes wrong: an empty run, a crash, rejected and late candidates, missing cells."""
 
 import numpy as np
 import polars as pl
@@ -52,7 +52,9 @@ def make_campaign(
     return gl.Campaign.from_arrays(runs=runs, reasons=REASONS, **whole), references
 
 
-def make_study(*, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object) -> ReportInput:
+def make_study(
+    *, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object
+) -> ReportInput:
     campaign, references = make_campaign(**choices)  # type: ignore[arg-type]
     envelopes = gl.build_envelopes(campaign)
     frozen = gl.Snapshot.from_values(references, name="known before", as_of="2026-01-01T00:00:00Z")

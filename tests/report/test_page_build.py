@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report.page_study import make_campaign, make_study
 
 import gapline as gl
 from gapline.errors import UsageError
@@ -18,16 +17,23 @@ from gapline.report.input import prepare_report
 from gapline.report.page.build import SCRIPTS, build_page, page_script
 from gapline.report.page.data import page_data
 from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates
+from report.page_study import make_campaign, make_study
 
 
 def test_the_same_study_gives_the_same_bytes_elsewhere(page_file):
     code = (
-        "import hashlib, sys; from report.page_study import make_study; from gapline.report.page.build import build_page; "
+        "import hashlib; from report.page_study import make_study; from gapline.report.page.build import build_page; "
         "print(hashlib.sha256(build_page(make_study()).encode()).hexdigest())"
     )
     here = Path(__file__).parents[1]
     paths = os.pathsep.join([str(here), str(Path(gl.__file__).parents[1])])
-    elsewhere = {**os.environ, "PYTHONPATH": paths, "TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "7"}
+    elsewhere = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "TZ": "Asia/Kathmandu",
+        "LC_ALL": "tr_TR.UTF-8",
+        "PYTHONHASHSEED": "7",
+    }
     out = subprocess.run([sys.executable, "-c", code], env=elsewhere, capture_output=True, text=True, check=True).stdout
     assert out.strip() == hashlib.sha256(page_file.read_bytes()).hexdigest()
 
@@ -37,7 +43,9 @@ def test_the_policy_names_the_hash_of_every_script_and_style(page_file):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1).replace("&#39;", "'")
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    sealed = re.findall(r"<script>(.*?)</script>", text, re.DOTALL) + re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    sealed = re.findall(r"<script>(.*?)</script>", text, re.DOTALL) + re.findall(
+        r"<style>(.*?)</style>", text, re.DOTALL
+    )
     hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in sealed]
     assert sorted(hashes) == sorted(re.findall(r"'sha256-([^']+)'", policy))
     assert len(hashes) == 3

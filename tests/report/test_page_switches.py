@@ -3,12 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
-from report.page_reader import PageReader, number
-from report.page_study import ARMS, GOALS, KERNELS, PANELS
 
 import gapline as gl
 from gapline.report.page.build import write_page
 from gapline.summary.bootstrap import Bootstrap
+from report.page_reader import PageReader, number
+from report.page_study import ARMS, GOALS, KERNELS, PANELS
 
 DECLARED = {"kernel": "squeezed", "snapshot": 0, "horizon": None, "goal": GOALS[0], "weighting": "panel"}
 CHOICES = [
@@ -36,7 +36,7 @@ def shared(browser, page_file):
 
 @pytest.fixture
 def page(shared):
-    """The same opened page for every test, back at the declared choice; complaints belong to the test that made them."""
+    """The same opened page for every test, back at the declared choice; each test answers for its complaints."""
     shared.change(shared.page.get_by_role("button", name="Reset").click)
     yield shared
     complaints, shared.complaints = shared.complaints, []
@@ -78,7 +78,9 @@ def check_tables(page, study, choice):
     kernel, goal = expected.choice["kernel"], expected.choice["goal"]
     rows = expected.rows()
     ranking = page.table("ranking")
-    assert [row["arm"] for row in ranking] == sorted(ARMS, key=lambda arm: (rows[arm,][kernel] is None, rows[arm,][kernel]))
+    assert [row["arm"] for row in ranking] == sorted(
+        ARMS, key=lambda arm: (rows[arm,][kernel] is None, rows[arm,][kernel])
+    )
     for line in ranking:
         row = rows[line["arm"],]
         assert shows(line[f"mean {kernel}"], row[kernel], 5)
@@ -108,9 +110,14 @@ def check_tables(page, study, choice):
 
 def check_curves(page, study, choice):
     expected = Expected(study, choice)
-    options = {"weighting": expected.choice["weighting"], "relative": study.relative and expected.choice["horizon"] is None}
+    options = {
+        "weighting": expected.choice["weighting"],
+        "relative": study.relative and expected.choice["horizon"] is None,
+    }
     curves = {
-        "attainment": gl.attainment_curve(expected.envelopes, expected.snapshot, goals=[expected.choice["goal"]], **options),
+        "attainment": gl.attainment_curve(
+            expected.envelopes, expected.snapshot, goals=[expected.choice["goal"]], **options
+        ),
     }
     if expected.choice["kernel"] != "raw":
         curves["mean-convergence"] = gl.mean_curve(
@@ -123,7 +130,9 @@ def check_curves(page, study, choice):
             ours = np.array([(float(row["time"]), float(row["value"])) for row in saved if row["arm"] == arm])
             assert ours[:, 0] == pytest.approx(wanted["time"].to_numpy(), abs=2e-9)
             assert ours[:, 1] == pytest.approx(wanted["value"].to_numpy(), abs=1e-9)
-        assert {(row["kernel"], row["digest"]) for row in saved} == {(expected.choice["kernel"], expected.snapshot.digest)}
+        assert {(row["kernel"], row["digest"]) for row in saved} == {
+            (expected.choice["kernel"], expected.snapshot.digest)
+        }
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: ",".join(map(str, choice.values())))
@@ -143,7 +152,9 @@ def test_switching_back_restores_everything(page, study):
 
 def test_the_slider_sets_the_horizon(page, study):
     slider = page.page.locator("#horizon")
-    page.change(lambda: slider.evaluate("node => { node.value = 500; node.dispatchEvent(new Event('input', {bubbles: true})) }"))
+    page.change(
+        lambda: slider.evaluate("node => { node.value = 500; node.dispatchEvent(new Event('input', {bubbles: true})) }")
+    )
     assert page.page.locator("#horizon-seconds").input_value() == "15"
     check_tables(page, study, {"horizon": 15.0})
 
@@ -168,7 +179,7 @@ def test_raw_exists_where_every_run_is_feasible_at_time_zero(open_page, tmp_path
 
 
 def test_different_horizons_are_drawn_on_relative_time(open_page, tmp_path, make_other_study):
-    study = make_other_study(horizons={name: 60.0 for name in PANELS["large"]})
+    study = make_other_study(horizons=dict.fromkeys(PANELS["large"], 60.0))
     page = open_page(write_page(study, tmp_path / "page.html"))
     check_tables(page, study, {})
     check_curves(page, study, {})

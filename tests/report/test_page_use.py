@@ -1,16 +1,17 @@
 """The page as people use it: opening, arms, links, runs, keyboard, print, and names that want to be code."""
 
 import re
+from itertools import pairwise
 
 import polars as pl
 import pytest
-from report.page_reader import number
-from report.page_study import ARMS, make_campaign, make_study
 
 import gapline as gl
 from gapline.report.input import prepare_report
 from gapline.report.page.build import write_page
 from gapline.report.terminal import number as printed
+from report.page_reader import number
+from report.page_study import ARMS, make_campaign, make_study
 
 
 def test_it_opens_without_a_request_or_a_word_on_the_console(page):
@@ -93,7 +94,9 @@ def test_a_link_restores_the_view(open_page, page, page_file):
 
 def test_a_link_that_says_nonsense_opens_the_declared_view(open_page, page_file):
     plain = open_page(page_file)
-    odd = open_page(page_file, hash="#kernel=none&snapshot=x&horizon=-3&goal=7&weighting=all&hide=nobody&instance=x&seed=z")
+    odd = open_page(
+        page_file, hash="#kernel=none&snapshot=x&horizon=-3&goal=7&weighting=all&hide=nobody&instance=x&seed=z"
+    )
     assert odd.table("ranking") == plain.table("ranking")
 
 
@@ -150,15 +153,35 @@ def test_it_can_be_used_with_the_keyboard_alone(page, study):
         assert re.search(rf"{arm}\s+{value:.6f}", tip)
 
 
+def test_tooltips_say_exact_values(page, study):
+    page.page.locator("#panel-chart").scroll_into_view_if_needed()
+    page.page.locator("#panel-chart .mark-symbol path").first.hover()
+    summary = gl.summarise(study.scores[0], by=["arm", "panel"]).frame
+    shown = page.page.locator("#tip b").inner_text()
+    assert shown in {f"{value:.6f}" for value in summary["squeezed"]}
+    page.page.locator("#run-chart").focus()
+    page.page.keyboard.press("End")
+    assert "gap" in page.page.locator("#tip").inner_text()
+    page.page.keyboard.press("Escape")
+    assert page.page.locator("#tip").is_hidden()
+    page.page.locator("#instance-chart").focus()
+    page.page.keyboard.press("End")
+    last = study.scores[0].frame.filter(instance="l1", arm="alpha", seed=1)["final_squeezed"][0]
+    assert re.search(rf"alpha · 1\s+{last:.6f}", page.page.locator("#tip").inner_text())
+
+
 def test_controls_have_labels_and_headings_are_in_order(page):
     unnamed = page.page.evaluate(
         """() => [...document.querySelectorAll('select, input, button')].filter(node =>
-             !(node.labels?.length || node.textContent.trim() || node.getAttribute('aria-label'))).map(node => node.outerHTML)"""
+             !(node.labels?.length || node.textContent.trim() || node.getAttribute('aria-label')))
+             .map(node => node.outerHTML)"""
     )
     assert unnamed == []
-    levels = page.page.evaluate("() => [...document.querySelectorAll('h1,h2,h3,h4')].map(node => Number(node.tagName[1]))")
+    levels = page.page.evaluate(
+        "() => [...document.querySelectorAll('h1,h2,h3,h4')].map(node => Number(node.tagName[1]))"
+    )
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Tab")
     outline = page.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
@@ -175,7 +198,8 @@ def test_nothing_is_wider_than_the_screen(open_page, page_file, width, scheme):
     assert light == (scheme == "light")
     # Charts fit their boxes, and a chart's cursor tip stays on the screen.
     spill = page.page.evaluate(
-        "() => [...document.querySelectorAll('.chart')].filter(box => box.querySelector('svg')?.getBoundingClientRect().width > box.clientWidth + 1).map(box => box.id)"
+        """() => [...document.querySelectorAll('.chart')].filter(
+             box => box.querySelector('svg')?.getBoundingClientRect().width > box.clientWidth + 1).map(box => box.id)"""
     )
     assert spill == []
 
@@ -200,10 +224,10 @@ HOSTILE = (
 def test_hostile_names_run_nothing(open_page, tmp_path):
     campaign, references = make_campaign()
     arms = dict(zip(ARMS, HOSTILE[:3], strict=True))
-    names = {"s1": HOSTILE[0], "s2": HOSTILE[1], "s3": HOSTILE[3], "l1": HOSTILE[4], "l2": "‮evil"}
+    names = {"s1": HOSTILE[0], "s2": HOSTILE[1], "s3": HOSTILE[3], "l1": HOSTILE[4], "l2": "\u202eevil"}
     runs = campaign.runs.with_columns(
-        pl.col("arm").replace_strict(arms), pl.col("instance").replace_strict(names), panel=pl.col("panel") + HOSTILE[1],
-        machine=pl.lit(HOSTILE[1]),
+        pl.col("arm").replace_strict(arms), pl.col("instance").replace_strict(names),
+        panel=pl.col("panel") + HOSTILE[1], machine=pl.lit(HOSTILE[1]),
     )  # fmt: skip
     hostile = gl.Campaign.from_arrays(
         runs=runs, time=campaign.time, objective=campaign.objective, verdict=campaign.verdict, reason=campaign.reason,
@@ -224,6 +248,7 @@ def test_hostile_names_run_nothing(open_page, tmp_path):
     assert page.page.evaluate("() => document.scripts.length") == 3, "head, Vega and the page's own; blocks are removed"
     assert {row["arm"] for row in page.table("ranking")} == set(arms.values())
     assert page.text("h1") == HOSTILE[1]
+    assert "\\u202eevil" in {row["instance"] for row in page.table("instance-table")}, "shown, not obeyed"
     saved = page.saved("instances")
     assert {row["instance"] for row in saved} == {*names.values()} - {HOSTILE[3]} | {"'" + HOSTILE[3]}
 
@@ -231,7 +256,8 @@ def test_hostile_names_run_nothing(open_page, tmp_path):
 def test_the_policy_lets_nothing_else_run(page):
     """The page's own policy, not only its escaping, stops an element that somebody smuggled in."""
     page.page.evaluate(
-        """() => { const node = document.createElement('div'); node.innerHTML = '<img src=x onerror="window.pwned = 1">';
+        """() => { const node = document.createElement('div');
+                   node.innerHTML = '<img src=x onerror="window.pwned = 1">';
                    const script = document.createElement('script'); script.textContent = 'window.pwned = 1';
                    document.body.append(node, script) }"""
     )

@@ -39,8 +39,9 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
 def _facts(study: ReportInput) -> str:
     runs = study.envelopes.runs
     horizons = listing((f"{h:g}" for h in sorted(runs["horizon"].unique())), most=4)
+    panels = runs["panel"].n_unique()
     return (
-        f"{runs['arm'].n_unique()} arms · {runs['instance'].n_unique():,} instances in {runs['panel'].n_unique()} panels · "
+        f"{runs['arm'].n_unique()} arms · {runs['instance'].n_unique():,} instances in {panels} panels · "
         f"{runs.height:,} runs · horizon {horizons} s · validated by {study.envelopes.validation}"
     )
 
@@ -104,7 +105,8 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
         {
             "title": "What failed",
             "value": f"{int(frame['empty'].sum()):,} empty · {failed:,} crashed",
-            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); {int(frame['rejected'].sum()):,} candidates rejected, "
+            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); "
+            f"{int(frame['rejected'].sum()):,} candidates rejected, "
             f"{int(frame['late'].sum()):,} late",
         },
         {
@@ -170,9 +172,9 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
     return [
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves are "
-        "recomputed from the steps in this page. Intervals and bands were computed by Python for the declared choice and "
-        "are greyed or hidden under any other.",
+        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
+        "are recomputed from the steps in this page. Intervals and bands were computed by Python for the declared "
+        "choice and are greyed or hidden under any other.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.transform}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that was announced to the solver.",
@@ -180,11 +182,11 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
 
 
 def _provenance(study: ReportInput, head: dict[str, Any]) -> list[tuple[str, str]]:
-    import vl_convert
+    from importlib.metadata import version
 
     return [
         ("gapline", __version__),
-        ("Vega, from vl-convert", str(vl_convert.__version__)),
+        ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
         *((f"{shown(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.snapshots),
     ]

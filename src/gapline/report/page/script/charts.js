@@ -55,7 +55,7 @@ function armScales() {
 
 // `spec` is the look of a chart, `rows` its datasets by name, `ends` the ends of its axes by name. A chart whose look
 // stays the same is not made again: it gets the new rows and ends, which is many times faster.
-function drawChart(id, spec, rows, ends, onMove = null) {
+function drawChart(id, spec, rows, ends, onMove) {
   later.delete(id);
   const draw = () => updateChart(id, spec, rows, ends, onMove);
   if (look.boxes[id].near) now.push(draw());
@@ -124,7 +124,8 @@ async function embedChart(id, key, spec, rows, ends, onMove) {
   current.finalize?.();
   box.replaceChildren(plot);
   drawn.set(id, { ticket, key, view: result.view, onMove, finalize: () => result.finalize() });
-  if (onMove) followPointer(box, result.view, (time) => drawn.get(id).onMove(time));
+  if (spec.encoding?.shape) pointAt(box, result.view, (row) => drawn.get(id).onMove(row));
+  else followPointer(box, result.view, (time) => drawn.get(id).onMove(time));
 }
 
 function clearChart(id, words) {
@@ -169,6 +170,15 @@ function followPointer(box, view, onMove) {
     const frame = box.getBoundingClientRect();
     show(x, frame.left + origin + Math.min(Math.max(x, left), right), frame.top + 40);
   };
+}
+
+// Exact values of the mark under the pointer.
+function pointAt(box, view, onMove) {
+  view.addEventListener("pointermove", (event, item) => {
+    if (item?.mark?.marktype === "symbol") showTip(onMove(item.datum), event.clientX, event.clientY);
+    else byId("tip").hidden = true;
+  });
+  box.onpointerleave = () => (byId("tip").hidden = true);
 }
 
 // Lines are [swatch or null, label, value].
@@ -244,15 +254,38 @@ function bandRows(bands, clock) {
   return rows;
 }
 
-// Step curves by arm, with their bands where these apply.
+// On a linear clock the first moments, when nothing is found yet, would press everything else to the floor: they may
+// leave the figure at its top. A logarithmic clock shows them.
+const FIRST_MOMENTS = 0.01;
+
+// The ends of the gap axis for some step curves, and whether something was cut off.
+function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity) {
+  const from = log ? 0 : FIRST_MOMENTS * end;
+  const seen = spans.filter((row) => row.time >= from);
+  let top = most;
+  for (const curve of curves) {
+    if (!curve.time.length) continue;
+    seen.push({ low: valueAt(curve, Math.max(from, curve.time[0])) });
+    for (let k = 0; k < curve.time.length; k++) {
+      if (curve.time[k] >= from) seen.push({ low: curve.value[k] });
+      if (curve.value[k] > top) top = curve.value[k];
+    }
+  }
+  const [y0, y1] = rangeOf(seen, ["low", "high"], least, most);
+  return { y0, y1, cut: top > y1 + 0.05 * (y1 - y0) };
+}
+
+const CUT_WORDS = " The first moments leave the figure at its top; the logarithmic time axis shows them.";
+
+// Step curves by arm, with their bands where these apply; returns whether something was cut off.
 function drawCurves(id, curves, { clock, title, share, format, bands, description }) {
   const y = gapAxis(title);
-  if (share) y.axis.format = "%";
+  if (share) Object.assign(y, { axis: { tickCount: 5, format: "%" }, scale: { ...y.scale, nice: false } });
   const x = timeAxis(clock);
   const { color, strokeDash } = armScales();
   const lines = curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock));
   const spans = bands ? bandRows(bands, clock) : [];
-  const [y0, y1] = share ? [0, 1] : rangeOf(spans, ["low", "high"], ...rangeOf(lines, ["value"]));
+  const { y0, y1, cut } = share ? { y0: -0.01, y1: 1.02 } : gapEnds(curves.map(({ curve }) => curve), spans, clock);
   const layer = [
     {
       data: { name: "spans" }, mark: { type: "area", interpolate: "step-after", opacity: 0.16, clip: true },
@@ -267,11 +300,13 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
     [null, clock.relative ? "t/Γ" : "time", clock.relative ? formatValue(time, 4) : `${formatValue(time, 5)} s`],
     ...curves.map(({ arm, curve }) => [swatch(arm), page.head.arms[arm], format(valueAt(curve, time))]),
   ]);
+  return cut;
 }
 
 function drawPanels(points) {
   const { color } = armScales();
   const shape = { field: "arm", type: "nominal", legend: null, scale: { domain: page.head.arms.map((_, arm) => arm) } };
+  points = points.map((point) => ({ ...point, panel: visible(point.panel) }));
   const names = [...new Set(points.map((point) => point.panel))];
   const [x0, x1] = rangeOf(points, ["value"]);
   drawChart("panel-chart", {
@@ -282,22 +317,23 @@ function drawPanels(points) {
       x: { field: "value", type: "quantitative", title: "mean score", scale: { domain: [END("x0"), END("x1")], zero: false, nice: true }, axis: { tickCount: 6 } },
       color, shape,
     },
-  }, { points }, { x0, x1 });
+  }, { points }, { x0, x1 }, ({ arm, panel, value }) => [[swatch(arm), `${page.head.arms[arm]} · ${panel}`, formatScore(value, 6)]]);
 }
 
 // The gap of several runs over time, one thin line each.
-function drawRuns(lines, clock) {
+function drawRuns(curves, lines, clock, onMove) {
   const { color, strokeDash } = armScales();
-  const [y0, y1] = rangeOf(lines, ["value"]);
+  const { y0, y1, cut } = gapEnds(curves, [], clock);
   drawChart("instance-chart", {
     height: 240, description: "Gap of every run on this instance over time", data: { name: "lines" },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 1.4, opacity: 0.8, clip: true },
     encoding: { x: timeAxis(clock), y: { ...gapAxis("gap"), field: "value" }, color, strokeDash, detail: { field: "run" } },
-  }, { lines }, { ...timeEnds(clock), y0, y1 });
+  }, { lines }, { ...timeEnds(clock), y0, y1 }, onMove);
+  return cut;
 }
 
 // One run: its gap with the signed area that the score is the mean of, and its rejected candidates.
-function drawRun(steps, marks, clock, onMove) {
+function drawRun(curve, steps, marks, clock, onMove) {
   const { colours } = look;
   const x = timeAxis(clock);
   const y = gapAxis("gap");
@@ -307,7 +343,7 @@ function drawRun(steps, marks, clock, onMove) {
   });
   const line = { type: "line", interpolate: "step-after", strokeWidth: 2, color: colours.ink, clip: true };
   const cross = { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true };
-  const [y0, y1] = rangeOf(marks, ["value"], ...rangeOf(steps, ["value"], 0, 0));
+  const { y0, y1, cut } = gapEnds([curve], marks.map(({ time, value }) => ({ time, low: value })), clock, 0, 0);
   drawChart("run-chart", {
     height: 280, description: "Gap of this run over time; crosses mark rejected candidates",
     layer: [
@@ -320,4 +356,5 @@ function drawRun(steps, marks, clock, onMove) {
     area: steps.map((row) => ({ time: row.time, up: Math.max(row.value, 0), down: Math.min(row.value, 0), zero: 0 })),
     axis: [{ zero: 0 }], steps, marks,
   }, { ...timeEnds(clock), y0, y1 }, onMove);
+  return cut;
 }

@@ -108,8 +108,8 @@ function headlineOf(summary, stale) {
 function renderVerdict(summary, stale) {
   const { head, choice } = page;
   const [words, more] = headlineOf(summary, stale);
-  byId("headline").textContent = words;
-  byId("subline").replaceChildren(more);
+  byId("headline").textContent = visible(words);
+  byId("subline").replaceChildren(more instanceof Node ? more : visible(more));
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
   const most = Math.max(...summary.visible.map((row) => row.attained));
@@ -144,11 +144,11 @@ function renderCurves(summary, stale) {
     clearChart("mean-chart", `The mean ${choice.kernel.name} curve does not exist: some run is not feasible at time 0.`);
     byId("mean-caption").replaceChildren(choiceWords());
   } else {
-    drawCurves("mean-chart", curves, {
+    const cut = drawCurves("mean-chart", curves, {
       clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.`, bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
@@ -204,8 +204,8 @@ function listen() {
   on("instance-filter", "input", () => renderInstances(page.summary));
   on("reset", "click", () => choose(declaredChoice(head)));
   on("copy-link", "click", async (event) => {
-    await navigator.clipboard?.writeText(location.href).catch(() => {});
-    event.target.textContent = "Copied";
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    event.target.textContent = copied ? "Copied" : "Copy the address above";
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
   });
   addEventListener("hashchange", () => {

@@ -43,9 +43,7 @@ function fillTable(id, columns, rows, chosen = () => false) {
 }
 
 function armCell(arm) {
-  const cell = document.createDocumentFragment();
-  cell.append(swatch(arm), page.head.arms[arm]);
-  return cell;
+  return element("span", { class: "arm-cell" }, swatch(arm), page.head.arms[arm]);
 }
 
 function intervalOf(name) {
@@ -112,7 +110,7 @@ function renderRanking(summary, reading, stale) {
 function choiceWords() {
   const { choice, head } = page;
   const horizon = choice.horizon === null ? head.horizonWords : `horizon ${formatValue(choice.horizon)} s`;
-  return `Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`;
+  return visible(`Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`);
 }
 
 function renderContrasts(summary, stale) {
