@@ -16,7 +16,12 @@ HORIZON = 30.0
 
 
 def make_campaign(
-    *, seed: int = 5, start_at_zero: bool = False, horizons: dict[str, float] | None = None, above: float = -0.06
+    *,
+    seed: int = 5,
+    start_at_zero: bool = False,
+    horizons: dict[str, float] | None = None,
+    above: float = -0.06,
+    steps: int = 25,
 ) -> tuple[gl.Campaign, dict[str, float]]:
     """Return runs of three arms on five instances, and references; `above` is where final gaps begin."""
     generator = np.random.default_rng(seed)
@@ -30,7 +35,7 @@ def make_campaign(
                     if (arm, name) == ("gamma", "l2"):
                         continue
                     empty = (arm, name, run) == ("beta", "s2", 2)
-                    size = 0 if empty else int(generator.integers(8, 25))
+                    size = 0 if empty else int(generator.integers(8, steps))
                     time = np.sort(generator.uniform(0.01, 1.1 * horizon, size))
                     if start_at_zero and size:
                         time[0] = 0.0

@@ -5,7 +5,9 @@ import polars as pl
 import pytest
 
 import gapline as gl
+from gapline.report.page import encode
 from gapline.report.page.build import write_page
+from gapline.score.curve import evaluate_steps
 from gapline.summary.bootstrap import Bootstrap
 from report.page_reader import PageReader, number
 from report.page_study import ARMS, GOALS, KERNELS, PANELS
@@ -186,6 +188,37 @@ def test_different_horizons_are_drawn_on_relative_time(open_page, tmp_path, make
     page.choose(horizon=25)
     check_tables(page, study, {"horizon": 25.0})
     check_curves(page, study, {"horizon": 25.0})
+
+
+def test_many_breakpoints_are_drawn_at_their_exact_values(open_page, tmp_path, make_other_study):
+    study = make_other_study(steps=1500)
+    page = open_page(write_page(study, tmp_path / "page.html"))
+    curve = gl.mean_curve(study.envelopes, study.snapshots[0].snapshot).frame
+    for scale in ("linear", "log"):
+        page.choose(scale=scale)
+        saved = page.saved("mean-convergence")
+        for arm in ARMS:
+            wanted = curve.filter(arm=arm)
+            ours = np.array([(float(row["time"]), float(row["value"])) for row in saved if row["arm"] == arm])
+            assert len(ours) == 801 < wanted.height
+            exact = evaluate_steps(wanted["time"].to_numpy(), wanted["value"].to_numpy(), ours[:, 0])
+            assert ours[:, 1] == pytest.approx(exact, abs=1e-9)
+            assert (ours[0, 0], ours[-1, 0]) == (0.0, 30.0)
+
+
+def test_a_large_campaign_is_right_to_its_stated_resolution(open_page, tmp_path, monkeypatch, study):
+    """Milliseconds and seven digits, as if there were a million steps, move no mean by more than their share."""
+    monkeypatch.setattr(encode, "FINE_STEPS", 0)
+    page = open_page(write_page(study, tmp_path / "page.html"))
+    assert "rounded to multiples of 0.001 s" in page.text("#method")
+    for kernel in ("squeezed", "maxform", "dimacs:2"):
+        page.choose(kernel=kernel)
+        rows = Expected(study, {"kernel": kernel}).rows()
+        for row in page.saved("arms"):
+            wanted = rows[row["arm"],]
+            assert float(row["mean"]) == pytest.approx(wanted[kernel], abs=0.0005 / 30 + 1e-7)
+            assert float(row["final_gap"]) == pytest.approx(wanted["final_gap"], abs=1e-7)
+            assert float(row["attainment"]) == pytest.approx(wanted["attainment:0.02"], abs=1e-12)
 
 
 def test_berthold_is_ranked_where_nothing_beats_the_reference(open_page, tmp_path, make_other_study):

@@ -56,7 +56,10 @@ def _headline(study: ReportInput) -> tuple[str, str]:
     kernel = study.kernels[0]
     ranked = [row for row in _ranked(study) if row[kernel] is not None]
     if not ranked:
-        hint = "The raw kernel needs every run to be feasible at time 0; choose a bounded kernel."
+        hint = (
+            "Some run has no score: the raw kernel needs it to be feasible at time 0, "
+            "a logarithmic weight needs a horizon beyond its cutoff."
+        )
         return f"No mean {kernel} score exists here", hint
     if reason := _unrankable(study):
         return f"No ranking under {kernel}", reason

@@ -33,8 +33,10 @@ function colourOf(arm) {
   return colour === "#000000" && look.colours.dark ? "#ffffff" : colour;
 }
 
+// Shifted by one in each round of colours, so that no two of 64 arms look alike.
 function dashOf(arm) {
-  return page.head.dashes[arm % page.head.dashes.length];
+  const { colours, dashes } = page.head;
+  return dashes[(arm + Math.floor(arm / colours.length)) % dashes.length];
 }
 
 // A short piece of the arm's line, for legends and tables.

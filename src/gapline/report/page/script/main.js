@@ -91,7 +91,7 @@ function headlineOf(summary, stale) {
   const { head, choice } = page;
   const [first, second] = summary.ranked;
   if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
-  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "The raw kernel needs every run to be feasible at time 0; choose a bounded kernel."];
+  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
   const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
   if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
   const now = difference(page, choice, summary.score, first.arm, second.arm);
@@ -119,7 +119,7 @@ function renderVerdict(summary, stale) {
     card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),
     card("What failed", `${formatCount(sum("empty"))} empty · ${formatCount(sum(failures))} crashed`, `of ${formatCount(sum("runs"))} runs (crashed, killed, out of memory or lost); ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
     card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
-    card("Below the reference", `${formatCount(page.reading.beaten)} runs`, page.reading.beaten ? "improvement, stale value, other instance or defect" : "no run ends below it"),
+    card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),
   );
 }
 

@@ -77,7 +77,7 @@ function renderRanking(summary, reading, stale) {
   });
   const [low, high] = [Math.min(...shown), Math.max(...shown)];
   const columns = [
-    ["rank"], ["arm", "text name"], [`mean ${choice.kernel.name}`], ["", "text"], [`${level} % interval`], ["final gap"],
+    ["rank"], ["arm", "text name"], [`mean ${choice.kernel.name}`], [element("span", { class: "hidden" }, "drawn"), "text"], [`${level} % interval`], ["final gap"],
     [`≤ ${formatGoal(choice.goal)}`], ["runs"], ["empty"], ["failed"], ["rejected"], ["late"],
   ];
   const rows = summary.ranked.map((row) => {
@@ -122,7 +122,7 @@ function renderContrasts(summary, stale) {
   });
   const level = formatValue(100 * head.level, 4);
   const grey = (text) => (stale ? [element("span", { class: "stale", title: stale }, text), "stale"] : text);
-  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["p (Holm)"], ["wins · ties · losses"], ["", "text"]],
+  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["p (Holm)"], ["wins · ties · losses"], ["kind", "text"]],
     rows.map(({ a, b, now, low, high, p, p_holm: holm, declared: named, reason }) => [
       armCell(head.arms.indexOf(a)), armCell(head.arms.indexOf(b)), formatSigned(now.value),
       grey(low === null || low === undefined ? DASH : `${formatSigned(low)} to ${formatSigned(high)}`),
