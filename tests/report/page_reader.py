@@ -9,7 +9,9 @@ from typing import Any
 class PageReader:
     """One opened page, with everything that it complained about or asked the network for."""
 
-    def __init__(self, browser: Any, path: Path, *, hash: str = "", width: int = 1280, **options: Any) -> None:
+    def __init__(
+        self, browser: Any, path: Path, *, hash: str = "", width: int = 1280, wait: bool = True, **options: Any
+    ) -> None:
         options.setdefault("viewport", {"width": width, "height": 900})
         self.context = browser.new_context(accept_downloads=True, **options)
         self.page = self.context.new_page()
@@ -22,7 +24,7 @@ class PageReader:
             "request", lambda r: None if r.url.split("#")[0] == url else self.complaints.append(f"request: {r.url}")
         )
         self.page.goto(url + hash)
-        if options.get("java_script_enabled", True):
+        if wait and options.get("java_script_enabled", True):
             self.settle()
 
     def settle(self, before: str | None = None) -> None:

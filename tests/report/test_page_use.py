@@ -254,6 +254,20 @@ def test_hostile_names_run_nothing(open_page, tmp_path):
     assert {row["instance"] for row in saved} == {*names.values()} - {HOSTILE[3]} | {"'" + HOSTILE[3]}
 
 
+def test_runs_that_cannot_be_decoded_leave_pythons_numbers_standing(open_page, page_file, tmp_path):
+    text = page_file.read_text(encoding="utf-8")
+    start = text.index('id="block-steps">') + len('id="block-steps">')
+    broken = tmp_path / "broken.html"
+    broken.write_text(text[: start + 10] + "AAAA" + text[start + 14 :], encoding="utf-8")
+    page = open_page(broken, wait=False)
+    page.page.wait_for_function(
+        "() => document.getElementById('mean-caption').textContent.includes('could not decode')"
+    )
+    assert len(page.page.locator("#ranking tbody tr").all()) == len(ARMS)
+    assert page.complaints
+    page.complaints.clear()
+
+
 def test_the_policy_lets_nothing_else_run(page):
     """The page's own policy, not only its escaping, stops an element that somebody smuggled in."""
     page.page.evaluate(

@@ -27,7 +27,7 @@ function renderArms() {
   const { head, choice } = page;
   byId("arms").replaceChildren(...head.arms.map((name, arm) => element("button", {
     type: "button", class: "arm", "aria-pressed": String(!choice.hidden.has(name)), "data-arm": name,
-    title: "Click hides or shows this arm, double-click (or Shift+Enter) shows it alone",
+    title: `${name}: click hides or shows this arm, double-click (or Shift+Enter) shows it alone`,
     on: {
       click: (event) => (event.shiftKey ? isolate(name) : toggle(name)),
       dblclick: () => isolate(name),
@@ -37,7 +37,7 @@ function renderArms() {
         isolate(name);
       },
     },
-  }, swatch(arm), name)));
+  }, swatch(arm), element("span", {}, name))));
 }
 
 function toggle(name) {
@@ -224,7 +224,12 @@ function listen() {
 }
 
 async function start() {
-  prepare(await decodePage(page.head));
+  try {
+    prepare(await decodePage(page.head));
+  } catch (error) {
+    byId("mean-caption").textContent = `This browser could not decode the runs (${error}). The numbers above were computed by Python.`;
+    throw error;
+  }
   performance.mark("gapline-decoded");
   page.choice = readHash(page);
   listen();
