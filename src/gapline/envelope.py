@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope_pass import Accepted, accept_candidates
+from gapline.envelope_pass import Accepted, accept_candidates, goes_back
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.hierarchy import hierarchy_notes
@@ -209,7 +209,7 @@ def _refuse_bad_runs(campaign: Campaign, found: Accepted, transform: Transform) 
     for row in rows.tolist():
         k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
         key = RunKey(*keys.row(row))
-        if k > begin and campaign.time[k] < campaign.time[k - 1]:
+        if k > begin and goes_back(campaign.time[k - 1], campaign.time[k]):
             backwards.append(str(key))
         else:
             bad.append(f"{key} has {float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}")
@@ -237,6 +237,11 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
         notes.append(
             "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
         )
+    if "quarantined" in campaign.runs.columns:
+        damaged = campaign.runs.filter(pl.col("quarantined").fill_null(value=False))
+        if damaged.height:
+            names = listing(str(RunKey(*row)) for row in damaged.select(RUN_KEY).iter_rows())
+            notes.append(f"quarantined, counted as empty until they run again: {names}")
     if "clock" in campaign.runs.columns and campaign.runs["clock"].drop_nulls().n_unique() > 1:
         clocks = sorted(campaign.runs["clock"].drop_nulls().unique().to_list())
         notes.append(f"clocks differ between runs: {listing(clocks)}")

@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import rich_click as click
@@ -12,7 +13,23 @@ from gapline import __version__
 from gapline.errors import GaplineError, closest
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
-COMMANDS = ("demo", "export", "merge", "snapshot", "score", "curve", "doctor")
+COMMANDS = (
+    "demo",
+    "init",
+    "generate",
+    "run",
+    "status",
+    "check",
+    "import",
+    "export",
+    "merge",
+    "snapshot",
+    "score",
+    "curve",
+    "compare",
+    "analyse",
+    "doctor",
+)
 
 
 class _Commands(click.RichGroup):
@@ -22,7 +39,9 @@ class _Commands(click.RichGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         if name not in COMMANDS:
             return None
-        command = import_module(f"gapline.cli.{name.replace('-', '_')}").command
+        # `import` is a keyword, so its module is `import_`.
+        module = name.replace("-", "_") + "_" * iskeyword(name)
+        command = import_module(f"gapline.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 

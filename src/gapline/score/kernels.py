@@ -87,6 +87,8 @@ def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         total = z + reference
+        if not np.isinf(total).any():
+            return np.asarray((z - reference) / total)
         gap = (z - reference) / total
         # Halves are exact up here, and their sum is finite.
         large = (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
@@ -127,7 +129,9 @@ def dimacs_gap(z: ArrayLike, reference: ArrayLike, /, *, theta: float) -> Floats
     """
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(over="ignore"):
-        return np.where(z < theta * reference, raw_gap(z, reference), theta - 1.0)
+        # Below the normal range θ·z* has hardly a digit left, so the two are compared on a larger scale there.
+        scale = np.where(reference < 1e-290, 2.0**200, 1.0)
+        return np.where(z * scale < theta * (reference * scale), raw_gap(z, reference), theta - 1.0)
 
 
 def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:

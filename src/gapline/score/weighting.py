@@ -39,12 +39,16 @@ def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting
     # A group without a key (`by=[]`) is the whole table.
     table = runs.select(list(dict.fromkeys([*by, "panel", "instance"]))).with_columns(_all=pl.lit(0))
     group = [*by, "_all"]
-    runs_of_instance = pl.len().over(*group, "panel", "instance")
+    runs_of_instance = pl.len().over(list(dict.fromkeys([*group, "panel", "instance"])))
     instances = pl.struct("panel", "instance").n_unique()
     if rule is Weighting.RUN:
         weight = 1.0 / pl.len().over(group)
     elif rule is Weighting.INSTANCE:
         weight = 1.0 / (instances.over(group) * runs_of_instance)
     else:
-        weight = 1.0 / (pl.col("panel").n_unique().over(group) * instances.over(*group, "panel") * runs_of_instance)
+        panels, of_panel = (
+            pl.col("panel").n_unique().over(group),
+            instances.over(list(dict.fromkeys([*group, "panel"]))),
+        )
+        weight = 1.0 / (panels * of_panel * runs_of_instance)
     return table.select(weight.cast(pl.Float64)).to_series().to_numpy()

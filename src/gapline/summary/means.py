@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.result_table import ResultTable
+from gapline.model.transform import shortest
 from gapline.score.curve import group_rows
 from gapline.score.reading import ReferenceLabel
 from gapline.score.scores import Scores, goal_name
@@ -38,13 +39,14 @@ class Summary(ResultTable):
     horizons: tuple[float, ...]
     balance: Balance
     notes: tuple[str, ...] = ()
+    time_unit: str = "s"
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
         return (
             f"{self.statistic}, {self.weighting}-equal, against {self.reference}; weight {self.weight}; "
-            f"horizon {horizons} s; validated by {self.validation}"
+            f"horizon {horizons} {self.time_unit}; validated by {self.validation}"
         )
 
 
@@ -110,7 +112,7 @@ def summarise(
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
-            row[f"attainment:{goal:g}"] = weighted_mean(hit, part_weights)
+            row[f"attainment:{shortest(goal)}"] = weighted_mean(hit, part_weights)
         rows.append(row)
     balance = check_balance(whole.frame)
     return Summary(
@@ -127,7 +129,14 @@ def summarise(
         horizons=tuple(sorted(whole.frame["horizon"].unique().to_list())),
         balance=balance,
         notes=(*whole.notes, *balance.notes()),
+        time_unit=_time_unit(whole.frame),
     )
+
+
+def _time_unit(frame: pl.DataFrame) -> str:
+    """Return what the horizons count: seconds, unless every run counts evaluations."""
+    counted = "clock" in frame.columns and frame["clock"].drop_nulls().unique().to_list() == ["evaluations"]
+    return "evaluations" if counted else "s"
 
 
 def pool_scores(parts: Sequence[Scores]) -> Scores:
