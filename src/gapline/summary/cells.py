@@ -143,5 +143,5 @@ def sign(difference: Floats) -> NDArray[np.int8]:
 
 
 def number(value: float) -> float | None:
-    """Return a float for a table: None where the quantity does not exist."""
-    return None if np.isnan(value) else float(value)
+    """Return a float for a table: None where the quantity does not exist or overflows."""
+    return float(value) if np.isfinite(value) else None
