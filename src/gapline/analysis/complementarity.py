@@ -95,8 +95,9 @@ def complementarity(
             if np.isnan(cell[0]):
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(number(value) for value in cell)))
-    schema = {"panel": pl.String, "a": pl.String, "b": pl.String}
-    schema |= {"d_score": pl.Float64, "d_final": pl.Float64, "d_attainment": pl.Float64}
+    schema = {"panel": pl.String(), "a": pl.String(), "b": pl.String()} | dict.fromkeys(
+        ("d_score", "d_final", "d_attainment"), pl.Float64()
+    )
     pairs = pl.DataFrame(rows, schema=schema, orient="row")
     grid = [
         (s, f, a, pairs.filter(_rule(s, f, a)).height)

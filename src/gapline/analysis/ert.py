@@ -1,4 +1,4 @@
-"""Expected running time, success rate and target ECDF: how long until a goal, counting the runs that never got there."""
+"""Expected running time, success rate and target ECDF: how long until a goal, misses counted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ def expected_running_time(
     It is the expected time to a first success when a solver is restarted at the horizon. Seconds; smaller is better.
 
     Missing incumbents: an empty run spends its whole horizon and succeeds never, like any run that misses the goal, so
-    the ERT grows by it; without any success there is no ERT (null), while cocopp says infinity. Beaten references: a run
-    below its reference attains every goal of 0 or more; how far below does not show. Runs of a group are weighted alike.
+    the ERT grows by it; without any success there is no ERT (null), where cocopp says infinity. Beaten references: a
+    run below its reference attains every goal of 0 or more; how far below does not show. Runs of a group count alike.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}

@@ -17,8 +17,7 @@ Integers = NDArray[np.int64]
 class Events:
     """Steps of some runs, sorted by time: `run` numbers the runs of the group, `objective` and `reference` per step.
 
-    Where times are equal, the steps stand in the order of the runs. `scale` is what times were divided by: the horizon
-    of each run on relative time, else 1.
+    Where times are equal, the steps stand in the order of the runs.
     """
 
     runs: int

@@ -29,8 +29,8 @@ class Health(ResultTable):
     """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed.
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
-    candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed` runs
-    that ended by a crash, the memory limit or a kill, or were lost. `reasons` has the rejections by group and reason.
+    candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
+    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has the rejections by group and reason.
     """
 
     by: tuple[str, ...]

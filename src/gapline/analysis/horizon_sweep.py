@@ -124,16 +124,18 @@ def horizon_sweep(
     kernel's value before the first incumbent; a beaten reference gives negative contributions.
 
     >>> import gapline as gl
-    >>> runs = [{"arm": "early", "instance": "i", "seed": 1, "horizon": 20, "trace": [(1, 20.0)]},
-    ...         {"arm": "late", "instance": "i", "seed": 1, "horizon": 20, "trace": [(4, 10.0)]}]
+    >>> runs = [{"arm": "early", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, 30.0)]},
+    ...         {"arm": "late", "instance": "i", "seed": 1, "horizon": 10, "trace": [(4, 10.0)]}]
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
     >>> sweep = horizon_sweep(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))
     >>> sweep.swaps_of("early", "late")
-    (Swap(horizon=10.0, before='early', after='late'),)
+    (Swap(horizon=7.0, before='early', after='late'),)
     """
     chosen = parse_kernel(kernel)
     if chosen.before is None:
-        raise UsageError(f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed")
+        raise UsageError(
+            f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed"
+        )
     rule = parse_weighting(weighting)
     horizons = envelopes.runs["horizon"].to_numpy()
     several = len(np.unique(horizons)) > 1
@@ -168,7 +170,7 @@ def sweep_curve(arm: str, events: Events, weights: Floats, kernel: Kernel) -> Sw
 
 
 def find_swaps(one: SweepCurve, other: SweepCurve, horizon: float) -> tuple[Swap, ...]:
-    """Find the exact horizons at which the order of two arms changes; a stretch of equality ends where one leads again."""
+    """Find the exact horizons at which the order of two arms changes; ties in between are no swap."""
     most = 64
     while True:
         at, leader = np.empty(most), np.empty(most, np.int64)
@@ -231,7 +233,7 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
             side = 1
         elif stop < -tie * end:
             side = -1
-        if side != 0 and leader != 0 and side != leader:
+        if side * leader < 0:
             crossing = now if slope == 0.0 else now - start / slope
             if found < len(out_at):
                 out_at[found] = min(max(crossing, now), end)

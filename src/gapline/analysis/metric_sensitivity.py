@@ -67,7 +67,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     for r, reference in enumerate(readings.names):
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
-            outside = readings.outside(r, k).any(axis=1)
+            outside = np.any(readings.outside(r, k), axis=1)
             ranks = _ranks(means, compared, rankable=not outside.any())
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2

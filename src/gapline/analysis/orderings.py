@@ -67,10 +67,12 @@ def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int
     flipped = panel_signs(readings, *before) * panel_signs(readings, *after) < 0
     outside = readings.outside(*before) | readings.outside(*after)
     cells = readings.cells
-    named = [Reading(readings.kernels[kernel].name, readings.names[reference]) for reference, kernel in (before, after)]
+    old, new = (
+        Reading(readings.kernels[kernel].name, readings.names[reference]) for reference, kernel in (before, after)
+    )
     found = []
     for row, panel in np.argwhere(flipped).tolist():
         one, other = readings.pairs[row]
         marked = bool(outside[one, panel] or outside[other, panel])
-        found.append(Reversal(cells.panels[panel], cells.arms[one], cells.arms[other], *named, marked))
+        found.append(Reversal(cells.panels[panel], cells.arms[one], cells.arms[other], old, new, marked))
     return found

@@ -76,7 +76,9 @@ def shifted_geometric_mean(
     which understates it. Beaten references as in `par`. Scores themselves have no geometric mean: they may be negative.
     """
     if not (math.isfinite(shift) and shift > 0 and math.isfinite(factor) and factor >= 1):
-        raise UsageError(f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}")
+        raise UsageError(
+            f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
+        )
     frame = _means(envelopes, snapshot, goals, by, weighting, factor=factor, shift=shift, name="mean")
     return PenalisedTimes(frame, f"geometric mean (shift {shift:g} s)", str(weighting))
 

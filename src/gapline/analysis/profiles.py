@@ -1,4 +1,4 @@
-"""Performance profiles and data profiles: on which share of the instances an arm is within a factor of the best time."""
+"""Performance profiles and data profiles: on which share of the instances an arm is near the best time."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Profiles(ResultTable):
 
 
 def instance_times(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01) -> tuple[Cells, Floats]:
-    """Return, arms × units, the expected running time to the goal on each instance; infinite where no run attains it."""
+    """Return, arms × units, the expected running time to the goal on each instance; infinite if never attained."""
     hits, horizons = hits_and_horizons(envelopes, snapshot, [goal])
     cells = build_cells(envelopes.runs)
     success = np.isfinite(hits[:, 0])
@@ -71,8 +71,8 @@ def _steps(cells: Cells, values: Floats, *, start: float) -> pl.DataFrame:
     frames = []
     for row, arm in enumerate(cells.arms):
         finite = np.sort(values[row][np.isfinite(values[row])])
-        x, last = np.unique(finite, return_index=False), np.searchsorted(finite, np.unique(finite), side="right")
-        share = last / len(cells.units)
+        x = np.unique(finite)
+        share = np.searchsorted(finite, x, side="right") / len(cells.units)
         if not len(x) or x[0] > start:
             x, share = np.append(start, x), np.append(0.0, share)
         frames.append(pl.DataFrame({"x": x, "value": share}).with_columns(arm=pl.lit(arm)).select("arm", "x", "value"))

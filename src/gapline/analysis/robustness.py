@@ -39,8 +39,8 @@ class Choice:
 class Robustness:
     """One verdict per contrast and choice, and a line per contrast.
 
-    `summary`: a, b, better (at the baseline), choices, holds, ties, flips, share, text. `verdicts`: a, b, factor, choice,
-    difference, verdict.
+    `summary`: a, b, better (at the baseline), choices, holds, ties, flips, share, text. `verdicts`: a, b, factor,
+    choice, difference, verdict.
     """
 
     summary: pl.DataFrame
@@ -118,8 +118,7 @@ def robustness(
         ),
         verdicts=pl.DataFrame(
             verdicts,
-            schema=names
-            | {"factor": pl.String, "choice": pl.String, "difference": pl.Float64, "verdict": pl.String},
+            schema=names | {"factor": pl.String, "choice": pl.String, "difference": pl.Float64, "verdict": pl.String},
             orient="row",
         ),
         left_out=tuple(left_out),
