@@ -2,6 +2,7 @@
 
     GaplineError                exit code 1: the data failed a check
     ├── TraceError              a trace, log or campaign cannot be read: mend the file
+    ├── ContractError           a study.toml has mistakes: mend all that are listed
     ├── UncheckedError          candidates wait for a verdict: check them, or say how to treat them
     ├── ObjectiveError          objectives are not positive and minimised: declare a transform
     ├── HorizonError            a horizon is missing, or runs of one instance disagree on it
@@ -15,7 +16,7 @@
 A rejected candidate is a verdict, not an exception.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class GaplineError(Exception):
@@ -34,6 +35,19 @@ class GaplineError(Exception):
 
 class TraceError(GaplineError):
     """A trace, log, journal or campaign directory cannot be read."""
+
+
+class ContractError(GaplineError):
+    """A contract has mistakes; all are listed, each with its place."""
+
+    exit_code = 2
+
+    def __init__(self, where: str, mistakes: Sequence[str], *, hint: str | None = None) -> None:
+        message = f"{where}: {mistakes[0]}"
+        if len(mistakes) > 1:
+            message = f"{where}: {len(mistakes)} mistakes" + "".join(f"\n  {mistake}" for mistake in mistakes)
+        super().__init__(message, hint=hint)
+        self.mistakes = tuple(mistakes)
 
 
 class UncheckedError(GaplineError):
@@ -85,7 +99,7 @@ def closest(name: str, valid: Iterable[str]) -> str | None:
     """Return the valid name nearest to a mistyped one, or None."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    near = get_close_matches(name, [str(one) for one in valid], n=1, cutoff=0.5)
     return near[0] if near else None
 
 

@@ -12,7 +12,20 @@ from gapline import __version__
 from gapline.errors import GaplineError, closest
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
-COMMANDS = ("demo", "export", "merge", "snapshot", "score", "curve", "doctor")
+COMMANDS = (
+    "demo",
+    "init",
+    "generate",
+    "run",
+    "status",
+    "check",
+    "export",
+    "merge",
+    "snapshot",
+    "score",
+    "curve",
+    "doctor",
+)
 
 
 class _Commands(click.RichGroup):

@@ -1,0 +1,187 @@
+"""Any program as a checker: one JSON line in per candidate, one JSON line out.
+
+The program first says who it is, then answers each line with one line, flushed::
+
+    out: {"checker": "mine", "version": "1.0"}
+    in:  {"instance": "/study/instances/a.vrp", "solution": [[1, 2], [3]]}
+    out: {"valid": true, "objective": 1234.5}
+    in:  {"instance": "/study/instances/a.vrp", "solution": [[1, 2]]}
+    out: {"valid": false, "reason": "missing customers: 3"}
+
+It ends when its input ends. One that crashes, hangs or prints anything else is killed and started again for the next
+candidate; the one it failed on stays unchecked.
+"""
+
+import contextlib
+import os
+import select
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+import weakref
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+from gapline.check.verdict import CheckerFailure, Verdict
+from gapline.errors import EnvironmentLacksError, UsageError
+
+PATIENCE = 60.0
+LONGEST_LINE = 1 << 20
+T = TypeVar("T")
+
+
+class _Hello(msgspec.Struct):
+    checker: str
+    version: str
+
+
+class _Answer(msgspec.Struct):
+    valid: bool
+    objective: float | None = None
+    reason: str = ""
+
+
+class CommandChecker:
+    """Check through a program that is kept running.
+
+    Parameters
+    ----------
+    command
+        Program and arguments as one text, split like a shell would; no shell is used.
+    patience
+        Seconds to wait for one answer.
+    """
+
+    def __init__(self, command: str, *, patience: float = PATIENCE) -> None:
+        try:
+            self._arguments = shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"checker command:{command}: {error}") from error
+        if not self._arguments:
+            raise UsageError(f"checker: expected command:PROGRAM [ARGUMENTS], got 'command:{command}'")
+        self._command = command
+        self.patience = patience
+        self._child: _Child | None = None
+        hello = self._start()
+        self.name = f"command:{hello.checker}"
+        self.version = hello.version
+
+    def check(self, instance: str | Path, solution: object, /) -> Verdict:
+        """Return the program's verdict."""
+        if self._child is None:
+            again = self._start()
+            if (f"command:{again.checker}", again.version) != (self.name, self.version):
+                self.close()
+                raise CheckerFailure(f"{self.name}: expected version {self.version}, got {again}")
+        try:
+            request = msgspec.json.encode({"instance": str(Path(instance).resolve()), "solution": solution})
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            return Verdict.reject(f"malformed solution: it cannot be written as JSON, {error}")
+        answer = self._ask(request, _Answer)
+        if not answer.valid:
+            return Verdict.reject(answer.reason or "rejected without a reason")
+        if answer.objective is None:
+            raise self._failure("a valid candidate without an objective")
+        return Verdict.accept(answer.objective)
+
+    def close(self) -> None:
+        """End the program."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+    def _start(self) -> _Hello:
+        try:
+            self._child = _Child(self._arguments)
+        except OSError as error:
+            raise EnvironmentLacksError(f"checker {self._arguments[0]!r} cannot be started: {error.strerror}") from None
+        return self._ask(None, _Hello)
+
+    def _ask(self, request: bytes | None, kind: type[T]) -> T:
+        assert self._child is not None
+        try:
+            line = self._child.exchange(request, self.patience)
+            return msgspec.json.decode(line, type=kind)
+        except msgspec.MsgspecError as error:
+            raise self._failure(f"{line[:80]!r} ({error})") from None
+        except (OSError, TimeoutError, EOFError) as error:
+            raise self._failure(str(error)) from None
+
+    def _failure(self, got: str) -> CheckerFailure:
+        assert self._child is not None
+        said = self._child.last_words()
+        self.close()
+        return CheckerFailure(f"checker {self._command}: expected a JSON line, got {got}{said}")
+
+
+class _Child:
+    """A running program with a line-wise exchange that never waits longer than asked."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
+        try:
+            process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except BaseException:
+            errors.close()
+            raise
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process, self._errors = process, errors
+        os.set_blocking(process.stdin.fileno(), False)
+        self._buffer = b""
+        self.end = weakref.finalize(self, _end, process, errors)
+
+    def exchange(self, request: bytes | None, patience: float) -> bytes:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        source, target = self._process.stdout.fileno(), self._process.stdin.fileno()
+        left = b"" if request is None else request + b"\n"
+        limit = time.monotonic() + patience
+        while b"\n" not in self._buffer or left:
+            if len(self._buffer) > LONGEST_LINE:
+                raise EOFError(f"a line longer than {LONGEST_LINE} bytes")
+            wait = limit - time.monotonic()
+            readable, writable, _ = select.select([source], [target] if left else [], [], max(0.0, wait))
+            if not readable and not writable:
+                raise TimeoutError(f"no answer within {patience:g} s")
+            if writable:
+                left = left[os.write(target, left[:65536]) :]
+            if readable:
+                piece = os.read(source, 65536)
+                if not piece:
+                    raise EOFError("the end of its output")
+                self._buffer += piece
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=0.2)
+        size = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size - 2000))
+        lines = self._errors.read().decode("utf-8", "replace").split("\n")
+        words = [line.strip() for line in lines if line.strip()]
+        return f"; it said: {words[-1][:200]}" if words else ""
+
+
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    errors.close()

@@ -1,0 +1,44 @@
+"""Find a checker by the name that a contract gives it."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from gapline.check.verdict import Checker
+from gapline.errors import UsageError, closest
+
+CHECKERS = ("tdvrptw", "vrptw", "cvrp")
+
+
+def load_checker(name: str) -> Checker:
+    """Return the checker of that name, ready to check.
+
+    Parameters
+    ----------
+    name
+        `tdvrptw`, `vrptw` or `cvrp`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
+        `python:MODULE:FUNCTION` for a function of an instance path and a solution.
+
+    Raises
+    ------
+    UsageError
+        When there is no such checker.
+    EnvironmentLacksError
+        When its package or program is missing.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "command" and rest.strip():
+        from gapline.check.command import CommandChecker
+
+        return CommandChecker(rest)
+    if kind == "python" and rest.strip():
+        from gapline.check.python import load_python_checker
+
+        return load_python_checker(rest)
+    if name in CHECKERS:
+        create: Callable[[], Checker] = import_module(f"gapline.check.{name}").create
+        return create()
+    near = closest(name, CHECKERS)
+    raise UsageError(
+        f"checker: expected one of {', '.join(CHECKERS)}, command:PROGRAM or python:MODULE:FUNCTION, got {name!r}",
+        hint=f"did you mean {near!r}?" if near else None,
+    )

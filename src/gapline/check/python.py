@@ -1,0 +1,68 @@
+"""Any Python function as a checker: `python:MODULE:FUNCTION`."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from gapline.check.verdict import Checker, CheckerFailure, Verdict
+from gapline.errors import UsageError, closest
+
+Function = Callable[[Path, object], Verdict | float | str]
+
+
+class PythonChecker:
+    """Check through a function of an instance path and a solution.
+
+    The function returns the objective it computed (the candidate is valid), a text (it is not, and that is why), or a
+    `Verdict`. Whatever it raises leaves the candidate unchecked. The version is the module's `__version__`, or else a
+    digest of its source, so that verdicts of two states of the code are never mixed.
+    """
+
+    def __init__(self, name: str, function: Function, version: str) -> None:
+        self.name = name
+        self.version = version
+        self._function = function
+
+    def check(self, instance: str | Path, solution: object, /) -> Verdict:
+        """Return the function's verdict."""
+        try:
+            found = self._function(Path(instance), solution)
+        except CheckerFailure:
+            raise
+        except Exception as error:
+            raise CheckerFailure(f"{self.name}: {type(error).__name__}: {error}") from error
+        if isinstance(found, Verdict):
+            return found
+        if isinstance(found, str) and found.strip():
+            return Verdict.reject(found)
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return Verdict.accept(float(found))
+        raise CheckerFailure(f"{self.name}: expected an objective, a reason or a Verdict, got {found!r}")
+
+
+def load_python_checker(target: str) -> Checker:
+    """Import `MODULE:FUNCTION`; modules of the current directory are found too, as with `python -m`."""
+    module_name, _, function_name = target.partition(":")
+    if not module_name or not function_name:
+        raise UsageError(f"checker: expected python:MODULE:FUNCTION, got 'python:{target}'")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = import_module(module_name)
+    except Exception as error:
+        raise UsageError(f"checker python:{target}: cannot import {module_name}: {error}") from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        near = closest(function_name, [name for name in vars(module) if not name.startswith("_")])
+        raise UsageError(
+            f"checker python:{target}: expected a function in {module_name}, got no {function_name!r}",
+            hint=f"did you mean {near!r}?" if near else None,
+        )
+    version = getattr(module, "__version__", None)
+    if not isinstance(version, str):
+        source = getattr(module, "__file__", None)
+        version = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else "unknown"
+    return PythonChecker(f"python:{target}", function, version)

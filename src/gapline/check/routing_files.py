@@ -1,0 +1,130 @@
+"""CVRP and VRPTW instances through vrplib, with the distances of the DIMACS challenge, in whole numbers."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gapline.errors import EnvironmentLacksError
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingInstance:
+    """An instance in whole units, `scale` of them to one unit of the objective; vertex 0 is the depot."""
+
+    name: str
+    distances: npt.NDArray[np.int64]
+    demands: list[int]
+    capacity: int
+    scale: int = 1
+    vehicles: int | None = None
+    windows: list[tuple[int, int]] | None = None
+    services: list[int] | None = None
+    coordinates: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def customers(self) -> int:
+        """The number of customers; they are numbered from 1."""
+        return len(self.demands) - 1
+
+
+def read_cvrp(path: Path) -> RoutingInstance:
+    """Read a VRPLIB file; Euclidean distances are rounded to the nearest whole number.
+
+    The fleet is limited only where the file says so by VEHICLES.
+    """
+    data = _vrplib().read_instance(path)
+    depots = np.atleast_1d(data.get("depot", 0)).tolist()
+    if depots != [0]:
+        raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+    if "distance" in data:
+        raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
+    if data.get("edge_weight_type") == "EUC_2D":
+        distances = rounded_distances(data["node_coord"])
+    else:
+        given = np.asarray(data["edge_weight"], dtype=float)
+        distances = given.astype(np.int64)
+        if not np.array_equal(distances, given):
+            raise ValueError("edge weights that are not whole numbers")
+    coordinates = data.get("node_coord")
+    vehicles = data.get("vehicles")
+    return RoutingInstance(
+        name=str(data.get("name", path.stem)),
+        distances=distances,
+        demands=[int(demand) for demand in data["demand"]],
+        capacity=int(data["capacity"]),
+        vehicles=None if vehicles is None else int(vehicles),
+        coordinates=() if coordinates is None else tuple((float(x), float(y)) for x, y in coordinates),
+    )
+
+
+def read_vrptw(path: Path) -> RoutingInstance:
+    """Read a Solomon file; distances and travel times are truncated to one decimal and counted in tenths."""
+    vrplib = _vrplib()
+    data = vrplib.read_instance(path, instance_format="solomon")
+    # vrplib reads what is not a whole number as -1.
+    rows = [line.split() for line in path.read_text().splitlines() if line.strip()][6:]
+    for row in rows:
+        if not all(cell.removeprefix("-").isdecimal() for cell in row):
+            raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
+    return RoutingInstance(
+        name=str(data["name"]),
+        distances=truncated_distances(data["node_coord"]),
+        demands=[int(demand) for demand in data["demand"]],
+        capacity=int(data["capacity"]),
+        scale=10,
+        vehicles=int(data["vehicles"]),
+        windows=[(10 * int(ready), 10 * int(due)) for ready, due in data["time_window"]],
+        services=[10 * int(service) for service in data["service_time"]],
+        coordinates=tuple((float(x), float(y)) for x, y in data["node_coord"]),
+    )
+
+
+def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
+    """Return Euclidean distances rounded to the nearest whole number."""
+    whole = _whole(coordinates)
+    if whole is None:
+        return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
+    return _roots(whole, lambda square: (math.isqrt(4 * square) + 1) // 2)
+
+
+def truncated_distances(coordinates: Any) -> npt.NDArray[np.int64]:
+    """Return Euclidean distances truncated to one decimal, in tenths."""
+    whole = _whole(coordinates)
+    if whole is None:
+        return np.floor(10 * _lengths(coordinates)).astype(np.int64)
+    return _roots([(10 * x, 10 * y) for x, y in whole], math.isqrt)
+
+
+def _whole(coordinates: Any) -> list[tuple[int, int]] | None:
+    given = np.asarray(coordinates, dtype=float)
+    whole = given.astype(np.int64)
+    return [(int(x), int(y)) for x, y in whole] if np.array_equal(whole, given) else None
+
+
+def _roots(points: list[tuple[int, int]], root: Callable[[int], int]) -> npt.NDArray[np.int64]:
+    """Take roots of squared distances in whole numbers: floating point may miss by one at a whole root."""
+    distances = np.zeros((len(points), len(points)), dtype=np.int64)
+    for i, (x, y) in enumerate(points):
+        for j, (u, v) in enumerate(points[:i]):
+            distances[i, j] = distances[j, i] = root((x - u) ** 2 + (y - v) ** 2)
+    return distances
+
+
+def _lengths(coordinates: Any) -> npt.NDArray[np.float64]:
+    points = np.asarray(coordinates, dtype=float)
+    steps = points[:, None, :] - points[None, :, :]
+    lengths: npt.NDArray[np.float64] = np.hypot(steps[..., 0], steps[..., 1])
+    return lengths
+
+
+def _vrplib() -> Any:
+    try:
+        import vrplib
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("vrplib", "routing") from None
+    return vrplib

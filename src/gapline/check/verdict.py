@@ -1,0 +1,74 @@
+"""What a checker says of one candidate, and what a checker is."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+from gapline.errors import GaplineError
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Valid with the recomputed objective, or invalid with the reason.
+
+    Build one with `Verdict.accept` or `Verdict.reject`. A reason reads `kind: detail`; tables count the kinds.
+    """
+
+    valid: bool
+    objective: float | None = None
+    reason: str = ""
+
+    @classmethod
+    def accept(cls, objective: float) -> Self:
+        """Accept a candidate at the objective that the checker itself computed.
+
+        >>> Verdict.accept(10.0)
+        Verdict(valid=True, objective=10.0, reason='')
+        """
+        if not math.isfinite(objective):
+            raise CheckerFailure(f"expected a finite objective from the checker, got {objective!r}")
+        return cls(valid=True, objective=float(objective))
+
+    @classmethod
+    def reject(cls, reason: str) -> Self:
+        """Reject a candidate, saying why in one line.
+
+        >>> Verdict.reject("missing customers: 3")
+        Verdict(valid=False, objective=None, reason='missing customers: 3')
+        """
+        return cls(valid=False, reason=" ".join(reason.split()))
+
+    @property
+    def kind(self) -> str:
+        """The reason without its detail.
+
+        >>> Verdict.reject("missing customers: 3, 4").kind
+        'missing customers'
+        """
+        return self.reason.partition(":")[0]
+
+
+class CheckerFailure(GaplineError):
+    """The checker itself failed: the candidate stays unchecked, neither valid nor invalid."""
+
+
+class Checker(Protocol):
+    """Re-evaluates candidates against the original problem.
+
+    A checker keeps the instance it loaded last, so that the candidates of one run cost one read of the file.
+    Any solution whatever gets a verdict: a malformed one is a rejection with a reason, never an exception.
+    What is wrong with the checker's own side (an instance that cannot be read, a program that crashed) raises
+    `CheckerFailure`. Two checkers that may give different objectives must differ in `name` or `version`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name stored with each verdict."""
+
+    @property
+    def version(self) -> str:
+        """The version stored with each verdict; verdicts of two versions are never mixed."""
+
+    def check(self, instance: str | Path, solution: object, /) -> Verdict:
+        """Return the verdict on a candidate's solution, as it came out of its JSON line."""

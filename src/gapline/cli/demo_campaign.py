@@ -1,0 +1,127 @@
+"""The campaign of `gapline demo`: real solvers on generated instances, nothing staged."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gapline.envelope import Envelopes
+    from gapline.model.contract import Contract
+    from gapline.reference.snapshot import Snapshot
+
+SNAPSHOT = "references/calibration.json"
+CALIBRATION = "calibration"
+# Steps, not seconds: the references are the same on any machine.
+CALIBRATION_STEPS = 200
+KERNELS = ("squeezed", "dimacs:1.1")
+
+
+def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
+    """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
+    from gapline.errors import EnvironmentLacksError
+    from gapline.model.contract import CONTRACT_FILE, load_contract
+    from gapline.run.adapters import check_setup
+    from gapline.run.new_study import write_study
+
+    if not (folder / CONTRACT_FILE).exists():
+        try:
+            write_study(folder, "tdvrptw", name="demo", snapshot=SNAPSHOT)
+        except EnvironmentLacksError as error:
+            raise _lacking([error.message]) from None
+    contract = load_contract(folder, files=True)
+    lacking = [line for line in map(check_setup, contract.arms) if line]
+    if lacking:
+        raise _lacking(lacking)
+    panels = len({instance.panel for instance in contract.instances})
+    say(f"{len(contract.instances)} instances in {panels} panels, generated from the name {contract.study.name!r}")
+    if not (folder / SNAPSHOT).exists():
+        say(f"calibrating: {CALIBRATION_STEPS} steps of kayros on each instance")
+        calibrate(folder, contract).save(folder / SNAPSHOT)
+    say(f"references frozen before the campaign: {folder / SNAPSHOT}")
+    return contract
+
+
+def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
+    """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
+    from gapline.envelope import build_envelopes
+    from gapline.errors import GaplineError
+    from gapline.model.contract import CONTRACT_FILE
+    from gapline.reference.policy import analysis_snapshot
+    from gapline.run.campaign import run_study
+
+    study = folder / CALIBRATION
+    instances = "\n".join(
+        f'[[instances]]\npath = "../{instance.path}"\nname = "{instance.name}"\npanel = "{instance.panel}"'
+        for instance in contract.instances
+    )
+    study.mkdir(parents=True, exist_ok=True)
+    (study / CONTRACT_FILE).write_text(
+        f"""# A short run of one solver, from which the references of the demo were frozen.
+seeds = [0]
+[study]
+name = "calibration"
+[objective]
+name = "{contract.objective.name}"
+checker = "{contract.objective.checker}"
+[time]
+horizon = 60.0
+{instances}
+[[arms]]
+name = "calibration"
+solver = "kayros"
+options = {{ iterations = {CALIBRATION_STEPS} }}
+""",
+        encoding="utf-8",
+    )
+    campaign = run_study(study).campaign
+    if campaign is None:
+        raise GaplineError(f"{study}: expected a campaign, got none")
+    return analysis_snapshot(None, build_envelopes(campaign), name="calibration")
+
+
+def print_health(envelopes: "Envelopes") -> None:
+    """Print what each arm delivered, before any score: counts that no mean may hide."""
+    import polars as pl
+
+    from gapline.report.terminal import print_table
+
+    counts = (
+        envelopes.runs.group_by("arm", maintain_order=True)
+        .agg(
+            pl.len().alias("runs"),
+            pl.col("captured").sum().alias("candidates"),
+            pl.col("rejected").sum(),
+            pl.col("late").sum(),
+            (pl.col("steps") == 0).sum().alias("empty"),
+            (~pl.col("terminal_valid").cast(pl.Boolean)).fill_null(value=False).sum().alias("invalid at the end"),
+            (~pl.col("status").is_in(["finished", "time-limit"])).sum().alias("failed"),
+        )
+        .sort("arm")
+    )
+    rows = [[str(row[0]), *(f"{value:,}" for value in row[1:])] for row in counts.iter_rows()]
+    print_table("Health: what was captured, and what the checker let through", counts.columns, rows)
+
+
+def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:
+    """Say where everything lies and what to try next."""
+    place = shlex.quote(str(folder))
+    reference = shlex.quote(str(folder / SNAPSHOT))
+    return [
+        f"contract {folder}/study.toml, instances {folder}/instances/, journals and verdicts {folder}/journal/,",
+        f"columns {folder}/campaign/, references {folder / SNAPSHOT} ({snapshot.digest[:19]}…)",
+        "",
+        "next:",
+        f"  gapline score {place} --snapshot {reference} --per-run",
+        f"  gapline score {place} --snapshot {reference} --policy both --kernel squeezed --kernel berthold",
+        f"  gapline check {place} --again",
+        "  gapline init my-study --problem cvrp, then gapline run my-study",
+    ]
+
+
+def _lacking(lines: list[str]) -> Exception:
+    from gapline.errors import EnvironmentLacksError
+
+    return EnvironmentLacksError(
+        "\n".join(lines), hint="pip install 'gapline[demo]'; gapline demo --worked-example needs no solver"
+    )

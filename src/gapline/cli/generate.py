@@ -1,0 +1,31 @@
+"""`gapline generate`: instances from a name, the same on every machine."""
+
+import rich_click as click
+
+
+@click.command("generate")
+@click.argument("problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp"]))
+@click.option("--name", default="demo", show_default=True, help="Everything about the instances follows from it.")
+@click.option("--n", "customers", type=click.IntRange(1, 2000), default=25, show_default=True, help="Customers.")
+@click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many instances.")
+@click.option("-o", "--output", default="instances", show_default=True, type=click.Path(file_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(problem: str, *, name: str, customers: int, count: int, output: str, as_json: bool) -> None:
+    """Write instances of a routing problem, with their digests.
+
+    tdvrptw: MAMUT files with time-dependent travel times. vrptw: Solomon files. cvrp: VRPLIB files.
+
+    Example: gapline generate tdvrptw --name demo --n 25 --count 3 -o instances/
+    """
+    import json
+
+    from gapline.model.store import file_digest
+    from gapline.run.generate import write_instances
+
+    paths = write_instances(problem, output, name=name, customers=customers, count=count)
+    digests = {str(path): file_digest(path) for path in paths}
+    if as_json:
+        click.echo(json.dumps([{"path": path, "digest": digest} for path, digest in digests.items()], indent=1))
+        return
+    for path, digest in digests.items():
+        click.echo(f"{path}  {digest}")

@@ -1,0 +1,33 @@
+"""`gapline init`: a study that runs as it is."""
+
+import rich_click as click
+
+
+@click.command("init")
+@click.argument("directory", type=click.Path(file_okay=False))
+@click.option("--problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp"]), default="tdvrptw", show_default=True)
+@click.option("--name", default="", help="Name of the study and its instances; the problem when left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(directory: str, problem: str, name: str, as_json: bool) -> None:
+    """Write a commented study.toml and generated instances of two panels.
+
+    Example: gapline init my-study --problem cvrp
+    """
+    import json
+
+    from gapline.model.contract import load_contract
+    from gapline.run.adapters import check_setup
+    from gapline.run.new_study import write_study
+
+    path = write_study(directory, problem, name=name)
+    contract = load_contract(path, files=True)
+    runs = len(contract.arms) * len(contract.instances) * len(contract.seeds)
+    lacking = [line for line in map(check_setup, contract.arms) if line]
+    if as_json:
+        click.echo(json.dumps({"contract": str(path), "runs": runs, "lacking": lacking}, indent=1))
+        return
+    click.echo(f"{path}: {len(contract.arms)} arms, {len(contract.instances)} instances, {len(contract.seeds)} seeds")
+    click.echo(f"{runs} runs of {contract.time.horizon:g} s each")
+    for line in lacking:
+        click.echo(f"missing: {line}")
+    click.echo(f"next: gapline run {directory}")

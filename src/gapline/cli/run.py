@@ -1,0 +1,63 @@
+"""`gapline run`: run the cells of a study that are not done yet."""
+
+import rich_click as click
+
+
+@click.command("run")
+@click.argument("study", type=click.Path(exists=True, file_okay=False))
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
+@click.option("--no-check", is_flag=True, help="Leave the candidates to `gapline check`.")
+@click.option("--no-pin", is_flag=True, help="Let runs move between cores.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json: bool) -> int:
+    """Run every solver of a study on every instance and seed, under its contract.
+
+    What is done already is skipped, so the same command goes on after an interruption. Ctrl-C lets the runs under way
+    finish; pressed twice it ends them.
+
+    Example: gapline run my-study -j 2
+    """
+    import json
+
+    from gapline.run.campaign import run_study
+    from gapline.run.progress import progress_for_terminal
+
+    report = run_study(study, jobs=jobs, check=not no_check, pin=not no_pin, progress=progress_for_terminal())
+    campaign = report.campaign
+    problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
+    noisy = sum(result.noisy for result in report.results)
+    unchecked = campaign.diagnostics.unchecked if campaign else 0
+    if as_json:
+        answer = {
+            "planned": report.planned,
+            "done": report.done,
+            "busy": report.busy,
+            "left": report.left,
+            "outcomes": dict(report.outcomes),
+            "unchecked": unchecked,
+            "noisy": noisy,
+            "interrupted": report.interrupted,
+            "problems": problems,
+            "resume": report.resume if report.left else None,
+        }
+        click.echo(json.dumps(answer, indent=1))
+    else:
+        for problem in problems:
+            click.echo(f"problem: {problem}", err=True)
+        click.echo(f"{report.done} of {report.planned} runs done, {report.left} left")
+        if campaign is not None:
+            for line in campaign.diagnostics.lines():
+                click.echo(line)
+        if noisy:
+            click.echo(f"warning: {noisy} runs shared their cores with other work (noisy host); see foreign_share")
+        if unchecked:
+            click.echo(f"{unchecked} candidates are unchecked; gapline check {study}")
+        if report.busy:
+            click.echo(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
+        if report.left:
+            click.echo(f"go on with: {report.resume}")
+    if report.infrastructure is not None:
+        return 3
+    if report.interrupted is not None:
+        return 130 if report.interrupted == "SIGINT" else 143
+    return 1 if report.left or (unchecked and not no_check) else 0

@@ -1,0 +1,239 @@
+"""The contract of a study, `study.toml`: everything a reader needs to interpret a score."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gapline.errors import ContractError
+
+CONTRACT_FILE = "study.toml"
+PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
+CHECKERS = ("tdvrptw", "vrptw", "cvrp")
+CHECKER_PREFIXES = ("command:", "python:")
+KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
+WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+
+class Study(_Section):
+    """What the study is called."""
+
+    name: Name
+    """Short name, used in file names and snapshots."""
+    title: str = ""
+    """The title printed on reports."""
+
+
+class Objective(_Section):
+    """What is minimised, and who says that a candidate is valid."""
+
+    name: str = "objective"
+    """What the objective measures, for example duration or distance."""
+    sense: Literal["min", "max"] = "min"
+    """Scores need a minimised objective: a maximised one needs a transform that turns it."""
+    transform: str = "none"
+    """none, shift:C, reciprocal[:C], negate-shift:C, hierarchical:M or hierarchical:10n."""
+    validation: Literal["checker", "solver"] = "checker"
+    """Who validates candidates; printed on every output."""
+    checker: str | None = None
+    """tdvrptw, vrptw, cvrp, command:PROGRAM [ARGUMENTS], or python:MODULE:FUNCTION."""
+
+
+class Time(_Section):
+    """The timing protocol."""
+
+    horizon: Seconds
+    """Seconds announced to each solver, and scored."""
+    grace: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """Seconds after the horizon until a solver that has not stopped is told to."""
+    clock: Literal["wall", "cpu"] = "wall"
+    """The clock of the stamps; gapline's runner stamps by the host's monotonic wall clock."""
+    charged: str = "process start, reading, model construction and search; not checking"
+    """The work that the clock charges to the solver."""
+    granularity: str = "nanoseconds, at receipt by the host"
+    """The granularity of the stamps."""
+    threads: int = Field(default=1, ge=1)
+    """Cores given to each run."""
+    memory: int | None = Field(default=None, ge=1)
+    """Memory limit of each run in MB; none when left out."""
+    machine: str = ""
+    """The machine class, in words; the runner records what it finds besides."""
+
+
+class Reference(_Section):
+    """What the scores are measured against."""
+
+    policy: Literal["frozen", "analysis", "retrospective"] = "frozen"
+    """frozen: known before the first run; analysis: folded from the campaign; retrospective: known later."""
+    snapshot: str | None = None
+    """Path of the snapshot, relative to the study directory."""
+    tolerance: float = Field(default=1e-9, ge=0, allow_inf_nan=False)
+    """A reference counts as beaten only by more than this, relatively."""
+
+
+class Score(_Section):
+    """Which scores are computed."""
+
+    kernel: str | list[str] = "squeezed"
+    """One name or several: squeezed, maxform, berthold, dimacs:THETA, raw."""
+    weight: str = "uniform"
+    """uniform, early-log:TMIN, end-log:TCUT, or steps such as steps:0=1,10=0.5."""
+    goals: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] = [0.0, 0.01, 0.05]
+    """Raw gaps whose attainment is reported."""
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels as a list."""
+        return [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
+
+
+class Bootstrap(_Section):
+    """The cluster bootstrap of the confidence intervals."""
+
+    draws: int = Field(default=10_000, ge=1)
+    """Number of resamples."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the resampling."""
+    level: float = Field(default=0.95, gt=0, lt=1)
+    """Confidence level."""
+
+
+class Aggregate(_Section):
+    """How runs are averaged."""
+
+    weighting: Literal["panel", "instance", "run"] = "panel"
+    """What counts equally in a mean."""
+    bootstrap: Bootstrap = Bootstrap()
+    contrasts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = []
+    """Pairs of tier-1 arms whose difference was declared of interest before the runs."""
+
+
+class Instance(_Section):
+    """One instance and the panel it belongs to."""
+
+    path: Name
+    """Path of the instance file, relative to the study directory."""
+    panel: Name = "all"
+    """Family and size, for example demo-25."""
+    size: int | None = Field(default=None, ge=1)
+    """Number of customers, jobs, rows: whatever size means in this study."""
+    horizon: Seconds | None = None
+    """Seconds, where the horizon differs from the study's."""
+    name: str = ""
+    """Unique name; the file name without its suffix when left out."""
+
+
+class Arm(_Section):
+    """A solver with its version and settings."""
+
+    name: Name
+    """Unique name of the arm."""
+    solver: Literal["kayros", "pyvrp", "ortools", "command"]
+    """The adapter; `command` runs any program that prints gapline's JSON lines."""
+    options: dict[str, str | int | float | bool | list[str | int | float | bool]] = {}
+    """Settings handed to the adapter."""
+    tier: Literal[1, 2] = 1
+    """Tier 1 is compared, tier 2 is descriptive."""
+    command: list[str] = []
+    """For solver = "command": program and arguments; {instance}, {seed}, {horizon} and {threads} are filled in."""
+
+
+class Contract(_Section):
+    """A study's contract, as written in `study.toml`.
+
+    `load_contract` reads one and reports every mistake at once.
+    """
+
+    study: Study
+    objective: Objective
+    time: Time
+    reference: Reference = Reference()
+    score: Score = Score()
+    aggregate: Aggregate = Aggregate()
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    """Seeds, each run once per arm and instance."""
+    instances: list[Instance] = Field(min_length=1)
+    arms: list[Arm] = Field(min_length=1)
+
+
+def default_name(path: str) -> str:
+    """Return the name of an instance whose entry states none.
+
+    >>> default_name("instances/demo-1.vrp.json"), default_name("X/X-n101-k25.vrp")
+    ('demo-1', 'X-n101-k25')
+    """
+    name = re.split(r"[/\\]", path)[-1]
+    for suffix in (".vrp.json", ".mps.gz", ".lp.gz"):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name.rpartition(".")[0] or name
+
+
+def study_schema() -> dict[str, object]:
+    """Return the JSON Schema of `study.toml`; `study.schema.json` beside this module holds the same for editors."""
+    schema = Contract.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def load_contract(path: str | Path, *, files: bool = False) -> Contract:
+    """Read `study.toml`, or the one in a study directory, and report all its mistakes at once.
+
+    Parameters
+    ----------
+    path
+        The file, or the study directory that holds it.
+    files
+        Also require that every instance file exists; a runner needs them, a reader of results does not.
+
+    Raises
+    ------
+    ContractError
+        With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
+    """
+    from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files
+
+    file = Path(path)
+    if file.is_dir():
+        file = file / CONTRACT_FILE
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ContractError(
+            str(file), ["expected a contract, got no file"], hint="gapline init DIR writes one"
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ContractError(str(file), [f"expected TOML, got {error}"]) from error
+    contract: Contract | None = None
+    mistakes = []
+    try:
+        contract = Contract.model_validate(_with_names(data))
+    except ValidationError as error:
+        mistakes = field_mistakes(error, Contract)
+    mistakes += cross_mistakes(data)
+    if files:
+        mistakes += missing_files(data, file.parent)
+    if mistakes or contract is None:
+        raise ContractError(str(file), mistakes)
+    return contract
+
+
+def _with_names(data: dict[str, Any]) -> dict[str, Any]:
+    instances = data.get("instances")
+    if not isinstance(instances, list):
+        return data
+    named = [
+        {"name": default_name(entry["path"]), **entry}
+        if isinstance(entry, dict) and isinstance(entry.get("path"), str)
+        else entry
+        for entry in instances
+    ]
+    return {**data, "instances": named}

@@ -1,0 +1,227 @@
+"""Every mistake of a contract in words: its place, what was expected, what is there, the closest valid name."""
+
+import re
+import types
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from gapline.errors import UsageError, closest
+from gapline.model.contract import (
+    CHECKER_PREFIXES,
+    CHECKERS,
+    KERNELS,
+    PLACEHOLDERS,
+    WEIGHTS,
+    default_name,
+)
+from gapline.model.transform import Transform
+
+NUMBER = r"\d+(\.\d+)?([eE][+-]?\d+)?"
+KERNEL = re.compile(rf"squeezed|maxform|berthold|raw|dimacs:{NUMBER}")
+WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}|steps:{NUMBER}={NUMBER}(,{NUMBER}={NUMBER})*")
+OPTION = "a text, number, truth value or list of these"
+# Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
+_OPENING = re.compile(
+    r"^(Input should be|Value should have|List should have|String should have|Dictionary should have) "
+)
+
+
+def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Put pydantic's errors into our words, one line for each place."""
+    mistakes: dict[str, str] = {}
+    for entry in error.errors(include_url=False):
+        where = place(_without_union_branches(entry["loc"], model))
+        match entry["type"]:
+            case "extra_forbidden":
+                name = str(entry["loc"][-1])
+                fields = _fields_at(entry["loc"][:-1], model)
+                text = f"unknown field{_suggestion(name, fields)}"
+            case "missing":
+                text = "missing"
+            case _:
+                expected = _OPENING.sub("", entry["msg"])
+                if where.partition("options.")[2]:
+                    expected = OPTION
+                text = f"expected {expected}, got {entry['input']!r}"
+                choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
+                if isinstance(entry["input"], str) and choices:
+                    text += _suggestion(entry["input"], choices)
+        # A value that fits none of several types is one mistake, not one for each type.
+        mistakes.setdefault(where, text)
+    return [f"{where}: {text}" for where, text in mistakes.items()]
+
+
+def place(steps: Sequence[int | str]) -> str:
+    """Write a place in the file as a reader would.
+
+    >>> place(("arms", 1, "solver"))
+    'arms[1].solver'
+    """
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def cross_mistakes(data: dict[str, Any]) -> list[str]:
+    """Find what no single field shows: names used twice, names that nothing bears, choices that contradict each other.
+
+    It reads the file's own data, not the model, so that it also speaks when a field elsewhere is wrong.
+    """
+    return [
+        *_name_mistakes(data),
+        *_arm_mistakes(data),
+        *(_objective_mistakes(data["objective"]) if isinstance(data.get("objective"), dict) else ()),
+        *_score_mistakes(_table(data, "score")),
+        *_contrast_mistakes(data),
+    ]
+
+
+def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
+    """Name each instance whose file is not there, with the closest file beside it."""
+    mistakes = []
+    for index, entry in _entries(data, "instances"):
+        path = entry.get("path")
+        if isinstance(path, str) and not (folder / path).is_file():
+            beside = (folder / path).parent
+            near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
+            mistakes.append(
+                f"instances[{index}].path: expected a file, got {path!r}{_suggestion(Path(path).name, near)}"
+            )
+    return mistakes
+
+
+def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    arms = [(index, entry.get("name")) for index, entry in _entries(data, "arms")]
+    instances = []
+    for index, entry in _entries(data, "instances"):
+        path = entry.get("path")
+        instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
+    for kind, named in (("arms", arms), ("instances", instances)):
+        counts = Counter(name for _, name in named if isinstance(name, str))
+        seen = set()
+        for index, name in named:
+            if isinstance(name, str) and counts[name] > 1:
+                if name in seen:
+                    hint = "; give one of them a name" if kind == "instances" else ""
+                    yield f"{kind}[{index}].name: expected a unique name, got {name!r} again{hint}"
+                seen.add(name)
+    seeds = data.get("seeds")
+    if isinstance(seeds, list):
+        repeated = [seed for seed, count in Counter(s for s in seeds if isinstance(s, int)).items() if count > 1]
+        if repeated:
+            yield f"seeds: expected each seed once, got {', '.join(map(str, repeated))} again"
+
+
+def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    for index, arm in _entries(data, "arms"):
+        command = arm.get("command", [])
+        if arm.get("solver") == "command" and command == []:
+            yield f'arms[{index}].command: missing; solver = "command" needs the program and its arguments'
+        elif arm.get("solver") != "command" and command != []:
+            yield f"arms[{index}].command: expected nothing beside solver = {arm.get('solver')!r}, got {command!r}"
+        for argument in command if isinstance(command, list) else []:
+            for name in re.findall(r"\{(\w+)\}", str(argument)):
+                if name not in PLACEHOLDERS:
+                    expected = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+                    yield (
+                        f"arms[{index}].command: expected the placeholders {expected}, got {{{name}}}"
+                        f"{_suggestion(name, PLACEHOLDERS)}"
+                    )
+
+
+def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
+    transform = objective.get("transform", "none")
+    if isinstance(transform, str):
+        try:
+            maximises = Transform.parse(transform).maximises
+            if not maximises and objective.get("sense") == "max":
+                yield f'objective.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
+            elif maximises and objective.get("sense", "min") == "min":
+                yield f'objective.sense: expected "max" beside transform = {transform!r}, got "min"'
+        except UsageError as error:
+            yield f"objective.{error.message}" + (f"; {error.hint}" if error.hint else "")
+    checker = objective.get("checker")
+    if isinstance(checker, str):
+        known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
+        if not known:
+            yield _bad_name("objective.checker", checker, (*CHECKERS, "command:PROGRAM", "python:MODULE:FUNCTION"))
+    if objective.get("validation", "checker") == "checker" and checker is None:
+        yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
+
+
+def _score_mistakes(score: dict[str, Any]) -> Iterator[str]:
+    kernel = score.get("kernel", [])
+    for name in [kernel] if isinstance(kernel, str) else kernel if isinstance(kernel, list) else []:
+        if isinstance(name, str) and not KERNEL.fullmatch(name):
+            yield _bad_name("score.kernel", name, KERNELS)
+    weight = score.get("weight", "uniform")
+    if isinstance(weight, str) and not WEIGHT.fullmatch(weight):
+        yield _bad_name("score.weight", weight, WEIGHTS)
+
+
+def _contrast_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    tiers = {arm["name"]: arm.get("tier", 1) for _, arm in _entries(data, "arms") if isinstance(arm.get("name"), str)}
+    contrasts = _table(data, "aggregate").get("contrasts", [])
+    for index, pair in enumerate(contrasts if isinstance(contrasts, list) else []):
+        for name in pair if isinstance(pair, list) else []:
+            where = f"aggregate.contrasts[{index}]"
+            if isinstance(name, str) and name not in tiers:
+                yield _bad_name(where, name, tuple(tiers), expected="the name of an arm")
+            elif isinstance(name, str) and tiers[name] == 2:
+                yield f"{where}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive"
+
+
+def _bad_name(where: str, name: str, valid: Sequence[str], *, expected: str = "") -> str:
+    return f"{where}: expected {expected or 'one of ' + ', '.join(valid)}, got {name!r}{_suggestion(name, valid)}"
+
+
+def _suggestion(name: str, valid: Sequence[str]) -> str:
+    near = closest(name, valid)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    found = data.get(name, [])
+    for index, entry in enumerate(found if isinstance(found, list) else []):
+        if isinstance(entry, dict):
+            yield index, entry
+
+
+def _without_union_branches(steps: Sequence[int | str], model: type[BaseModel]) -> list[int | str]:
+    """Drop the steps by which pydantic names the branch of a union: they stand in no file."""
+    kept: list[int | str] = []
+    here: Any = model
+    for step in steps:
+        if isinstance(step, int):
+            kept.append(step)
+            here = _element(here)
+        elif isinstance(here, type) and issubclass(here, BaseModel):
+            kept.append(step)
+            here = here.model_fields[step].annotation if step in here.model_fields else None
+        elif get_origin(here) is dict:
+            kept.append(step)
+            here = None
+    return kept
+
+
+def _fields_at(steps: Sequence[int | str], model: type[BaseModel]) -> list[str]:
+    here: Any = model
+    for step in steps:
+        here = _element(here) if isinstance(step, int) else here.model_fields[step].annotation
+    return list(here.model_fields)
+
+
+def _element(annotation: Any) -> Any:
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next((_element(branch) for branch in get_args(annotation) if get_origin(branch) is list), None)
+    return (get_args(annotation) or (None,))[0]

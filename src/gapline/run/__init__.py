@@ -1,0 +1,1 @@
+"""A contract in, journals out: plan, process control, solver adapters, resume."""

@@ -1,0 +1,123 @@
+"""The adapters that ship with gapline, and the command line that starts each."""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from gapline.errors import closest
+from gapline.model.contract import PLACEHOLDERS, Arm
+
+ROUTING_EXTRA = "routing"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What one setting of an arm may be: one of some words, or a number from a least one upwards."""
+
+    kind: tuple[type, ...] = (int,)
+    among: tuple[str, ...] = ()
+    least: float = 1
+
+    def mistake(self, value: object) -> str:
+        """Say what is wrong with a value, or nothing."""
+        if isinstance(value, bool) or not isinstance(value, self.kind):
+            return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
+        if self.among and value not in self.among:
+            near = closest(str(value), self.among)
+            return f"expected one of {', '.join(self.among)}, got {value!r}" + (
+                f"; did you mean {near!r}?" if near else ""
+            )
+        if isinstance(value, int | float) and value < self.least:
+            return f"expected at least {self.least:g}, got {value!r}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A child program of gapline that drives one solver."""
+
+    module: str
+    package: str
+    options: Mapping[str, Option]
+
+
+_STATIC = {
+    "problem": Option((str,), ("tdvrptw", "vrptw", "cvrp")),
+    "slice": Option((str,), ("min", "mean", "mid", "max")),
+    "iterations": Option(),
+}
+ADAPTERS = {
+    "kayros": Adapter(
+        "gapline.run.adapters.kayros",
+        "kayros",
+        {
+            "strategy": Option((str,), ("ils", "aco", "aco+ils")),
+            "iterations": Option(),
+            "num_neighbours": Option(least=0),
+            "nb_ants": Option(),
+            "max_no_improvement": Option(),
+            "min_perturbations": Option(),
+            "max_perturbations": Option(),
+            "restart_no_improvement": Option(),
+            "seed_k_factor": Option((float, int)),
+        },
+    ),
+    "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _STATIC),
+    "ortools": Adapter(
+        "gapline.run.adapters.ortools_routing",
+        "ortools",
+        _STATIC
+        | {
+            "metaheuristic": Option(
+                (str,), ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
+            )
+        },
+    ),
+}
+
+
+def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: float, threads: int) -> list[str]:
+    """Return the program and arguments that run an arm once; never a shell line.
+
+    >>> arm = Arm(name="mine", solver="command", command=["./mine", "{instance}", "--seed={seed}"])
+    >>> command_line(arm, "i.vrp", seed=3, horizon=2.0, threads=1)
+    ['./mine', 'i.vrp', '--seed=3']
+    """
+    values = {"instance": str(instance_path), "seed": str(seed), "horizon": repr(horizon), "threads": str(threads)}
+    if arm.solver == "command":
+        return [_fill(argument, values) for argument in arm.command]
+    arguments = [f"--{name}={values[name]}" for name in PLACEHOLDERS]
+    return [sys.executable, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
+
+
+def check_setup(arm: Arm) -> str | None:
+    """Return one line on what an arm lacks to run here, or None when it is ready."""
+    if arm.solver == "command":
+        program = arm.command[0]
+        if shutil.which(program) is None:
+            return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
+        return None
+    adapter = ADAPTERS[arm.solver]
+    try:
+        version(adapter.package)
+    except PackageNotFoundError:
+        return f"arm {arm.name}: {adapter.package} is not installed; pip install 'gapline[{ROUTING_EXTRA}]'"
+    for name, value in arm.options.items():
+        if name not in adapter.options:
+            near = closest(name, adapter.options)
+            hint = f"; did you mean {near!r}?" if near else ""
+            return f"arm {arm.name}: expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
+        mistake = adapter.options[name].mistake(value)
+        if mistake:
+            return f"arm {arm.name}: options.{name}: {mistake}"
+    return None
+
+
+def _fill(argument: str, values: Mapping[str, str]) -> str:
+    # In one pass: a path that itself holds "{seed}" stays as it is.
+    return re.sub(r"\{(" + "|".join(values) + r")\}", lambda found: values[found[1]], argument)

@@ -1,0 +1,219 @@
+"""`run_study`: from a contract to journals, verdicts and a campaign, resuming whatever was begun before."""
+
+import fcntl
+import os
+import shlex
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+
+from gapline.capture.study import JOURNALS, read_study
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.model.campaign import Campaign
+from gapline.model.contract import Contract, load_contract
+from gapline.model.store import save_campaign
+from gapline.run.adapters import check_setup
+from gapline.run.cell import CellResult, RunSettings
+from gapline.run.check_run import CheckSettings, identify_checker
+from gapline.run.control import Control
+from gapline.run.executors import SlotRunner, run_cells
+from gapline.run.pin import cores, make_slots
+from gapline.run.plan import Cell, plan_cells, resolve_program
+from gapline.run.progress import Progress, Silence
+from gapline.run.resume import CellState, cell_state
+
+CAMPAIGN = "campaign"
+
+
+@dataclass(slots=True)
+class RunReport:
+    """What a call of the runner did.
+
+    `interrupted` is "SIGINT" or "SIGTERM" when somebody stopped it; `resume` is the command that goes on.
+    """
+
+    study: Path
+    planned: int
+    before: int
+    results: list[CellResult] = field(default_factory=list)
+    interrupted: str | None = None
+    campaign: Campaign | None = None
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """Cells of this call by outcome."""
+        return Counter(result.outcome for result in self.results)
+
+    @property
+    def done(self) -> int:
+        """Cells with a whole attempt, of this call or an earlier one."""
+        return self.before + self.outcomes["done"] + self.outcomes["skipped"]
+
+    @property
+    def busy(self) -> int:
+        """Cells that another runner has."""
+        return self.outcomes["busy"]
+
+    @property
+    def left(self) -> int:
+        """Cells that nobody has made a whole attempt at, or is making."""
+        return self.planned - self.done - self.busy
+
+    @property
+    def infrastructure(self) -> str | None:
+        """The first failure that was the machine's, not a solver's."""
+        problems = [problem for r in self.results if r.outcome == "infrastructure" for problem in r.problems]
+        return problems[0] if problems else None
+
+    @property
+    def problems(self) -> list[str]:
+        """All problems, in the order of the cells."""
+        return [problem for result in self.results for problem in result.problems]
+
+    @property
+    def resume(self) -> str:
+        """The command that goes on."""
+        return resume_command(self.study)
+
+
+def resume_command(study: Path) -> str:
+    """Return the command that goes on with a study."""
+    return f"gapline run {shlex.quote(str(study))}"
+
+
+def run_study(
+    study_dir: str | Path,
+    *,
+    jobs: int | None = None,
+    check: bool = True,
+    pin: bool = True,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> RunReport:
+    """Run every cell of a study that has no whole attempt yet, check it, and rebuild the campaign.
+
+    Parameters
+    ----------
+    study_dir
+        The study directory with its `study.toml`.
+    jobs
+        Runs at a time; as many as there are cores for when left out.
+    check
+        Judge the candidates of each run in the slot it leaves; else `gapline check` does it later.
+    pin
+        Keep each run on its own cores.
+    progress
+        Where to show how far it is.
+    executor
+        Where cells run; threads of this process when left out. A given one is not shut down.
+
+    Raises
+    ------
+    EnvironmentLacksError
+        When a solver or the checker is missing: found out before anything is run.
+    """
+    study = Path(study_dir).absolute()
+    contract = load_contract(study, files=True)
+    if contract.time.clock != "wall":
+        raise UsageError(
+            f"{study}: time.clock: expected 'wall', by which runs are stamped, got {contract.time.clock!r}",
+            hint="cpu_time is recorded of every run besides",
+        )
+    cells = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
+    check_arms(cells)
+    settings = RunSettings.of(study, contract, _check_settings(study, contract) if check else None)
+    slots = make_slots(cores(), width=contract.time.threads, count=jobs)
+    states = {cell.key: cell_state(cell, settings) for cell in cells}
+    # Whole cells go through the runner as well when their candidates wait for a verdict.
+    todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
+    report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
+    control = Control()
+    progress = progress or Silence()
+    progress.start(todo, done=report.before, slots=len(slots))
+    own = ThreadPoolExecutor(max_workers=len(slots)) if executor is None else None
+    try:
+        with _signals(control, progress, report):
+            run_one = SlotRunner(settings, slots if pin else [()] * len(slots), control)
+            for cell, result in run_cells(todo, executor or own, run_one, stopping=lambda: control.stopping):  # type: ignore[arg-type]
+                report.results.append(result)
+                progress.advance(cell, result)
+                if result.outcome == "infrastructure":
+                    control.kill("infrastructure")
+            if report.infrastructure is None:
+                # On a full disk the campaign of the last call is worth more than half of a new one.
+                report.campaign = rebuild_campaign(study)
+    finally:
+        # An exception must not leave solvers behind a runner that is gone.
+        control.kill("end")
+        if own is not None:
+            own.shutdown(wait=True, cancel_futures=True)
+        progress.stop()
+    return report
+
+
+def check_arms(cells: list[Cell]) -> None:
+    """Refuse to begin when a solver is missing, naming all that are."""
+    arms = {cell.arm.name: cell.arm for cell in cells}
+    lacking = [problem for arm in arms.values() if (problem := check_setup(arm)) is not None]
+    if lacking:
+        raise EnvironmentLacksError(
+            "\n".join(lacking), hint="nothing was run; install what is missing, or drop the arm"
+        )
+
+
+def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:
+    if contract.objective.validation != "checker":
+        return None
+    if contract.objective.checker is None:
+        raise UsageError(
+            f"{study}: expected a checker, as validation is 'checker', got none",
+            hint='set objective.checker, or objective.validation = "solver"',
+        )
+    return identify_checker(study, contract.objective.checker)
+
+
+@contextmanager
+def _signals(control: Control, progress: Progress, report: RunReport) -> Iterator[None]:
+    """First Ctrl-C: launch no more. Second Ctrl-C, or SIGTERM: end the solvers. Data is kept either way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        name = signal.Signals(number).name
+        if name == "SIGINT" and not control.stopping:
+            report.interrupted = report.interrupted or name
+            control.stop(name)
+            progress.say("stopping: the runs under way may finish; press Ctrl-C again to end them now")
+        elif not control.killing:
+            report.interrupted = name if report.interrupted is None else report.interrupted
+            control.kill(name)
+            progress.say("ending the runs under way; what they found is kept")
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def rebuild_campaign(study_dir: str | Path) -> Campaign:
+    """Read the journals and verdicts of a study and write its `campaign/` anew."""
+    study = Path(study_dir)
+    (study / JOURNALS).mkdir(parents=True, exist_ok=True)
+    # Two runners may finish at once: each rebuilds from the journals, one after the other.
+    lock = os.open(study / JOURNALS / "campaign.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        campaign = read_study(study)
+        save_campaign(campaign, study / CAMPAIGN, overwrite=True)
+    finally:
+        os.close(lock)
+    return campaign

@@ -1,0 +1,257 @@
+"""Run one cell: claim it, make an attempt under a supervisor, check what came out of it in the slot it leaves."""
+
+import hashlib
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from gapline.capture.journal import JournalState, read_journal, run_status
+from gapline.capture.study import read_cell
+from gapline.errors import IntegrityError
+from gapline.model.attempt import WHOLE_CAUSES, Caps, Ending, Order
+from gapline.model.contract import Contract
+from gapline.model.journal_line import ORDER_FILE
+from gapline.model.store import file_digest, write_atomically
+from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
+from gapline.run.adapters import command_line
+from gapline.run.check_run import CheckSettings, check_attempt
+from gapline.run.claim import claim, new_attempt
+from gapline.run.control import Control
+from gapline.run.machine import describe_machine, is_noisy, load_average
+from gapline.run.pin import Slot
+from gapline.run.plan import Cell
+from gapline.run.tree import signal_all, strays
+
+ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
+KILL_AFTER = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What all cells of a campaign have in common."""
+
+    study: Path
+    grace: float
+    threads: int
+    memory: int | None
+    validation: str
+    check: CheckSettings | None
+    kill_after: float = KILL_AFTER
+    caps: Caps = field(default_factory=Caps)
+
+    @classmethod
+    def of(cls, study: Path, contract: Contract, check: CheckSettings | None) -> "RunSettings":
+        """Take the settings from the contract of a study."""
+        time = contract.time
+        return cls(study, time.grace, time.threads, time.memory, contract.objective.validation, check)
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What became of a cell in this call of the runner.
+
+    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
+    "broken" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping) or
+    "infrastructure" (disk full and the like).
+    """
+
+    key: RunKey
+    outcome: str
+    status: RunStatus = RunStatus.UNKNOWN
+    events: int = 0
+    unchecked: int = 0
+    elapsed: float = 0.0
+    noisy: bool = False
+    problems: tuple[str, ...] = field(default=())
+
+
+def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) -> CellResult:
+    """Make an attempt at a cell that has no whole one yet, and check its candidates."""
+    directory = cell.directory(settings.study)
+    try:
+        with claim(directory) as claimed:
+            if claimed is None:
+                return CellResult(cell.key, "busy")
+            record = read_cell(directory)
+            journal = record.counting
+            if journal is not None and journal.order is not None:
+                refuse_other_condition(cell, settings, journal.order)
+            if journal is not None and journal.state is JournalState.WHOLE:
+                problems, unchecked = _check(journal.path.parent, settings, slot)
+                return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
+            if control.stopping:
+                return CellResult(cell.key, "left")
+            # A machine that was killed with its supervisors may have left a process of an earlier attempt.
+            for earlier in record.attempts:
+                signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
+            attempt = new_attempt(directory)
+            order = make_order(cell, settings, slot, attempt)
+            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
+            ending = _supervise(attempt, control, claimed)
+            return _result(cell, attempt, ending, settings=settings, slot=slot, control=control)
+    except OSError as error:
+        return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
+
+
+def _result(
+    cell: Cell, attempt: Path, ending: Ending | None, *, settings: RunSettings, slot: Slot, control: Control
+) -> CellResult:
+    if ending is None:
+        signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
+        problem = f"{cell.key}: the supervisor died; its attempt is kept and not counted"
+        return CellResult(cell.key, "broken", RunStatus.LOST, problems=(problem,))
+    if ending.cause not in WHOLE_CAUSES:
+        outcome = "infrastructure" if ending.cause == "infrastructure" else "broken"
+        problems = [] if ending.cause in ("interrupted", "runner lost") else [f"{cell.key}: {ending.error}"]
+        return CellResult(
+            cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)
+        )
+    problems = []
+    if ending.leftover:
+        problems.append(f"{cell.key}: expected no process left, got {ending.leftover}")
+    unchecked = 0
+    if not control.killing:
+        more, unchecked = _check(attempt, settings, slot)
+        problems += more
+    return CellResult(
+        cell.key,
+        "done",
+        run_status(ending),
+        events=ending.events,
+        unchecked=unchecked,
+        elapsed=ending.elapsed,
+        noisy=is_noisy(ending.foreign_share, ending.elapsed),
+        problems=tuple(problems),
+    )
+
+
+def _check(attempt: Path, settings: RunSettings, slot: Slot) -> tuple[list[str], int]:
+    if settings.check is None:
+        return [], 0
+    checked = check_attempt(settings.study, read_journal(attempt), settings.check, cpus=slot)
+    return list(checked.problems), checked.unchecked
+
+
+def _supervise(attempt: Path, control: Control, claimed: int) -> Ending | None:
+    """Start a supervisor, wait for it, and return its ending; None when it died without one."""
+    supervisor = subprocess.Popen(
+        [sys.executable, "-m", "gapline.run.supervise", str(attempt)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # A terminal's Ctrl-C must reach the runner alone.
+        start_new_session=True,
+        pass_fds=(claimed,),
+    )
+    control.add(supervisor)
+    try:
+        assert supervisor.stdout is not None
+        answer = supervisor.stdout.read()
+        supervisor.wait()
+    finally:
+        control.remove(supervisor)
+        if supervisor.stdin is not None:
+            supervisor.stdin.close()
+        if supervisor.stdout is not None:
+            supervisor.stdout.close()
+    try:
+        return msgspec.json.decode(answer, type=Ending)
+    except msgspec.DecodeError:
+        return None
+
+
+def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> Order:
+    """Write down what the supervisor of an attempt is to do."""
+    path = (settings.study / cell.instance.path).absolute()
+    return Order(
+        arm=cell.arm.name,
+        instance=cell.instance.name,
+        seed=cell.seed,
+        panel=cell.instance.panel,
+        horizon=cell.horizon,
+        attempt=int(attempt.name.partition("-")[2]),
+        argv=command_line(cell.arm, path, seed=cell.seed, horizon=cell.horizon, threads=settings.threads),
+        instance_path=cell.instance.path,
+        condition=condition(cell, settings),
+        environment={
+            "GAPLINE_INSTANCE": str(path),
+            "GAPLINE_SEED": str(cell.seed),
+            "GAPLINE_HORIZON": repr(cell.horizon),
+            "GAPLINE_THREADS": str(settings.threads),
+            ATTEMPT_VARIABLE: str(attempt),
+        },
+        directory=str(settings.study.absolute()),
+        grace=settings.grace,
+        kill_after=settings.kill_after,
+        memory=settings.memory,
+        cpus=list(slot),
+        caps=settings.caps,
+        carried=_carried(cell, settings),
+        machine=describe_machine(),
+        load=load_average(),
+    )
+
+
+def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float | bool | None]:
+    """Return the columns of the runs table that are known beforehand; each option of the arm is one, for ladders."""
+    carried: dict[str, str | int | float | bool | None] = {
+        "tier": cell.arm.tier,
+        "solver": cell.arm.solver,
+        "threads": settings.threads,
+        "size": None if cell.instance.size is None else float(cell.instance.size),
+        "validation": settings.validation,
+        "instance_digest": _digest(settings.study / cell.instance.path),
+    }
+    for name, value in cell.arm.options.items():
+        column = f"option_{name}" if name in carried or name in RUNS or name in CARRIED else name
+        carried[column] = msgspec.json.encode(value).decode() if isinstance(value, list) else value
+    return carried
+
+
+def condition(cell: Cell, settings: RunSettings) -> str:
+    """Return the digest of what makes two attempts at a cell comparable."""
+    facts = [
+        cell.arm.model_dump(),
+        cell.horizon,
+        settings.grace,
+        settings.threads,
+        settings.memory,
+        settings.validation,
+        _digest(settings.study / cell.instance.path),
+    ]
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
+
+
+def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> None:
+    """Refuse to go on with a cell that was begun under another contract."""
+    if order.condition == condition(cell, settings):
+        return
+    differing = []
+    if order.horizon != cell.horizon:
+        differing.append(f"horizon {order.horizon:g}, now {cell.horizon:g}")
+    digest = _digest(settings.study / cell.instance.path)
+    if order.carried.get("instance_digest") != digest:
+        differing.append(f"instance {order.carried.get('instance_digest')}, now {digest}")
+    raise IntegrityError(
+        f"{cell.key}: expected the contract under which its runs were begun, got another one"
+        + (f" ({'; '.join(differing)})" if differing else " (arm, limits or validation differ)"),
+        hint="put the changed contract into a new study directory",
+    )
+
+
+def _digest(path: Path) -> str:
+    facts = path.stat()
+    return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
+
+
+@lru_cache(maxsize=4096)
+def _digest_at(path: Path, _version: tuple[int, int]) -> str:
+    return file_digest(path)
+
+
+def _readable(order: Order) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"

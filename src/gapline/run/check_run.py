@@ -1,0 +1,260 @@
+"""Re-evaluate the captured candidates of runs, in a process apart, and keep the verdicts beside the journal."""
+
+import contextlib
+import datetime
+import hashlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Self
+
+import msgspec
+
+from gapline.capture.journal import Journal, JournalState
+from gapline.capture.study import JOURNALS, StoredVerdict, Verdicts, VerdictsHead, read_cell, read_verdicts
+from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
+from gapline.model.contract import load_contract
+from gapline.model.store import file_digest, write_atomically
+from gapline.model.tables import RunKey
+from gapline.run.check_cell import Answer, Identity, Question
+from gapline.run.plan import file_slug
+
+# Longer than a checker that drives a program of its own waits for it.
+PATIENCE = 75.0
+MOST_FAILURES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """Which checker judges; `patience` is how many seconds one candidate may take."""
+
+    checker: str
+    name: str
+    version: str
+    patience: float = PATIENCE
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What checking a run gave; `fresh` is False where the verdicts were there already."""
+
+    key: RunKey
+    candidates: int
+    valid: int
+    invalid: int
+    unchecked: int
+    fresh: bool
+    problems: tuple[str, ...] = ()
+
+
+class CheckerDied(Exception):
+    """The checker's process ended, or did not answer in time."""
+
+
+class CheckerProcess:
+    """A checker in its own process."""
+
+    def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
+        command = [sys.executable, "-m", "gapline.run.check_cell", checker, str(instance)]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=study,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._questions: IO[bytes] = self._process.stdin
+        self._answers: IO[bytes] = self._process.stdout
+        os.set_blocking(self._answers.fileno(), False)
+        self._buffer = b""
+        if cpus:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self._process.pid, cpus)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._questions.close()
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._answers.close()
+
+    def identity(self, patience: float) -> Identity:
+        """Return who checks."""
+        return msgspec.json.decode(self._line(patience), type=Identity)
+
+    def ask(self, sequence: int, solution: bytes, patience: float) -> Answer:
+        """Return the answer on one candidate."""
+        try:
+            self._questions.write(msgspec.json.encode(Question(sequence, msgspec.Raw(solution))) + b"\n")
+            self._questions.flush()
+            answer = msgspec.json.decode(self._line(patience), type=Answer)
+        except (BrokenPipeError, msgspec.MsgspecError) as error:
+            raise CheckerDied(f"checker: expected an answer, got {error}") from error
+        if answer.seq != sequence:
+            raise CheckerDied(f"checker: expected the answer on event {sequence}, got {answer.seq}")
+        return answer
+
+    def _line(self, patience: float) -> bytes:
+        deadline = time.monotonic() + patience
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._answers], [], [], left)[0]:
+                raise CheckerDied(f"checker: expected an answer within {patience:g} s, got none")
+            data = os.read(self._answers.fileno(), 1 << 20)
+            if not data:
+                raise CheckerDied(f"checker: expected an answer, got {self._how_it_ended()}")
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _how_it_ended(self) -> str:
+        code = self._process.wait()
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+
+def identify_checker(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
+    """Start a checker once to learn its name and version, which are part of each verdict."""
+    with CheckerProcess(study, checker, Path(), ()) as process:
+        try:
+            identity = process.identity(PATIENCE)
+        except CheckerDied as error:
+            raise EnvironmentLacksError(f"{checker}: {error}") from error
+    if identity.failure is not None:
+        message, _, hint = identity.failure.partition("\nHint: ")
+        kinds: dict[int, type[GaplineError]] = {2: UsageError, 3: EnvironmentLacksError}
+        raise kinds.get(identity.exit_code, GaplineError)(message, hint=hint or None)
+    return CheckSettings(checker, identity.name, identity.version, again=again)
+
+
+def check_attempt(study: Path, journal: Journal, settings: CheckSettings, *, cpus: Sequence[int] = ()) -> CheckResult:
+    """Judge every candidate of a journal, unless that checker version did so already, and store the verdicts.
+
+    A candidate on which the checker crashes, hangs or answers nonsense stays unchecked, and the next call asks again.
+    """
+    order = journal.order
+    assert order is not None
+    key = RunKey(order.arm, order.instance, order.seed)
+    attempt = journal.path.parent
+    label = VerdictsHead(settings.name, settings.version, "", 0).label
+    known = next((v for v in read_verdicts(attempt) if v.head.label == label), None)
+    asked = [
+        event for event in journal.events if event.is_candidate and not event.reason and event.solution is not None
+    ]
+    if known is not None and not settings.again and known.unchecked == 0 and known.head.candidates == len(asked):
+        return _result(key, known, fresh=False, problems=())
+    path = (study / order.instance_path).absolute()
+    found = file_digest(path) if path.is_file() else "no file"
+    stated = order.carried.get("instance_digest")
+    problems: list[str] = []
+    verdicts: list[StoredVerdict] = []
+    if found != stated:
+        problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
+    else:
+        candidates = [(event.sequence, event.solution) for event in asked if event.solution is not None]
+        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key)
+    head = VerdictsHead(
+        settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
+    )
+    lines = [msgspec.json.encode(head), *map(msgspec.json.encode, verdicts)]
+    name = f"verdicts-{file_slug(settings.name)}-{file_slug(settings.version)}.jsonl"
+    write_atomically(attempt / name, lambda stream: stream.write(b"\n".join(lines) + b"\n"))
+    return _result(key, Verdicts(head, {v.seq: v for v in verdicts}), fresh=True, problems=tuple(problems))
+
+
+def _ask_all(
+    study: Path,
+    instance: Path,
+    candidates: list[tuple[int, bytes]],
+    settings: CheckSettings,
+    *,
+    cpus: Sequence[int],
+    key: RunKey,
+) -> tuple[list[StoredVerdict], list[str]]:
+    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row."""
+    verdicts: list[StoredVerdict] = []
+    problems: list[str] = []
+    # Solvers repeat themselves; equal solutions get equal verdicts.
+    known: dict[bytes, Answer] = {}
+    left = list(reversed(candidates))
+    failures = 0
+    while left and failures < MOST_FAILURES:
+        with CheckerProcess(study, settings.checker, instance, cpus) as process:
+            try:
+                identity = process.identity(PATIENCE)
+                if identity.failure is not None or (identity.name, identity.version) != (
+                    settings.name,
+                    settings.version,
+                ):
+                    problems.append(
+                        f"{key}: expected the checker {settings.name} {settings.version}, "
+                        f"got {identity.failure or f'{identity.name} {identity.version}'}"
+                    )
+                    break
+                while left:
+                    sequence, solution = left[-1]
+                    digest = hashlib.sha256(solution).digest()
+                    answer = known.get(digest) or process.ask(sequence, solution, settings.patience)
+                    known[digest] = answer
+                    left.pop()
+                    failures = 0
+                    if answer.failure is not None:
+                        problems.append(f"{key}: event {sequence} is unchecked: {answer.failure}")
+                    verdicts.append(StoredVerdict(sequence, answer.valid, answer.objective, answer.reason))
+            except CheckerDied as error:
+                failures += 1
+                if left:
+                    problems.append(f"{key}: event {left[-1][0]} is unchecked: {error}")
+                    verdicts.append(StoredVerdict(left.pop()[0]))
+    return verdicts, problems
+
+
+def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str, ...]) -> CheckResult:
+    valid = sum(verdict.valid is True for verdict in verdicts.by_sequence.values())
+    invalid = sum(verdict.valid is False for verdict in verdicts.by_sequence.values())
+    return CheckResult(key, verdicts.head.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
+
+
+def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
+    """Judge the candidates of every run of a study and rebuild its campaign.
+
+    Parameters
+    ----------
+    study_dir
+        The study directory.
+    again
+        Judge anew what the same checker version has judged before.
+    checker
+        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
+    """
+    from gapline.run.campaign import rebuild_campaign
+
+    study = Path(study_dir)
+    name = checker or load_contract(study).objective.checker
+    if name is None:
+        raise UsageError(f"{study}: expected a checker in the contract, got none", hint="name one with --checker")
+    settings = identify_checker(study, name, again=again)
+    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    if not cells:
+        raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
+    journals = [record.counting for record in map(read_cell, cells)]
+    results = [
+        check_attempt(study, journal, settings)
+        for journal in journals
+        if journal is not None and journal.order is not None and journal.state is not JournalState.QUARANTINED
+    ]
+    rebuild_campaign(study)
+    return results

@@ -1,0 +1,61 @@
+"""Who works on a cell: an exclusive claim, and attempts that are never overwritten."""
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gapline.capture.study import attempts_of
+
+CLAIM_FILE = "claim"
+
+
+@contextmanager
+def claim(cell: Path) -> Iterator[int | None]:
+    """Claim a cell; yields the open file that holds the claim, or None when somebody else has it.
+
+    The claim is a lock on an open file that the supervisor inherits: it lasts as long as either of them lives, and no
+    crash can leave it behind.
+    """
+    cell.mkdir(parents=True, exist_ok=True)
+    file = os.open(cell / CLAIM_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+            return
+        with contextlib.suppress(OSError):
+            # For people who look: the lock is what counts.
+            os.ftruncate(file, 0)
+            os.pwrite(file, json.dumps({"host": platform.node(), "process": os.getpid()}).encode(), 0)
+        yield file
+    finally:
+        os.close(file)
+
+
+def is_claimed(cell: Path) -> bool:
+    """Say whether somebody works on the cell at this moment."""
+    try:
+        file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def new_attempt(cell: Path) -> Path:
+    """Create the directory of the next attempt."""
+    number = 1 + max((int(path.name.partition("-")[2]) for path in attempts_of(cell)), default=0)
+    attempt = cell / f"attempt-{number:03d}"
+    attempt.mkdir()
+    return attempt

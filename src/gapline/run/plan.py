@@ -1,0 +1,78 @@
+"""The cells of a study: arm × instance × seed, each with a directory name that is safe whatever the names are."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gapline.capture.study import JOURNALS
+from gapline.model.contract import Arm, Contract, Instance
+from gapline.model.tables import RunKey
+
+_UNSAFE = re.compile(r"[^a-z0-9.-]+")
+_PART = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run to be made."""
+
+    arm: Arm
+    instance: Instance
+    seed: int
+    horizon: float
+
+    @property
+    def key(self) -> RunKey:
+        """The identity of the run."""
+        return RunKey(self.arm.name, self.instance.name, self.seed)
+
+    def directory(self, study: Path) -> Path:
+        """The directory of the cell's attempts."""
+        return study / JOURNALS / slug(self.key)
+
+
+def slug(key: RunKey) -> str:
+    """Return a directory name: readable parts, and a hash of the true names that keeps apart what looks alike.
+
+    >>> slug(RunKey("HGS", "X-n101-k25", 3))
+    'hgs_x-n101-k25_3_e40f34790c'
+    >>> slug(RunKey("../../etc", "a/b", 1)).startswith("etc_a-b_1_")
+    True
+    """
+    parts = [_readable(str(part)) for part in key]
+    digest = hashlib.sha256(msgspec.json.encode(list(key))).hexdigest()[:10]
+    return "_".join([*parts, digest])
+
+
+def plan_cells(contract: Contract) -> list[Cell]:
+    """Return the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
+    return [
+        Cell(arm, instance, seed, instance.horizon or contract.time.horizon)
+        for seed in contract.seeds
+        for instance in contract.instances
+        for arm in contract.arms
+    ]
+
+
+def file_slug(name: str) -> str:
+    """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
+
+    >>> file_slug("0.11.0"), file_slug("python:mine:check")
+    ('0.11.0', 'python-mine-check-300af54b')
+    """
+    readable = _readable(name)
+    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _readable(name: str) -> str:
+    return _UNSAFE.sub("-", name.lower()).strip("-.")[:_PART] or "x"
+
+
+def resolve_program(arm: Arm, study: Path) -> Arm:
+    """Return the arm with a program such as `./mine` found in the study directory, where its runs start."""
+    if not arm.command or "/" not in arm.command[0] or arm.command[0].startswith("/"):
+        return arm
+    return arm.model_copy(update={"command": [str(study / arm.command[0]), *arm.command[1:]]})

@@ -1,0 +1,118 @@
+"""Progress of a campaign: a bar with the time left on a terminal, plain lines in a log."""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import IO, Protocol
+
+from gapline.run.cell import CellResult
+from gapline.run.plan import Cell
+
+
+class Progress(Protocol):
+    """What a campaign tells while it runs."""
+
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+        """Say what is to be done: the cells at hand, those done before, how many run at a time."""
+
+    def advance(self, cell: Cell, result: CellResult) -> None:
+        """Take note of a cell that came back."""
+
+    def say(self, message: str) -> None:
+        """Show a message without disturbing the display."""
+
+    def stop(self) -> None:
+        """End the display."""
+
+
+def describe(result: CellResult) -> str:
+    """Return one line on a result, with control characters of hostile names made visible."""
+    name = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(result.key))
+    if result.outcome == "done":
+        unchecked = f", {result.unchecked} unchecked" if result.unchecked else ""
+        noisy = ", noisy host" if result.noisy else ""
+        return f"{name}: {result.status}, {result.events} events in {result.elapsed:.2f} s{unchecked}{noisy}"
+    return f"{name}: {result.outcome}"
+
+
+class PlainProgress:
+    """Lines for a log: one per cell, with the time left."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+        """Remember the work."""
+        self._total, self._count = len(cells), 0
+        self._seconds, self._slots = sum(cell.horizon for cell in cells), slots
+        self._print(f"{len(cells)} runs to make, {done} made before, {slots} at a time")
+
+    def advance(self, cell: Cell, result: CellResult) -> None:
+        """Print the cell."""
+        self._count += 1
+        self._seconds = max(0.0, self._seconds - cell.horizon)
+        # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
+        left = max(self._seconds / self._slots, cell.horizon if self._count < self._total else 0.0)
+        self._print(f"[{self._count}/{self._total}] {describe(result)}; about {left:.0f} s of solving left")
+
+    def say(self, message: str) -> None:
+        """Print the message."""
+        self._print(message)
+
+    def stop(self) -> None:
+        """Do nothing: a line needs no end."""
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+class BarProgress:
+    """A bar that moves while the solvers run: its length is the solving time that was announced to them."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Bar(*columns, TextColumn("{task.fields[last]}", markup=False), console=Console(stderr=True))
+        self._began = time.monotonic()
+
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+        """Show the bar."""
+        note = f"{done} made before" if done else f"{slots} at a time"
+        self._task = self._bar.add_task("runs", total=len(cells), last=note)
+        self._bar.start()
+
+    def advance(self, cell: Cell, result: CellResult) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, advance=1, last=describe(result), seconds=cell.horizon)
+
+    def say(self, message: str) -> None:
+        """Print the message above the bar."""
+        self._bar.console.print(message, markup=False, highlight=False)
+
+    def stop(self) -> None:
+        """Leave the bar as it stands."""
+        self._bar.stop()
+
+
+class Silence:
+    """No progress: for use as a library."""
+
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+        """Show nothing."""
+
+    def advance(self, cell: Cell, result: CellResult) -> None:
+        """Show nothing."""
+
+    def say(self, message: str) -> None:
+        """Show nothing."""
+
+    def stop(self) -> None:
+        """Show nothing."""
+
+
+def progress_for_terminal() -> Progress:
+    """Return a bar where somebody watches, lines where the output goes into a log."""
+    return BarProgress() if sys.stderr.isatty() else PlainProgress()

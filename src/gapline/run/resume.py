@@ -1,0 +1,98 @@
+"""What is done and what is left of a study, as its journals tell."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from gapline.capture.journal import JournalState
+from gapline.capture.study import CellRecord, read_cell, read_verdicts
+from gapline.model.contract import Contract, load_contract
+from gapline.model.tables import RunKey, RunStatus
+from gapline.run.cell import RunSettings, refuse_other_condition
+from gapline.run.claim import is_claimed
+from gapline.run.plan import Cell, plan_cells
+
+FAILURES = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT)
+
+
+class CellState(StrEnum):
+    """How far a cell is."""
+
+    DONE = "done"
+    UNCHECKED = "unchecked"  # run whole, but candidates wait for a verdict
+    RUNNING = "running"
+    BROKEN = "broken"  # attempts were made, none is whole
+    QUARANTINED = "quarantined"  # as broken, and a journal was changed after it was written
+    LEFT = "left"
+
+
+def cell_state(cell: Cell, settings: RunSettings) -> CellState:
+    """Say how far a cell is, refusing one that was begun under another contract."""
+    record = read_cell(cell.directory(settings.study))
+    journal = record.counting
+    if journal is not None and journal.order is not None:
+        refuse_other_condition(cell, settings, journal.order)
+    state = state_of(record)
+    if state is CellState.DONE and settings.check is not None and journal is not None:
+        asked = sum(event.is_candidate and not event.reason and event.solution is not None for event in journal.events)
+        label = f"{settings.check.name} {settings.check.version}"
+        whole = any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent))
+        if asked and not whole:
+            return CellState.UNCHECKED
+    return state
+
+
+def state_of(record: CellRecord) -> CellState:
+    """Say how far a cell is, verdicts aside."""
+    states = {journal.state for journal in record.attempts}
+    if JournalState.WHOLE in states:
+        return CellState.DONE
+    if JournalState.QUARANTINED in states:
+        return CellState.QUARANTINED
+    return CellState.BROKEN if states else CellState.LEFT
+
+
+@dataclass(slots=True)
+class StudyStatus:
+    """Cells of a study by how far they are; `failed` counts runs that are done and ended badly."""
+
+    study: Path
+    name: str
+    planned: int
+    cells: Counter[CellState] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    failed: list[tuple[RunKey, str]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seconds_left: float = 0.0
+
+    @property
+    def left(self) -> int:
+        """Cells that `gapline run` would run."""
+        return sum(self.cells[state] for state in (CellState.LEFT, CellState.BROKEN, CellState.QUARANTINED))
+
+
+def study_status(study_dir: str | Path) -> StudyStatus:
+    """Read how far a study is, without touching it."""
+    study = Path(study_dir)
+    contract: Contract = load_contract(study)
+    cells = plan_cells(contract)
+    status = StudyStatus(study, contract.study.name, len(cells))
+    for cell in cells:
+        directory = cell.directory(study)
+        if is_claimed(directory):
+            status.cells[CellState.RUNNING] += 1
+            continue
+        record = read_cell(directory)
+        state = state_of(record)
+        status.cells[state] += 1
+        for journal in record.attempts:
+            status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
+        if state is not CellState.DONE:
+            status.seconds_left += cell.horizon
+        elif (counting := record.counting) is not None:
+            status.statuses[counting.status.value] += 1
+            if counting.status in FAILURES and counting.ending is not None:
+                cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
+                status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
+    return status

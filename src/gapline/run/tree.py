@@ -1,0 +1,118 @@
+"""The processes of a run: everything that descends from its supervisor, however often it forked."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PROC = Path("/proc")
+
+
+def become_subreaper(wanted: bool = True) -> None:
+    """Make orphans among our descendants our children, so that none can leave the tree."""
+    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(error)}")
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent dies: the second line of defence after the subreaper."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _process_names() -> list[str]:
+    return [path.name for path in _PROC.iterdir() if path.name.isdigit()]
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Return the living descendants of a process, zombies left out."""
+    children: dict[int, list[int]] = {}
+    for entry in _process_names():
+        with contextlib.suppress(OSError):
+            fields = (_PROC / entry / "stat").read_bytes().rpartition(b") ")[2].split()
+            # A zombie stays in the table as a link: its children hang below it until they are handed on.
+            children.setdefault(int(fields[1]), []).append(int(entry) if fields[0] != b"Z" else -int(entry))
+    found: list[int] = []
+    frontier = [ancestor]
+    while frontier:
+        below = children.get(frontier.pop(), [])
+        frontier += [abs(pid) for pid in below]
+        found += [pid for pid in below if pid > 0]
+    return found
+
+
+def signal_all(pids: list[int], number: signal.Signals) -> None:
+    """Send a signal to each process that is still there."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def reap() -> dict[int, int]:
+    """Collect dead children: their wait status by process id."""
+    found: dict[int, int] = {}
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            found[pid] = status
+    return found
+
+
+def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
+    """Kill all our descendants; return how many are left after `patience` seconds (must be none), and who died how.
+
+    They are stopped before they are killed, so that a process that forks faster than we walk cannot outrun the walk.
+    """
+    me = os.getpid()
+    deadline = time.monotonic() + patience
+    pause = 0.0005
+    dead = reap()
+    while alive := descendants(me):
+        if time.monotonic() > deadline:
+            return len(alive), dead
+        signal_all(alive, signal.SIGSTOP)
+        signal_all(descendants(me), signal.SIGKILL)
+        time.sleep(pause)
+        pause = min(0.05, pause * 2)
+        dead |= reap()
+    return 0, dead | reap()
+
+
+def resident_memory(pids: list[int]) -> int:
+    """Return the sum of resident bytes; pages that several processes share count several times."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            total += int((_PROC / str(pid) / "statm").read_bytes().split()[1]) * _PAGE
+    return total
+
+
+def proportional_memory(pids: list[int]) -> int:
+    """Return the sum of resident bytes with shared pages counted once; slower than `resident_memory`."""
+    total = 0
+    for pid in pids:
+        try:
+            rollup = (_PROC / str(pid) / "smaps_rollup").read_bytes()
+            total += 1024 * sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith(b"Pss:"))
+        except (OSError, IndexError, ValueError):
+            total += resident_memory([pid])
+    return total
+
+
+def strays(variable: str, value: str) -> list[int]:
+    """Return the processes whose environment has the variable at that value: a run's, though its supervisor is dead."""
+    entry = f"{variable}={value}".encode()
+    found = []
+    for name in _process_names():
+        with contextlib.suppress(OSError):
+            if entry in (_PROC / name / "environ").read_bytes().split(b"\0"):
+                found.append(int(name))
+    return [pid for pid in found if pid != os.getpid()]

@@ -1,0 +1,135 @@
+"""What every solver adapter must do, as a pytest class to inherit."""
+
+import json
+import math
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from gapline.check import load_checker
+from gapline.model.contract import Arm
+from gapline.run.adapters import check_setup, command_line
+
+PATIENCE = 300
+_FIRST_RUNS: dict[tuple[type, bytes], list[dict[str, Any]]] = {}
+
+
+class AdapterSuite:
+    """Inherit, name the class `Test...`, and set the attributes.
+
+    Attributes
+    ----------
+    arm
+        The arm to test, with an option such as `iterations` that makes it stop by itself and repeat itself.
+    checker
+        The name of the checker of its problem.
+    exact
+        Whether every candidate must be valid and its claimed objective the checked one. False for an arm that solves an
+        approximation: its candidates need a verdict, whichever.
+    seeded
+        Whether another seed must give other candidates.
+    tolerance
+        Relative difference allowed between the claimed and the checked objective of an exact arm.
+
+    Override the fixture `instance` to give the path of a small instance, the same one each time.
+
+    Examples
+    --------
+    ::
+
+        class TestMine(AdapterSuite):
+            arm = Arm(name="mine", solver="command", command=["./mine", "{instance}", "--seed", "{seed}"])
+            checker = "cvrp"
+
+            @pytest.fixture
+            def instance(self, tmp_path):
+                return write_instances("cvrp", tmp_path, name="mine", customers=10)[0]
+    """
+
+    arm: ClassVar[Arm]
+    checker: ClassVar[str]
+    exact: ClassVar[bool] = True
+    seeded: ClassVar[bool] = True
+    tolerance: ClassVar[float] = 1e-9
+
+    @pytest.fixture
+    def instance(self, tmp_path: Path) -> Path:
+        """Return the path of a small instance."""
+        raise NotImplementedError("override the fixture `instance`")
+
+    @pytest.fixture
+    def lines(self, instance: Path) -> list[dict[str, Any]]:
+        """Return the lines of a run with seed 1, which is run once for all tests of a class."""
+        key = (type(self), instance.read_bytes())
+        if key not in _FIRST_RUNS:
+            _FIRST_RUNS[key] = self.run_once(instance)
+        return _FIRST_RUNS[key]
+
+    def run_once(self, instance: Path, *, seed: int = 1) -> list[dict[str, Any]]:
+        """Run the arm as the runner does and return its lines."""
+        command = command_line(self.arm, instance, seed=seed, horizon=float(PATIENCE), threads=1)
+        told = {"INSTANCE": instance, "SEED": seed, "HORIZON": PATIENCE, "THREADS": 1}
+        environment = os.environ | {f"GAPLINE_{name}": str(value) for name, value in told.items()}
+        done = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, env=environment, timeout=PATIENCE, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+        return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+
+    def test_setup_is_complete(self) -> None:
+        """Nothing is missing here to run the arm."""
+        assert check_setup(self.arm) is None
+
+    def test_first_line_says_who_solves(self, lines: list[dict[str, Any]]) -> None:
+        """The first line holds the solver's name and version, both texts."""
+        hello = lines[0]
+        assert isinstance(hello.get("solver"), str)
+        assert hello["solver"]
+        assert isinstance(hello.get("version"), str)
+        assert hello["version"]
+
+    def test_every_candidate_has_an_objective_and_a_solution(self, lines: list[dict[str, Any]]) -> None:
+        """There is at least one candidate, and each says what it is worth."""
+        candidates = lines[1:]
+        assert candidates
+        for candidate in candidates:
+            assert math.isfinite(candidate["objective"])
+            assert candidate["solution"] is not None
+            assert candidate.get("time", 0.0) >= 0.0
+
+    def test_every_candidate_gets_a_verdict(self, instance: Path, lines: list[dict[str, Any]]) -> None:
+        """The checker can read each solution; an exact arm's are valid, at the objective claimed."""
+        checker = load_checker(self.checker)
+        for candidate in lines[1:]:
+            verdict = checker.check(instance, candidate["solution"])
+            assert verdict.valid or not self.exact, verdict.reason
+            assert verdict.kind != "malformed solution", verdict.reason
+            if self.exact:
+                assert verdict.objective == pytest.approx(candidate["objective"], rel=self.tolerance)
+
+    def test_the_same_seed_gives_the_same_candidates(self, instance: Path, lines: list[dict[str, Any]]) -> None:
+        """Objectives and solutions repeat themselves; times need not."""
+        assert _without_times(self.run_once(instance, seed=1)) == _without_times(lines)
+
+    def test_another_seed_gives_other_candidates(self, instance: Path, lines: list[dict[str, Any]]) -> None:
+        """The seed reaches the solver: one of two others leads elsewhere."""
+        if not self.seeded:
+            pytest.skip("this solver takes no seed")
+        first = _without_times(lines)
+        assert any(_without_times(self.run_once(instance, seed=seed)) != first for seed in (2, 3))
+
+    def test_a_path_with_spaces_is_one_argument(self, instance: Path, tmp_path: Path) -> None:
+        """Commands are argument lists, never a shell line."""
+        folder = tmp_path / "a folder with spaces"
+        folder.mkdir()
+        for beside in instance.parent.iterdir():
+            if beside.is_file():
+                (folder / beside.name).write_bytes(beside.read_bytes())
+        assert len(self.run_once(folder / instance.name)) > 1
+
+
+def _without_times(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in line.items() if name != "time"} for line in lines]

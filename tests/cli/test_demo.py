@@ -1,0 +1,59 @@
+"""`gapline demo` on one tiny instance: the same code as the real one, fewer runs."""
+
+import json
+
+import pytest
+
+from gapline.cli.app import run
+from gapline.cli.demo_campaign import SNAPSHOT
+from gapline.reference.snapshot import Snapshot
+from gapline.run import new_study
+from gapline.run.new_study import Panel, write_study
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("demo")
+    write_study(place, "tdvrptw", name="demo", horizon=1.5, seeds=[1], panels=[Panel(10, 1)], snapshot=SNAPSHOT)
+    return place
+
+
+def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
+    assert run(["demo", str(folder)]) == 0
+    out = capsys.readouterr().out
+    for part in ("references frozen before the campaign", "Health", "invalid at the end", "(frozen, sha256:", "next:"):
+        assert part in out
+    assert "unchecked" not in out
+    snapshot = Snapshot.load(folder / SNAPSHOT)
+    assert list(snapshot.values) == ["demo-n10-1"]
+    assert snapshot.values["demo-n10-1"].value > 0
+
+    # A second call has nothing left to run, and keeps the references.
+    assert run(["demo", str(folder)]) == 0
+    assert "calibrating" not in capsys.readouterr().out
+    assert Snapshot.load(folder / SNAPSHOT).digest == snapshot.digest
+
+    # What it says to try next works, on the same runs.
+    assert run(["score", str(folder), "--snapshot", str(folder / SNAPSHOT), "--json"]) == 0
+    arms = json.loads(capsys.readouterr().out)["arms"]
+    assert {arm["arm"]: arm["runs"] for arm in arms} == dict.fromkeys(
+        ["kayros-aco", "kayros-ils", "ortools-mean", "pyvrp-mean"], 1
+    )
+
+
+def test_the_worked_example_needs_no_solver(capsys):
+    assert run(["demo", "--worked-example"]) == 0
+    assert "run 3 ends below its reference" in capsys.readouterr().out
+
+
+def test_a_missing_solver_is_named_before_anything_runs(tmp_path, capsys, monkeypatch):
+    from gapline.run.adapters import catalogue
+
+    lacking = catalogue.Adapter("gapline.run.adapters.kayros", "no-such-package", catalogue.ADAPTERS["kayros"].options)
+    monkeypatch.setitem(catalogue.ADAPTERS, "kayros", lacking)
+    monkeypatch.setattr(new_study, "PANELS", (Panel(5, 1),))
+    assert run(["demo", str(tmp_path)]) == 3
+    shown = capsys.readouterr().err
+    assert "no-such-package is not installed" in shown
+    assert "gapline[demo]" in shown
+    assert not (tmp_path / "references").exists()

@@ -1,0 +1,162 @@
+"""Verdicts: beside the journal, one file per checker version, and a checker that fails leaves candidates unchecked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gapline
+from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.model.journal_line import EVENTS_FILE
+from gapline.model.tables import VerdictCode
+from gapline.run.campaign import run_study
+from gapline.run.check_run import PATIENCE, CheckSettings, check_study, identify_checker
+
+# Judges the solutions [seed, number] of the scripted solver: even numbers are valid at 100 - number.
+CHECKER = """
+import os, sys, time
+__version__ = "{version}"
+def check(instance, solution):
+    seed, number = solution
+    print("noise that must not get between the answers")
+    {misbehaviour}
+    return 100.0 - number if number % 2 == 0 else "odd number"
+"""
+ARMS = {"steady": ["scripted", "{seed}", "4", "0"]}
+
+
+def write_checker(study: Path, *, version: str = "1", misbehaviour: str = "pass") -> None:
+    (study / "judge.py").write_text(CHECKER.format(version=version, misbehaviour=misbehaviour))
+
+
+@pytest.fixture
+def study(make_study) -> Path:
+    made = make_study(ARMS, seeds=(1,), checker="python:judge:check").path
+    write_checker(made)
+    return made
+
+
+def columns(study: Path, instance: str = "one") -> tuple[list[float], list[int], list[float]]:
+    campaign = gapline.open(study / "campaign")
+    row = campaign.runs.filter(instance=instance).row(0, named=True)
+    part = slice(row["first"], row["first"] + row["count"])
+    return campaign.objective[part].tolist(), campaign.verdict[part].tolist(), campaign.claimed[part].tolist()
+
+
+def test_the_checked_objective_rules_and_the_claimed_one_is_kept(study):
+    report = run_study(study)
+    assert report.left == 0
+    claimed = [1000.0 / (number + 2) for number in range(4)]
+    assert columns(study) == ([100.0, claimed[1], 98.0, claimed[3]], [1, 0, 1, 0], claimed)
+    campaign = gapline.open(study / "campaign")
+    assert campaign.facts["checker"] == "python:judge:check 1"
+    assert campaign.diagnostics.rejected == {"odd number": 4}
+    assert set(campaign.runs["validation"]) == {"checker"}
+    (verdicts,) = (study / "journal").glob("steady_one*/attempt-001/verdicts-*.jsonl")
+    head, *lines = [json.loads(line) for line in verdicts.read_text().splitlines()]
+    assert (head["checker"], head["version"], head["candidates"]) == ("python:judge:check", "1", 4)
+    assert [line.get("reason") for line in lines] == [None, "odd number"] * 2
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        "number == 2 and os.abort()",
+        "number == 2 and os._exit(0)",
+        "number == 2 and 1 / 0",
+        "number == 2 and sys.stdout.flush() is None and time.sleep(1000)",
+    ],
+    ids=["crash", "exit", "exception", "hang"],
+)
+def test_a_checker_that_fails_leaves_that_candidate_unchecked_and_can_be_asked_again(study, misbehaviour, monkeypatch):
+    write_checker(study, misbehaviour=misbehaviour)
+    run_study(study, check=False)
+    assert columns(study)[1] == [VerdictCode.UNCHECKED] * 4
+    monkeypatch.setattr("gapline.run.check_run.identify_checker", _impatient)
+    results = check_study(study)
+    assert [(r.valid, r.invalid, r.unchecked) for r in results] == [(1, 2, 1)] * 2
+    assert all("is unchecked" in problem for r in results for problem in r.problems)
+    assert columns(study)[1] == [1, 0, VerdictCode.UNCHECKED, 0]
+    write_checker(study)
+    assert [(r.valid, r.invalid, r.unchecked) for r in check_study(study)] == [(2, 2, 0)] * 2
+    assert columns(study)[1] == [1, 0, 1, 0]
+
+
+def _impatient(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
+    found = identify_checker(study, checker, again=again)
+    return CheckSettings(found.checker, found.name, found.version, patience=3.0, again=again)
+
+
+def test_a_checker_that_always_crashes_is_given_up(study):
+    write_checker(study, misbehaviour="os.abort()")
+    report = run_study(study)
+    assert report.left == 0
+    assert columns(study)[1] == [VerdictCode.UNCHECKED] * 4
+    assert sum(result.unchecked for result in report.results) == 8
+
+
+def test_runs_that_wait_for_verdicts_are_checked_by_the_next_call_and_not_run_again(study):
+    write_checker(study, misbehaviour="os.abort()")
+    run_study(study)
+    before = {path: path.read_bytes() for path in study.glob(f"journal/*/*/{EVENTS_FILE}")}
+    write_checker(study)
+    report = run_study(study)
+    assert report.outcomes == {"skipped": 2}
+    assert columns(study)[1] == [1, 0, 1, 0]
+    assert {path: path.read_bytes() for path in study.glob(f"journal/*/*/{EVENTS_FILE}")} == before
+
+
+def test_verdicts_of_two_versions_are_kept_apart_and_the_last_whole_one_counts(study):
+    run_study(study)
+    write_checker(study, version="2", misbehaviour="return 7.0")
+    results = check_study(study)
+    assert [r.fresh for r in results] == [True, True]
+    assert len(list(study.glob("journal/*/*/verdicts-*.jsonl"))) == 4
+    assert columns(study)[0] == [7.0] * 4
+    campaign = gapline.open(study / "campaign")
+    assert campaign.facts["checker"] == "python:judge:check 2"
+    assert any("are left out" in note for note in campaign.diagnostics.notes)
+
+
+def test_checking_again_replaces_the_verdicts_of_the_same_version(study):
+    run_study(study)
+    assert [r.fresh for r in check_study(study)] == [False, False]
+    write_checker(study, misbehaviour="return 7.0")
+    assert [r.fresh for r in check_study(study, again=True)] == [True, True]
+    assert columns(study)[0] == [7.0] * 4
+    assert len(list(study.glob("journal/*/*/verdicts-*.jsonl"))) == 2
+
+
+def test_candidates_without_a_solution_are_rejected_and_bad_numbers_never_reach_the_checker(make_study):
+    study = make_study({"numbers": ["numbers"]}, seeds=(1,), checker="python:judge:check").path
+    write_checker(study)
+    run_study(study)
+    rejected = gapline.open(study / "campaign").diagnostics.rejected
+    assert rejected["no solution to check"] == 2
+    assert rejected["objective not finite"] == 8
+    assert gapline.open(study / "campaign").diagnostics.unchecked == 0
+
+
+def test_a_checker_that_cannot_be_found_is_found_out_before_anything_runs(make_study):
+    study = make_study(ARMS, checker="python:judge:check").path
+    with pytest.raises(UsageError, match="cannot import judge"):
+        run_study(study)
+    assert not (study / "journal").exists()
+    write_checker(study)
+    (study / "judge.py").write_text("import os; os.abort()")
+    with pytest.raises(EnvironmentLacksError, match="signal 6"):
+        run_study(study)
+
+
+def test_another_instance_under_the_same_name_is_not_checked_against(study):
+    run_study(study, check=False)
+    (study / "instances" / "one.txt").write_text("changed\n")
+    results = {result.key.instance: result for result in check_study(study)}
+    assert results["one"].unchecked == 4
+    assert "expected the instance that was solved" in results["one"].problems[0]
+    assert results["two"].unchecked == 0
+
+
+def test_we_wait_longer_than_a_checker_waits_for_its_own_program():
+    assert PATIENCE > PROGRAM_PATIENCE

@@ -1,0 +1,33 @@
+"""`gapline status`: what is done, running, failed and left, and the command to go on."""
+
+import json
+import subprocess
+import sys
+
+
+def status(path, *options):
+    code = "from gapline.cli import main; main()"
+    command = [sys.executable, "-c", code, "status", str(path), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_before_between_and_after(make_study, eventually):
+    study = make_study({"crashing": ["dies", "SIGSEGV"], "waiting": ["waits"]}, seeds=(1,))
+    before = json.loads(status(study.path, "--json"))
+    assert (before["planned"], before["left"], before["done"], before["running"]) == (4, 4, 0, 0)
+    assert before["resume"] == f"gapline run {study.path}"
+    assert before["seconds_left"] == 240.0
+
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    between = json.loads(status(study.path, "--json"))
+    assert (between["running"], between["done"], between["left"]) == (1, 1, 2)
+    (study.path / "go").touch()
+    runner.communicate()
+
+    after = json.loads(status(study.path, "--json"))
+    assert (after["done"], after["left"], after["failed"], after["resume"]) == (4, 0, 2, None)
+    assert after["failures"][0] == {"arm": "crashing", "instance": "one", "seed": 1, "cause": "crashed (SIGSEGV)"}
+    text = status(study.path)
+    assert "crashed 2, finished 2" in text
+    assert "'crashing/one/1': crashed (SIGSEGV)" in text
