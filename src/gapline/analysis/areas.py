@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes, in_slices
+from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
+from gapline.model.threads import in_slices
 from gapline.reference.snapshot import Snapshot
 from gapline.score.curve import group_rows
 from gapline.score.kernels import Kernel, KernelCode, parse_kernel

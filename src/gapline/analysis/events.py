@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes, thread_count
+from gapline.envelope import Envelopes
+from gapline.model.threads import thread_count
 from gapline.score.kernels import Kernel, raw_gap
 
 Floats = NDArray[np.float64]
