@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import arm_scales, load_altair, style
+from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
 from gapline.score.attainment import AttainmentCurves
 from gapline.score.curve import MeanCurves
 
@@ -15,7 +15,10 @@ MOST_POINTS = 2000
 
 @dataclass(frozen=True, slots=True)
 class CurveFigure:
-    """What a figure of step curves shows: columns series, time, value (+ low, high), a title and a caption."""
+    """What a figure of step curves shows: columns series, time, value (+ low, high), a title and a caption.
+
+    `start` and `end` bound the horizontal axis where they are given; what lies outside is cut off and the caption says so.
+    """
 
     data: pl.DataFrame
     title: str
@@ -23,6 +26,10 @@ class CurveFigure:
     time_title: str
     value_title: str
     bands: pl.DataFrame | None = None
+    log_time: bool = False
+    start: float | None = None
+    end: float | None = None
+    percent_time: bool = False
 
 
 def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> CurveFigure:
@@ -52,15 +59,15 @@ def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFra
 
 
 def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> Any:
-    """Draw step curves, with bands where the figure has them."""
+    """Draw step curves, with bands where the figure has them; the chart composes with others."""
     alt = load_altair()
     names = sorted(figure.data["series"].unique().to_list())
     colour, dash = arm_scales(names)
-    x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False))
-    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=3)
+    x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
+    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
     lines = (
         alt.Chart(figure.data)
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
         .encode(
             x=x,
             y=alt.Y("value:Q", title=figure.value_title, axis=alt.Axis(tickCount=6)),
@@ -73,23 +80,28 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
     if figure.bands is not None:
         band = (
             alt.Chart(figure.bands)
-            .mark_area(interpolate="step-after", opacity=0.15)
+            .mark_area(interpolate="step-after", opacity=0.15, clip=True)
             .encode(x=x, y="low:Q", y2="high:Q", fill=alt.Fill("series:N", scale=colour, legend=None))
         )
         layers = [band, lines]
-    title = alt.TitleParams(figure.title, subtitle=_folded(figure.caption))
-    return style(alt.layer(*layers).properties(width=width, height=height, title=title))
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    return titled(chart, figure.title, figure.caption, width=width)
 
 
-def _folded(text: str, most: int = 115) -> list[str]:
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + len(word) + 1 > most:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, line]
+def _time_scale(figure: CurveFigure) -> Any:
+    alt = load_altair()
+    low = figure.data["time"].min() if figure.start is None else figure.start
+    high = figure.data["time"].max() if figure.end is None else figure.end
+    bounded = figure.start is not None or figure.end is not None
+    domain = [low, high] if bounded and low != high else alt.Undefined
+    return alt.Scale(nice=False, type="log" if figure.log_time else "linear", domain=domain)
+
+
+def _time_axis(figure: CurveFigure) -> Any:
+    alt = load_altair()
+    if figure.percent_time:
+        return alt.Axis(format="~%")
+    return alt.Axis(format="~g", tickCount=6) if figure.log_time else alt.Axis()
 
 
 def _ends(curves: MeanCurves) -> float:

@@ -38,8 +38,40 @@ def arm_scales(names: list[str]) -> tuple[Any, Any]:
     """Return the colour and dash scales of a list of arms; the order of the list decides."""
     alt = load_altair()
     colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
-    dashes = [DASHES[k % len(DASHES)] for k in range(len(names))]
+    # A ninth arm has the first colour again, and another dash.
+    dashes = [DASHES[(k + k // len(COLOURS)) % len(DASHES)] for k in range(len(names))]
     return alt.Scale(domain=names, range=colours), alt.Scale(domain=names, range=dashes)
+
+
+def folded(text: str, most: int = 115) -> list[str]:
+    """Break a text into lines of at most `most` characters, at spaces.
+
+    >>> folded("one two three", most=8)
+    ['one two', 'three']
+    """
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + len(word) + 1 > most:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*lines, line]
+
+
+def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
+    """Put a title and, under it, the caption in small print, broken to the width of the chart."""
+    alt = load_altair()
+    most = max(40, width * 115 // 640)
+    # Title and caption are text, never a field: they come out as they are whatever the names in them.
+    return chart.properties(title=alt.TitleParams(folded(title, most * 3 // 4), subtitle=folded(caption, most)))
+
+
+def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
+    """Return a legend below the chart, in as many columns as the names leave room for."""
+    longest = max((len(name) for name in names), default=1)
+    columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
+    return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
 
 
 def write_drawing(chart: Any, path: Path) -> None:
