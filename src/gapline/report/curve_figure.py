@@ -30,6 +30,7 @@ class CurveFigure:
     start: float | None = None
     end: float | None = None
     percent_time: bool = False
+    shares: bool = False
 
 
 def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> CurveFigure:
@@ -54,6 +55,7 @@ def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFra
         caption=curves.caption(),
         time_title="time t/Γ" if curves.relative else "time (s)",
         value_title="share of runs",
+        shares=True,
         bands=None if bands is None else _named(bands, curves.by),
     )
 
@@ -65,26 +67,29 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
     colour, dash = arm_scales(names)
     x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
     legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
+    # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
+    last = figure.data["time"].max()
+    cut = figure.end is not None and isinstance(last, float) and last > figure.end
+    values = alt.Scale(domain=[0, 1]) if figure.shares else alt.Scale()
     lines = (
         alt.Chart(figure.data)
-        .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
+        .mark_line(interpolate="step-after", strokeWidth=2, clip=cut)
         .encode(
             x=x,
-            y=alt.Y("value:Q", title=figure.value_title, axis=alt.Axis(tickCount=6)),
+            y=alt.Y("value:Q", title=figure.value_title, axis=alt.Axis(tickCount=6), scale=values),
             color=alt.Color("series:N", scale=colour, title=None, legend=legend),
             strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("time:Q"), alt.Tooltip("value:Q", format=".6f")],
         )
     )
-    layers = [lines]
+    bands = []
     if figure.bands is not None:
-        band = (
-            alt.Chart(figure.bands)
-            .mark_area(interpolate="step-after", opacity=0.15, clip=True)
-            .encode(x=x, y="low:Q", y2="high:Q", fill=alt.Fill("series:N", scale=colour, legend=None))
-        )
-        layers = [band, lines]
-    chart = alt.layer(*layers).properties(width=width, height=height)
+        # One layer per series with its colour as a value: an encoded fill would take the legend of the lines away.
+        for name, shade in zip(colour.domain, colour.range, strict=True):
+            band = alt.Chart(figure.bands.filter(pl.col("series") == name))
+            band = band.mark_area(interpolate="step-after", opacity=0.15, color=shade, clip=cut)
+            bands.append(band.encode(x=x, y="low:Q", y2="high:Q"))
+    chart = alt.layer(*bands, lines).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)
 
 

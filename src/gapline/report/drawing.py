@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gapline import __version__
 from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.store import write_atomically
+from gapline.report.terminal import shown
 
 if TYPE_CHECKING:
     import altair
@@ -50,7 +52,7 @@ def folded(text: str, most: int = 115) -> list[str]:
     ['one two', 'three']
     """
     lines, line = [], ""
-    for word in text.split():
+    for word in text.split(" "):
         if line and len(line) + len(word) + 1 > most:
             lines.append(line)
             line = word
@@ -63,8 +65,9 @@ def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     """Put a title and, under it, the caption in small print, broken to the width of the chart."""
     alt = load_altair()
     most = max(40, width * 115 // 640)
-    # Title and caption are text, never a field: they come out as they are whatever the names in them.
-    return chart.properties(title=alt.TitleParams(folded(title, most * 3 // 4), subtitle=folded(caption, most)))
+    # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
+    lines = folded(f"{shown(caption)}; gapline {__version__}", most)
+    return chart.properties(title=alt.TitleParams(folded(shown(title), most * 3 // 4), subtitle=lines))
 
 
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:

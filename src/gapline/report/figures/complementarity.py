@@ -68,7 +68,7 @@ def draw_segments(figure: SegmentFigure, *, width: int = 400) -> Any:
     points = alt.Chart(figure.data).mark_point(filled=True, size=100, opacity=1).encode(
         y=y,
         x=alt.X("attainment:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)),
-        color=alt.Color("arm:N", scale=colour, legend=arm_legend(names, width=width + 200), title=None),
+        color=alt.Color("arm:N", scale=colour, legend=arm_legend(names, width=width + 200, symbolSize=100), title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
     )
     if not figure.data.height:

@@ -56,7 +56,7 @@ def draw_contrasts(figure: ContrastFigure, *, width: int = 460) -> Any:
     kind = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=[DECLARED, EXPLORATORY], range=["#0072B2", "#777777"]),
-        legend=alt.Legend(orient="bottom", title=None, symbolType="circle"),
+        legend=alt.Legend(orient="bottom", title=None, symbolType="circle", symbolSize=90),
     )
     base = alt.Chart(figure.data).encode(
         y=alt.Y(
@@ -69,7 +69,8 @@ def draw_contrasts(figure: ContrastFigure, *, width: int = 460) -> Any:
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=alt.X("difference:Q", title=x_title), tooltip=["pair:N", "difference:Q", "low:Q", "high:Q", "kind:N"]
     )
-    words = base.mark_text(dy=-11, fontSize=11).encode(x="difference:Q", text="text:N")
+    # The numbers stand in a column of their own, where no interval runs through them.
+    words = base.mark_text(align="left", dx=6, fontSize=11).encode(x=alt.value(width), text="text:N")
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", strokeDash=[4, 3]).encode(x="zero:Q")
-    chart = alt.layer(zero, bars, points, words).properties(width=width, height={"step": 40})
+    chart = alt.layer(zero, bars, points, words).properties(width=width, height={"step": 30})
     return titled(chart, figure.title, figure.caption, width=width + 160)

@@ -49,4 +49,5 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
         start=low,
         end=end,
         percent_time=True,
+        shares=True,
     )

@@ -55,11 +55,12 @@ def draw_intervals(figure: IntervalFigure, *, width: int = 460) -> Any:
         y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=False)),
         color=alt.Color("arm:N", scale=colour, legend=None),
     )
-    x = alt.X("mean:Q", title=figure.value_title, scale=alt.Scale(zero=False))
+    x = alt.X("mean:Q", title=figure.value_title, scale=alt.Scale(zero=False, padding=14))
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=figure.value_title), x2="high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=x, tooltip=["arm:N", "mean:Q", "low:Q", "high:Q"]
     )
-    words = base.mark_text(dy=-11, fontSize=11).encode(x=x, text="text:N")
-    chart = alt.layer(bars, points, words).properties(width=width, height={"step": 40})
+    # The numbers stand in a column of their own, where no interval runs through them.
+    words = base.mark_text(align="left", dx=6, fontSize=11).encode(x=alt.value(width), text="text:N")
+    chart = alt.layer(bars, points, words).properties(width=width, height={"step": 30})
     return titled(chart, figure.title, figure.caption, width=width + 160)

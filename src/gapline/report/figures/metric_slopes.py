@@ -44,8 +44,8 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
         title="The same runs under other kernels",
         caption=(
             f"pooled scores, panel-equal, against {reference}; compare arms within a kernel, not magnitudes between "
-            f"kernels; {len(counted)} reversals of {sensitivity.pairs} panel orderings against "
-            f"{data['kernel'][0] if data.height else 'the default'}{outside}"
+            f"kernels; {len(counted)} reversals in {sensitivity.pairs} panel orderings × "
+            f"{data['kernel'].n_unique() - 1} other kernels{outside}"
         ),
         log=spread,
     )

@@ -33,6 +33,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
         time_title="ratio to the best arm" if ratio else "time (s)",
         value_title="share of instances",
         log_time=ratio,
+        shares=True,
         start=1.0 if ratio else 0.0,
         end=end,
     )

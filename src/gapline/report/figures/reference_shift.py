@@ -57,16 +57,16 @@ def draw_shift(figure: ShiftFigure, *, width: int = 460) -> Any:
     )
     points = alt.Chart(ends).mark_point(filled=True, size=100, opacity=1).encode(
         y=y,
-        x=alt.X("score:Q", title=title, scale=alt.Scale(zero=False)),
+        x=alt.X("score:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
         color=alt.Color(
             "reference:N",
             scale=alt.Scale(domain=[figure.before, figure.after], range=["#E69F00", "#0072B2"]),
-            legend=alt.Legend(orient="bottom", title=None, columns=1),
+            legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
         ),
         shape=alt.Shape(
             "reference:N",
             scale=alt.Scale(domain=[figure.before, figure.after], range=["circle", "diamond"]),
-            legend=alt.Legend(orient="bottom", title=None, columns=1),
+            legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
         ),
         tooltip=["arm:N", "reference:N", alt.Tooltip("score:Q", format=".6f")],
     )

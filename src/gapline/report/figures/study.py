@@ -58,7 +58,10 @@ def study_figures(study: ReportInput, analyses: Analyses, /) -> dict[str, Any]:
 
 
 def telling_run(study: ReportInput) -> RunKey:
-    """Choose the run to draw alone: the one with the lowest score, the first of them by name."""
-    kernel = study.kernels[0]
-    frame = study.scores[0].frame.sort(kernel, "arm", "instance", "seed", nulls_last=True)
-    return RunKey(*frame.select("arm", "instance", "seed").row(0))
+    """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
+    order = ["arm", "instance", "seed"]
+    frame = study.scores[0].frame
+    below = frame.filter("beaten").sort("final_gap", *order)
+    ranked = frame.sort(study.kernels[0], *order, nulls_last=True)
+    chosen = below.row(0, named=True) if below.height else ranked.row(ranked.height // 2, named=True)
+    return RunKey(*(chosen[name] for name in order))

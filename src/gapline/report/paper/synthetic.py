@@ -27,10 +27,10 @@ class Habit(NamedTuple):
 
 
 ARMS = {
-    "early": Habit(first=0.2, opening=0.25, speed=1.6, floor=0.028),
-    "late": Habit(first=4.0, opening=0.9, speed=0.9, floor=-0.022),
-    "steady": Habit(first=1.0, opening=0.5, speed=0.35, floor=0.004),
-    "sliced": Habit(first=2.0, opening=0.6, speed=0.5, floor=0.012),
+    "early": Habit(first=0.2, opening=0.40, speed=0.6, floor=0.012),
+    "late": Habit(first=1.2, opening=1.20, speed=0.5, floor=-0.055),
+    "steady": Habit(first=0.6, opening=0.50, speed=0.36, floor=-0.004),
+    "sliced": Habit(first=1.2, opening=0.70, speed=0.5, floor=-0.012),
 }
 TIER_TWO = ("sliced",)
 
@@ -71,7 +71,8 @@ def _trace(arm: str, habit: Habit, instance: str, size: int, seed: int) -> list[
         share = (k + 0.6 * unit("time", k)) / STEPS
         time = habit.first * slow * (0.7 + 0.6 * unit("first")) + (HORIZON - 6) * share * share
         settled = habit.floor * (0.6 + 0.8 * unit("floor")) + 0.01 * (size / 100) * unit("luck")
-        gap = settled + habit.opening / (1.0 + habit.speed * (time - habit.first * 0.7)) ** 2 * (0.8 + 0.4 * unit("gap"))
+        since = time - habit.first * 0.7
+        gap = settled + habit.opening * (0.8 + 0.4 * unit("gap")) / (1.0 + habit.speed * since * (1.0 + since / 8))
         valid = not (arm in TIER_TWO and unit("valid", k) < 0.3)
         trace.append((round(time, 3), round(best * (1.0 + gap), 3), valid))
     return trace
