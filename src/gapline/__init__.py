@@ -12,8 +12,15 @@ _HOMES = {
     "GaplineError": "gapline.errors",
     "Scores": "gapline.score.scores",
     "Snapshot": "gapline.reference.snapshot",
+    "Summary": "gapline.summary.means",
+    "analysis_snapshot": "gapline.reference.policy",
     "attainment_curve": "gapline.score.attainment",
     "build_envelopes": "gapline.envelope",
+    "curve_bands": "gapline.summary.bands",
+    "diff_snapshots": "gapline.reference.diff",
+    "find_alarms": "gapline.reference.alarm",
+    "fold_snapshot": "gapline.reference.fold",
+    "freeze_snapshot": "gapline.reference.freeze",
     "mean_curve": "gapline.score.curve",
     "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
@@ -23,10 +30,8 @@ _HOMES = {
     "register_kernel": "gapline.score.kernels",
     "score": "gapline.score",
     "score_grid": "gapline.score.scores",
-    "summarise": "gapline.summary.means",
-    "curve_bands": "gapline.summary.bands",
     "step_weight": "gapline.score.time_weights",
-    "Summary": "gapline.summary.means",
+    "summarise": "gapline.summary.means",
 }
 
 __all__ = [
@@ -37,9 +42,14 @@ __all__ = [
     "Snapshot",
     "Summary",
     "__version__",
+    "analysis_snapshot",
     "attainment_curve",
     "build_envelopes",
     "curve_bands",
+    "diff_snapshots",
+    "find_alarms",
+    "fold_snapshot",
+    "freeze_snapshot",
     "mean_curve",
     "merge",
     "open",
@@ -61,6 +71,11 @@ if TYPE_CHECKING:
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.store import open_campaign as open
+    from gapline.reference.alarm import find_alarms as find_alarms
+    from gapline.reference.diff import diff_snapshots as diff_snapshots
+    from gapline.reference.fold import fold_snapshot as fold_snapshot
+    from gapline.reference.freeze import freeze_snapshot as freeze_snapshot
+    from gapline.reference.policy import analysis_snapshot as analysis_snapshot
     from gapline.reference.snapshot import Snapshot as Snapshot
     from gapline.reference.snapshot import read_references as read_references
     from gapline.score.attainment import attainment_curve as attainment_curve

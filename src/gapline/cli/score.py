@@ -42,7 +42,7 @@ def command(
     from gapline.reference.alarm import find_alarms, negative_notes
     from gapline.report import score_table
     from gapline.report.terminal import shown
-    from gapline.score.scores import DEFAULT_GOALS, score
+    from gapline.score.scores import DEFAULT_GOALS, score_grid
     from gapline.summary.means import summarise
 
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})
@@ -53,15 +53,15 @@ def command(
     )
     alarms = find_alarms([choice.snapshot for choice in chosen if choice.policy != "analysis"], envelopes)
     documents = []
-    for choice in chosen:
-        scores = score(
-            envelopes,
-            choice.snapshot,
-            kernels=kernels or ("squeezed",),
-            weight=weight or "uniform",
-            goals=goals or DEFAULT_GOALS,
-            policy=choice.policy,
-        )
+    readings = score_grid(
+        envelopes,
+        [choice.snapshot for choice in chosen],
+        kernels=kernels or ("squeezed",),
+        weights=[weight or "uniform"],
+        goals=goals or DEFAULT_GOALS,
+        policies=[choice.policy for choice in chosen],
+    )
+    for scores in readings:
         summary = summarise(scores, by=by or ("arm",), weighting=weighting or "panel", statistic=statistic)
         column = scores.frame[scores.kernels[0]]
         keys = [str(RunKey(*row)) for row in scores.frame.select("arm", "instance", "seed").iter_rows()]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
+from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.score.endpoints import final_gaps, hitting_times
 from gapline.score.integral import integrate_envelopes
@@ -119,6 +120,8 @@ def score_grid(
         if not (math.isfinite(goal) and goal > -1):
             raise UsageError(f"goal: expected a raw gap above -1, such as 0.01, got {goal}")
     labels = policies or [None] * len(snapshots)
+    # Two snapshots may disagree on an instance about which the runs say nothing.
+    refuse_changed_instances(snapshots, envelopes.runs)
     readings = []
     for snapshot, policy in zip(snapshots, labels, strict=True):
         references = reference_column(snapshot, envelopes)

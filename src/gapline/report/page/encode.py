@@ -67,7 +67,8 @@ def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
 def objective_grid(values: Floats, *, scale: float, steps: int) -> Grid:
     """Return the grid of the objectives of one instance, whose smallest interesting value is `scale`."""
     relative = FINE_RELATIVE if steps <= FINE_STEPS else COARSE_RELATIVE
-    finest = math.ceil(-math.log10(scale * relative))
+    # Ten to the 300 is about the last power that a double can hold and divide by.
+    finest = min(math.ceil(-math.log10(scale) - math.log10(relative)), 300)
     return choose_grid(values, finest=finest)
 
 

@@ -7,6 +7,7 @@ from gapline.errors import listing
 from gapline.model.tables import RunStatus
 from gapline.report.input import ReportInput
 from gapline.report.terminal import number, percent, shown
+from gapline.summary.cells import TIE
 
 FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)
 
@@ -78,18 +79,20 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
     frame, entry = study.summary.frame, study.snapshots[0]
     failed = int(study.envelopes.runs["status"].is_in([status.value for status in FAILED]).sum())
     goal = study.goals[0]
-    best = frame.sort(f"attainment:{goal:g}", "arm", descending=[True, False]).row(0, named=True)
+    shares = frame[f"attainment:{goal:g}"]
+    most = float(shares.max())  # type: ignore[arg-type]
+    best = frame.filter(shares > most - TIE)["arm"].sort().to_list()
     beaten = int(study.scores[0].frame["beaten"].sum())
     return [
         {
             "title": f"Within {100 * goal:g} % of the reference",
-            "value": percent(best[f"attainment:{goal:g}"], digits=1),
-            "note": f"best: {shown(best['arm'])}",
+            "value": percent(most, digits=1),
+            "note": f"best: {', '.join(map(shown, best))}" if len(best) < frame.height else "all arms alike",
         },
         {
             "title": "What failed",
-            "value": f"{int(frame['empty'].sum()):,} empty, {failed:,} crashed or killed",
-            "note": f"of {int(frame['runs'].sum()):,} runs; {int(frame['rejected'].sum()):,} candidates rejected, "
+            "value": f"{int(frame['empty'].sum()):,} empty · {failed:,} crashed",
+            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); {int(frame['rejected'].sum()):,} candidates rejected, "
             f"{int(frame['late'].sum()):,} late",
         },
         {

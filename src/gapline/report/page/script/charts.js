@@ -1,6 +1,22 @@
 // Vega drawings. Specifications are parsed to syntax trees (ast), so that nothing is ever evaluated as code.
 
 const drawn = new Map();
+// Drawings that are out of sight wait until the browser has nothing better to do.
+const later = new Map();
+let now = [];
+let idle = false;
+
+// Colours, and which charts are in sight, are read once before a drawing changes the page: reading them in between
+// would make the browser lay the page out again and again.
+let look = null;
+
+function readLook() {
+  look = { colours: theme(), boxes: {} };
+  for (const box of document.querySelectorAll(".chart")) {
+    const { top, bottom, width } = box.getBoundingClientRect();
+    look.boxes[box.id] = { width: Math.floor(width), near: page.printing || (bottom > -200 && top < innerHeight + 200) };
+  }
+}
 
 function theme() {
   const style = getComputedStyle(document.documentElement);
@@ -14,7 +30,7 @@ function theme() {
 
 function colourOf(arm) {
   const colour = page.head.colours[arm % page.head.colours.length];
-  return colour === "#000000" && theme().dark ? "#ffffff" : colour;
+  return colour === "#000000" && look.colours.dark ? "#ffffff" : colour;
 }
 
 function dashOf(arm) {
@@ -37,15 +53,44 @@ function armScales() {
   };
 }
 
-// Draw a specification; a drawing that was overtaken by a newer one is thrown away.
-async function drawChart(id, spec, onMove = null) {
+function drawChart(id, spec, onMove = null) {
+  later.delete(id);
+  if (look.boxes[id].near) now.push(embedChart(id, spec, onMove));
+  else later.set(id, () => embedChart(id, spec, onMove));
+}
+
+// Resolves when everything in sight is drawn.
+async function chartsDrawn() {
+  const waited = now;
+  now = [];
+  await Promise.all(waited);
+}
+
+// Draw the rest; the page says when it is settled.
+function drawLater() {
+  const [id] = later.keys();
+  idle = id !== undefined;
+  if (!idle) {
+    document.documentElement.dataset.settled = document.documentElement.dataset.renders;
+    return;
+  }
+  (window.requestIdleCallback || setTimeout)(async () => {
+    const draw = later.get(id);
+    later.delete(id);
+    await draw?.();
+    drawLater();
+  });
+}
+
+// A drawing that was overtaken by a newer one is thrown away.
+async function embedChart(id, spec, onMove) {
   const box = byId(id);
-  const colours = theme();
+  const { colours } = look;
   const ticket = (drawn.get(id)?.ticket || 0) + 1;
   drawn.set(id, { ...drawn.get(id), ticket });
   const full = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    width: Math.max(200, box.clientWidth), background: null, autosize: { type: "fit", contains: "padding" }, padding: 4,
+    width: Math.max(200, look.boxes[id].width), background: null, autosize: { type: "fit", contains: "padding" }, padding: 4,
     config: {
       view: { stroke: null }, font: "system-ui, sans-serif",
       axis: {
@@ -69,6 +114,7 @@ async function drawChart(id, spec, onMove = null) {
 }
 
 function clearChart(id, words) {
+  later.delete(id);
   const current = drawn.get(id);
   current?.finalize?.();
   drawn.set(id, { ticket: (current?.ticket || 0) + 1 });
@@ -129,13 +175,21 @@ function timeAxis({ end, relative, log, low }) {
   return { field: "time", type: "quantitative", scale, title: relative ? "time t/Γ" : "time (s)", axis: { grid: false, tickCount: 6 } };
 }
 
+// More breakpoints than pixels do not show: of those in one place the last is drawn.
+const MOST_PLACES = 600;
+
 // Breakpoints as rows; the last value is held to the end.
 function curveRows(curve, arm, { end, log, low }) {
   const rows = [];
+  const many = curve.time.length > MOST_PLACES;
+  let last = -1;
   for (let k = 0; k < curve.time.length; k++) {
     const time = log ? Math.max(curve.time[k], low) : curve.time[k];
-    if (rows.length && rows[rows.length - 1].time === time) rows.pop();
+    const share = log ? Math.log(time / low) / Math.log(end / low) : time / end;
+    const place = many ? Math.floor(share * MOST_PLACES) : time;
+    if (place === last) rows.pop();
     rows.push({ arm, time, value: curve.value[k] });
+    last = place;
   }
   rows.push({ arm, time: end, value: curve.value[curve.value.length - 1] });
   return rows;
@@ -169,7 +223,7 @@ function drawCurves(id, curves, { clock, title, domain, format, bands, descripti
     data: { values: curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock)) },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 2, clip: true }, encoding: { x, y: { ...y, field: "value" }, color, strokeDash },
   });
-  return drawChart(id, { height: 300, description, layer }, (time) => [
+  drawChart(id, { height: 300, description, layer }, (time) => [
     [null, clock.relative ? "t/Γ" : "time", clock.relative ? formatValue(time, 4) : `${formatValue(time, 5)} s`],
     ...curves.map(({ arm, curve }) => [swatch(arm), page.head.arms[arm], format(valueAt(curve, time))]),
   ]);
@@ -179,8 +233,8 @@ function drawPanels(rows) {
   const { color } = armScales();
   const shape = { field: "arm", type: "nominal", legend: null, scale: { domain: page.head.arms.map((_, arm) => arm) } };
   const names = [...new Set(rows.map((row) => row.panel))];
-  return drawChart("panel-chart", {
-    height: { step: 26 }, description: "Mean score of each arm in each panel", autosize: { type: "fit-x", contains: "padding" },
+  drawChart("panel-chart", {
+    height: 26 * names.length + 50, description: "Mean score of each arm in each panel",
     data: { values: rows }, mark: { type: "point", filled: true, size: 90, opacity: 0.9 },
     encoding: {
       y: { field: "panel", type: "nominal", title: null, sort: names, axis: { grid: true, domain: false, ticks: false } },
@@ -193,7 +247,7 @@ function drawPanels(rows) {
 // The gap of several runs over time, one thin line each.
 function drawRuns(rows, clock) {
   const { color, strokeDash } = armScales();
-  return drawChart("instance-chart", {
+  drawChart("instance-chart", {
     height: 240, description: "Gap of every run on this instance over time", data: { values: rows },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 1.4, opacity: 0.8, clip: true },
     encoding: {
@@ -205,7 +259,7 @@ function drawRuns(rows, clock) {
 
 // One run: its gap with the signed area that the score is the mean of, and its rejected candidates.
 function drawRun(steps, marks, clock, onMove) {
-  const colours = theme();
+  const { colours } = look;
   const x = timeAxis(clock);
   const y = { type: "quantitative", title: `${page.choice.kernel.name} gap`, axis: { tickCount: 5 } };
   const area = (field, colour) => ({
@@ -213,13 +267,13 @@ function drawRun(steps, marks, clock, onMove) {
     mark: { type: "area", interpolate: "step-after", opacity: 0.18, color: colour, clip: true },
     encoding: { x, y: { ...y, field }, y2: { field: "zero" } },
   });
-  return drawChart("run-chart", {
+  drawChart("run-chart", {
     height: 280, description: "Gap of this run over time; crosses mark rejected candidates",
     layer: [
       area("up", colours.above), area("down", colours.below),
       { data: { values: [{ zero: 0 }] }, mark: { type: "rule", color: colours.soft }, encoding: { y: { ...y, field: "zero" } } },
       { data: { values: steps }, mark: { type: "line", interpolate: "step-after", strokeWidth: 2, color: colours.ink, clip: true }, encoding: { x, y: { ...y, field: "value" } } },
-      { data: { values: marks }, mark: { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true }, encoding: { x, y: { ...y, field: "value" } } },
+      ...(marks.length ? [{ data: { values: marks }, mark: { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true }, encoding: { x, y: { ...y, field: "value" } } }] : []),
     ],
   }, onMove);
 }

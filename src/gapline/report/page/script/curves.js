@@ -2,8 +2,8 @@
 
 // Up to this many breakpoints a curve is drawn exactly; beyond, its exact value is taken at each place of a grid
 // that is finer than the pixels of the figure.
-const MOST_BREAKPOINTS = 3000;
-const GRID_POINTS = 1200;
+const MOST_BREAKPOINTS = 2000;
+const GRID_POINTS = 800;
 
 // Curves are on seconds where all horizons agree, on t/Γ where they do not.
 function isRelative(reading) {

@@ -111,11 +111,12 @@ function renderVerdict(summary, stale) {
   byId("subline").replaceChildren(more);
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
-  const best = [...summary.visible].sort((a, b) => b.attained - a.attained)[0];
+  const most = Math.max(...summary.visible.map((row) => row.attained));
+  const best = summary.visible.filter((row) => most - row.attained < TIE).map((row) => row.name);
   const card = (title, value, note) => element("div", { class: "card" }, element("p", { class: "card-title" }, title), element("p", { class: "card-value" }, value), element("p", { class: "card-note" }, note));
   byId("cards").replaceChildren(
-    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(best.attained, 1), `best: ${best.name}`),
-    card("What failed", `${formatCount(sum("empty"))} empty, ${formatCount(sum(failures))} crashed or killed`, `of ${formatCount(sum("runs"))} runs; ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
+    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),
+    card("What failed", `${formatCount(sum("empty"))} empty · ${formatCount(sum(failures))} crashed`, `of ${formatCount(sum("runs"))} runs (crashed, killed, out of memory or lost); ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
     card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
     card("Below the reference", `${formatCount(page.reading.beaten)} runs`, page.reading.beaten ? "improvement, stale value, other instance or defect" : "no run ends below it"),
   );
@@ -145,7 +146,7 @@ function renderCurves(summary, stale) {
       clock, title: `mean ${choice.kernel.name} gap`, format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. ${choice.weighting}-equal.`, bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.`, bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
@@ -156,12 +157,13 @@ function renderCurves(summary, stale) {
     clock, title: "share of runs", domain: [0, 1], format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
-  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
+  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
   setTools("attainment-tools", "attainment", csv(shares));
 }
 
-function render() {
+async function render() {
   const { choice } = page;
+  readLook();
   page.reading = scoreAll(page, choice);
   page.summary = summariseAll(page, choice, page.reading);
   const stale = staleReason(page, choice);
@@ -175,7 +177,11 @@ function render() {
   renderInstances(page.summary);
   renderInstance();
   renderRun();
-  document.documentElement.dataset.renders = String(Number(document.documentElement.dataset.renders || 0) + 1);
+  const { dataset } = document.documentElement;
+  const number = String((page.renders = (page.renders || 0) + 1));
+  await chartsDrawn();
+  dataset.renders = number;
+  if (!idle) drawLater();
 }
 
 function listen() {

@@ -53,14 +53,17 @@ function cellMean(page, cells, arm, weighting, chosen) {
   const weights = unitWeights(page, cells, arm, weighting, chosen);
   const total = compensated();
   let any = false;
+  let infinite = false;
   for (let u = 0; u < cells.units; u++) {
     if (!weights[u]) continue;
     const x = cells.sum[arm * cells.units + u];
-    if (!Number.isFinite(x)) return x;
+    if (Number.isNaN(x)) return NaN;
+    infinite ||= !Number.isFinite(x);
     total.add(weights[u] * x);
     any = true;
   }
-  return any ? total.total : NaN;
+  if (!any) return NaN;
+  return infinite ? Infinity : total.total;
 }
 
 // 1 + how many are better by more than a tie.

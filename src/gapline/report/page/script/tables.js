@@ -112,7 +112,7 @@ function renderRanking(summary, reading, stale) {
 function choiceWords() {
   const { choice, head } = page;
   const horizon = choice.horizon === null ? head.horizonWords : `horizon ${formatValue(choice.horizon)} s`;
-  return `${choice.kernel.name} kernel, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`;
+  return `Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`;
 }
 
 function renderContrasts(summary, stale) {
