@@ -24,7 +24,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev,bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
 	$(BIN)/python -m bench
 
 clean:

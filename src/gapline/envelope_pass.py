@@ -86,7 +86,7 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
+def _accept_slices(  # type: ignore[no-untyped-def] # noqa: PLR0912, PLR0915 (calls would keep loops from being vectors) # pragma: no cover
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked,
     out_time, out_objective, out_first, counts, terminal, best_index, fault,
 ):  # fmt: skip
@@ -105,7 +105,12 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             bounds += code[k] == 3
         backwards = 0
         for k in range(size - 1):
-            backwards += t[k + 1] < t[k]
+            backwards += not (t[k] <= t[k + 1])
+        if backwards:
+            # Missing stamps at the end of a run are in order; only now is it worth while to tell them apart.
+            backwards = 0
+            for k in range(size - 1):
+                backwards += goes_back(t[k], t[k + 1])
         end = _first_beyond(t, limit)
         late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
         for k in range(end, size):
@@ -156,6 +161,12 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def goes_back(before, after):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Say whether a stamp is earlier than the one before it, or present after a missing one."""
+    return after < before or (np.isnan(before) and not np.isnan(after))
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
     low, high = 0, len(time)
@@ -189,7 +200,7 @@ def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked): 
     """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
     for k in range(begin, stop):
         t, z = time[k], objective[k]
-        if k > begin and t < time[k - 1]:
+        if k > begin and goes_back(time[k - 1], t):
             return k
         valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
         if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):

@@ -80,7 +80,8 @@ def test_the_table_names_reference_weight_and_horizon(worked, capsys):
     assert out.index("run 3") < out.index("run 2") < out.index("run 1")
 
 
-def test_two_snapshots_stand_side_by_side(worked, capsys):
+@pytest.mark.usefixtures("worked")
+def test_two_snapshots_stand_side_by_side(capsys):
     gl.Snapshot.from_values({"worked": 10.0}, name="old").save("old.json")
     gl.Snapshot.from_values({"worked": 5.0}, name="new").save("new.json")
     arguments = ["traces.csv", "--horizon", "30", "--snapshot", "old.json", "--snapshot", "new.json"]
@@ -90,7 +91,8 @@ def test_two_snapshots_stand_side_by_side(worked, capsys):
     assert all(weak <= strong for weak, strong in zip(old, new, strict=True))
 
 
-def test_the_analysis_policy_gives_no_negative_score(worked, capsys):
+@pytest.mark.usefixtures("worked")
+def test_the_analysis_policy_gives_no_negative_score(capsys):
     _, document = as_json(capsys, "score", "traces.csv", "--horizon", "30", "--policy", "analysis", "--per-run")
     assert document["reference"]["policy"] == "analysis"
     assert min(run["scores"]["squeezed"] for run in document["runs"]) >= 0
@@ -149,7 +151,11 @@ def test_unusable_cells_are_counted_and_shown(worked, capsys):
         (["score", "traces.csv", "--horizon", "30"], 2, "expected a reference"),
         (["score", "traces.csv", "--references", "refs.csv"], 1, "expected a horizon for every run"),
         (["score", "traces.csv", "--references", "no.csv", "--horizon", "30"], 1, "no.csv"),
-        (["score", "traces.csv", "--references", "refs.csv", "--horizon", "30", "--kernel", "squeezd"], 2, "'squeezed'"),
+        (
+            ["score", "traces.csv", "--references", "refs.csv", "--horizon", "30", "--kernel", "squeezd"],
+            2,
+            "'squeezed'",
+        ),
         (["score", "traces.csv", "--references", "refs.csv", "--horizon", "30", "--weight", "early-log"], 2, "cutoff"),
         (["score", "traces.csv", "--references", "refs.csv", "--horizon", "0"], 2, "positive finite seconds"),
         (["score", "traces.csv", "--references", "refs.csv", "--horizon", "30", "--arm", "rnu 1"], 2, "'run 1'"),

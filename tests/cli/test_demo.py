@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gapline.check import load_checker
 from gapline.cli.app import run
 from gapline.cli.demo_campaign import SNAPSHOT
 from gapline.reference.snapshot import Snapshot
@@ -27,6 +28,7 @@ def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     snapshot = Snapshot.load(folder / SNAPSHOT)
     assert list(snapshot.values) == ["demo-n10-1"]
     assert snapshot.values["demo-n10-1"].value > 0
+    assert (snapshot.objective, snapshot.checker) == ("duration", f"tdvrptw {load_checker('tdvrptw').version}")
 
     # A second call has nothing left to run, and keeps the references.
     assert run(["demo", str(folder)]) == 0
@@ -39,6 +41,12 @@ def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     assert {arm["arm"]: arm["runs"] for arm in arms} == dict.fromkeys(
         ["kayros-aco", "kayros-ils", "ortools-mean", "pyvrp-mean"], 1
     )
+
+
+def test_a_directory_with_another_study_is_left_alone(tmp_path, capsys):
+    write_study(tmp_path, "cvrp", panels=[Panel(5, 1)])
+    assert run(["demo", str(tmp_path)]) == 2
+    assert "expected a new directory or an earlier demo, got the study 'cvrp'" in capsys.readouterr().err
 
 
 def test_the_worked_example_needs_no_solver(capsys):

@@ -67,15 +67,16 @@ def test_every_cell_is_a_row_whatever_became_of_it(make_study):
 
 def test_a_second_call_runs_nothing_and_changes_nothing(make_study):
     study = make_study(ARMS, seeds=(1,))
-    study.run()
+    run_study(study.path)
     before = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()}
     digest = gapline.open(study.path / "campaign").digest()
-    assert "0 runs to make, 6 made before" in study.run().stderr
+    report = run_study(study.path)
+    assert (report.before, report.results) == (6, [])
     assert {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()} == before
     assert gapline.open(study.path / "campaign").digest() == digest
 
 
-@pytest.mark.parametrize("size", [0, 1, 1_500, 2_500, 4_000, 6_000])
+@pytest.mark.parametrize("size", [0, 1, 2_000, 4_000, 6_000])
 def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventually, size):
     """The runner is killed as soon as the journals hold so many bytes; the broken attempts stay, and do not count."""
     study = make_study({**ARMS, "steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=(1,))
@@ -91,8 +92,7 @@ def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventu
     # The supervisors of the dead runner hold their cells until they have cleared them.
     eventually(lambda: study_status(study.path).cells["running"] == 0)
     broken = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts() if (path / EVENTS_FILE).exists()}
-    done = study.run()
-    assert done.returncode == 0, done.stderr
+    assert run_study(study.path).left == 0
     assert content(study.path) == expected(1)
     assert {path: (path / EVENTS_FILE).read_bytes() for path in broken} == broken
 
@@ -113,7 +113,7 @@ def test_when_the_runner_is_killed_its_solvers_and_their_daemons_die(make_study,
     assert [event.objective for event in journal.events] == [10.0]
     assert journal.ending.leftover == 0
     (study.path / "go").touch()
-    assert study.run().returncode == 0
+    assert run_study(study.path).left == 0
     runs = gapline.open(study.path / "campaign").runs
     assert sorted(runs["attempts"]) == [1, 2]
     assert set(runs["status"]) == {"finished"}
@@ -133,7 +133,7 @@ def test_a_killed_supervisor_leaves_a_broken_attempt_and_no_solver(make_study, e
     assert runner.returncode == 1
     assert "the supervisor died" in err
     assert "go on with: gapline run" in out
-    assert study.run().returncode == 0
+    assert run_study(study.path).left == 0
 
 
 def test_ctrl_c_lets_the_runs_under_way_finish_and_launches_no_more(make_study, eventually):
@@ -150,7 +150,7 @@ def test_ctrl_c_lets_the_runs_under_way_finish_and_launches_no_more(make_study, 
     assert "1 of 4 runs done, 3 left" in out
     assert f"go on with: gapline run {study.path}" in out
     assert len(study.attempts()) == 1
-    assert study.run().returncode == 0
+    assert run_study(study.path).left == 0
     assert len(gapline.open(study.path / "campaign")) == 4
 
 
@@ -183,13 +183,13 @@ def test_two_runners_share_the_cells_and_never_a_file(make_study):
         assert runner.returncode == 0, err
     assert len(study.attempts()) == 6
     assert all(path.name == "attempt-001" for path in study.attempts())
-    assert study.run().returncode == 0
+    assert run_study(study.path).results == []
     assert len(gapline.open(study.path / "campaign")) == 6
 
 
 def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
-    study.run()
+    run_study(study.path)
     path = study.attempts()[0] / EVENTS_FILE
     path.write_bytes(path.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
     campaign = rebuild_campaign(study.path)
@@ -198,8 +198,8 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     assert any(f"{EVENTS_FILE}:3:" in problem for problem in campaign.diagnostics.problems)
     status = study_status(study.path)
     assert (status.cells["quarantined"], status.left) == (1, 1)
-    again = study.run()
-    assert "the run is quarantined" in again.stderr
+    again = run_study(study.path)
+    assert any("the run is quarantined" in problem for problem in again.campaign.diagnostics.problems)
     assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 2
     assert len(study.attempts()) == 3
 
@@ -272,7 +272,7 @@ def test_a_full_disk_stops_the_campaign_and_is_not_the_solvers_fault(make_study,
         full = subprocess.run(command, capture_output=True, text=True, check=False)
         assert full.returncode == 3, full.stderr
         assert "No space left on device" in full.stdout + full.stderr
-        for path in small.glob("study/journal/*/*"):
+        for path in small.glob("study/journal/*/attempt-*"):
             assert read_journal(path).torn == 0
         (small / "filler").unlink()
         subprocess.run(["mount", "-o", "remount,size=10m", str(small)], check=True)

@@ -16,7 +16,8 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 @given(st.binary(max_size=200), st.lists(st.integers(min_value=0), max_size=10))
 def test_lines_do_not_depend_on_how_the_bytes_arrive(data, places):
     cutter = LineCutter(1000)
-    lines = [line for piece in cut(data, places) for line in cutter.feed(piece)] + cutter.finish()
+    found = [line for piece in cut(data, places) for line in cutter.feed(piece)] + cutter.finish()
+    lines = [line for piece in found for line in piece.split(b"\n")]
     whole = data.split(b"\n")
     assert lines == (whole if whole[-1] else whole[:-1])
     assert cutter.overlong_lines == 0
@@ -26,7 +27,8 @@ def test_lines_do_not_depend_on_how_the_bytes_arrive(data, places):
 def test_a_line_over_the_cap_is_dropped_and_counted_whatever_its_neighbours(lines, places):
     cutter = LineCutter(5)
     data = b"".join(line + b"\n" for line in lines)
-    found = [line for piece in cut(data, places) for line in cutter.feed(piece)] + cutter.finish()
+    pieces = [line for piece in cut(data, places) for line in cutter.feed(piece)] + cutter.finish()
+    found = [line for piece in pieces for line in piece.split(b"\n")]
     assert found == [line for line in lines if len(line) <= 5]
     assert cutter.overlong_lines == sum(len(line) > 5 for line in lines)
     assert cutter.overlong_bytes == sum(len(line) for line in lines if len(line) > 5)
@@ -46,6 +48,13 @@ def test_a_log_keeps_its_first_and_last_bytes_and_counts_the_rest(tmp_path_facto
     else:
         assert log.dropped == len(data) - 2 * cap
         assert kept == data[:cap] + b"\n[%d bytes left out]\n" % log.dropped + data[len(data) - cap :]
+
+
+def test_events_are_told_apart_among_log_text():
+    cutter = LineCutter(1000)
+    assert cutter.feed(b'a\nb\nc\n{"objective": 1}\n') == [b"a", b"b", b"c", b'{"objective": 1}']
+    assert cutter.feed(b"a\nb\n{}\nd") == [b"a", b"b\n{}"]
+    assert cutter.finish() == [b"d"]
 
 
 def test_only_lines_that_speak_of_an_objective_a_bound_or_a_solver_are_events():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from gapline.capture.assemble import MOST_REASONS, OTHER_REASON
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
@@ -29,7 +30,10 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         for name, value in campaign.facts.items():
             if facts.setdefault(name, value) != value:
                 raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
-    names = tuple(dict.fromkeys(reason for campaign in whole for reason in campaign.reasons))
+    reasons = tuple(dict.fromkeys(reason for campaign in whole for reason in campaign.reasons))
+    if len(reasons) > MOST_REASONS:
+        reasons = (*reasons[:MOST_REASONS], OTHER_REASON)
+    code = {name: number for number, name in enumerate(reasons)}
     columns = {}
     for name, dtype in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items():
         present = [getattr(campaign, name) for campaign in whole]
@@ -40,7 +44,7 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         for campaign, column in zip(whole, present, strict=True):
             piece = np.full(len(campaign.time), blank, dtype) if column is None else column
             if name == "reason" and column is not None:
-                piece = np.array([names.index(reason) for reason in campaign.reasons], np.uint8)[column]
+                piece = np.array([code.get(reason, len(reasons) - 1) for reason in campaign.reasons], np.uint8)[column]
             pieces.append(piece)
         columns[name] = np.concatenate(pieces)
     offsets = np.cumsum([0, *(len(campaign.time) for campaign in whole)])
@@ -53,7 +57,7 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"merge: expected run columns of like types, got {error}") from error
     diagnostics = sum((campaign.diagnostics for campaign in whole), Diagnostics())
-    merged = Campaign.from_arrays(runs=runs, reasons=names, facts=facts, diagnostics=diagnostics, **columns)
+    merged = Campaign.from_arrays(runs=runs, reasons=reasons, facts=facts, diagnostics=diagnostics, **columns)
     return _in_key_order(merged)
 
 

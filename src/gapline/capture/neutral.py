@@ -4,8 +4,8 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
-import gzip
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.capture.assemble import assemble
-from gapline.errors import EnvironmentLacksError, TraceError, UsageError, closest, listing
+from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
+from gapline.errors import TraceError, UsageError, closest, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
@@ -37,6 +38,7 @@ SUFFIXES = {
     ".feather": "arrow",
 }
 COMPRESSED = (".gz", ".zst")
+LARGEST = int(np.finfo(np.float64).max)
 
 
 def neutral_format(path: Path) -> str | None:
@@ -57,65 +59,72 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
         )
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
-    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     try:
-        table = readers[form](path)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise TraceError(f"{path}: expected a {form} trace, got {first}") from error
+        data = read_bytes(path)
+    except OSError as error:
+        raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
+    table = read_table(data, form=form, source=str(path))
     return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file, unpacking .gz and .zst by their first bytes."""
-    data = path.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        try:
-            return gzip.decompress(data)
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise TraceError(f"{path}: expected a whole gzip file, got {error}") from error
-    if data[:4] == b"\x28\xb5\x2f\xfd":
-        try:
-            import zstandard
-        except ImportError:
-            raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install zstandard") from None
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    return data
+def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
+    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
+    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
+    try:
+        return readers[form](data, source)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
+        # A damaged Parquet file makes Polars panic, which is no `Exception`.
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
-    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+def _read_csv(data: bytes, source: str) -> pl.DataFrame:
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
-        raise TraceError(f"{path}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
+    if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
+        raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
     # Everything is read as text: only then can a bad number be shown as it was written.
     return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
 
 
-def _read_jsonl(path: Path) -> pl.DataFrame:
+def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, line in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             rows.append({})
             continue
         try:
             rows.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            shown = line[:60].decode("utf-8", "replace")
-            raise TraceError(f"{path}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            row = _decode_loosely(line)
+            if row is None:
+                shown = line[:60].decode("utf-8", "replace")
+                raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+            rows.append(row)
     while rows and not rows[-1]:
         rows.pop()
     return _frame_of_dicts(rows)
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    return pl.read_parquet(path)
+def _decode_loosely(line: bytes) -> dict[str, Any] | None:
+    """Decode an object with NaN, Infinity or 1e400 in it, kept as text: a bad number costs one candidate, no more."""
+    try:
+        row = json.loads(line, parse_constant=str, parse_float=lambda x: x if np.isinf(float(x)) else float(x))
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
-def _read_arrow(path: Path) -> pl.DataFrame:
-    with path.open("rb") as stream:
-        magic = stream.read(6)
-    return pl.read_ipc(path) if magic == b"ARROW1" else pl.read_ipc_stream(path)
+def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(data))
+
+
+def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
+    stream = io.BytesIO(data)
+    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
 
 
 def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -125,7 +134,7 @@ def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for name in names:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
-        if kinds <= {int, float} and kinds != {int}:
+        if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
             columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
         elif len(kinds) <= 1 and kinds <= {int, str, bool}:
             try:

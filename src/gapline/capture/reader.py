@@ -6,13 +6,34 @@ from typing import Any
 
 from gapline.capture.assemble import RunTrace
 
+HEAD = 64 * 1024
+
+
+def _nothing_beside(_name: str) -> bytes | None:
+    return None
+
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log as a reader gets it: its path as the user named it, and its bytes, already unpacked."""
+    """A log as a reader gets it.
+
+    Parameters
+    ----------
+    path
+        The path as the user named it, for messages and for what a file's name says.
+    data
+        Its bytes: unpacked, without byte order mark, UTF-16 turned into UTF-8.
+    cut
+        The file is compressed and ends in the middle of the stream; `data` is what could be unpacked.
+    beside
+        Reads a companion (`data_f1.dat` of an index file) by its path relative to this file's folder: its bytes, or
+        None where there is no such file. A name that leaves the folder is None too.
+    """
 
     path: str
     data: bytes
+    cut: bool = False
+    beside: Callable[[str], bytes | None] = field(default=_nothing_beside, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +51,10 @@ class FoundRun:
     """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
 
     `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
-    importer, never by a reader. `sense` is "min" or "max" as the log states it. `stated_integral` is an integral that
-    the source printed itself, as (kernel, value), so that the import can recompute it and report the difference.
+    importer, never by a reader. `sense` is "min" or "max" as the log states or shows it, None where it does neither;
+    objectives stay as the log writes them.
+    `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), so that the
+    import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
     """
 
     time: Any
@@ -45,12 +68,15 @@ class FoundRun:
     status: str = "unknown"
     bound: Any | None = None
     claimed: Any | None = None
+    primary: Any | None = None
+    secondary: Any | None = None
     reason: list[str] | None = None
     clock: str = "wall"
     resolution: float | None = None
-    sense: str = "min"
+    sense: str | None = "min"
     carried: Mapping[str, Any] = field(default_factory=dict)
     stated_integral: tuple[str, float] | None = None
+    where: str = ""
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
@@ -67,29 +93,65 @@ class FoundRun:
             verdict=self.verdict,
             bound=self.bound,
             claimed=self.claimed,
+            primary=self.primary,
+            secondary=self.secondary,
             reason=self.reason,
             carried=carried,
         )
 
 
+class Problems(list[str]):
+    """Messages about what could not be used; beyond a thousand they are counted, not kept."""
+
+    most = 1000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unlisted = 0
+
+    def append(self, message: str) -> None:
+        """Keep a message, or count it."""
+        if len(self) < self.most:
+            super().append(message)
+        else:
+            self.unlisted += 1
+
+
 @dataclass(slots=True)
 class Found:
-    """Everything found in one log, and what could not be used (`file:line: expected …, got …`)."""
+    """Everything found in one log, and what could not be used (`file:line: expected …, got …`).
+
+    `unlisted` counts problems beyond those in `problems`, where a reader keeps only the first ones.
+    """
 
     runs: list[FoundRun] = field(default_factory=list)
     references: list[SourceReference] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=Problems)
     notes: list[str] = field(default_factory=list)
+    unlisted: int = 0
+
+    @property
+    def problem_count(self) -> int:
+        """How many problems there were, listed or not."""
+        return len(self.problems) + self.unlisted + getattr(self.problems, "unlisted", 0)
+
+
+def _never(_path: str, _head: bytes) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
 
-    `looks_like(path, head)` sees the first 64 KiB; it must be cheap and must not raise.
+    `looks_like(path, head)` sees the first 64 KiB; it must be cheap and must not raise. `is_companion(path, head)` says
+    that a file is read through another one of this format (the `.dat` of an index file), so that a folder is walked
+    without reading it twice. `read` raises `TraceError` where the file as a whole is not of this format, and counts in
+    `problems` what it could not use inside it.
     """
 
     name: str
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
+    is_companion: Callable[[str, bytes], bool] = _never

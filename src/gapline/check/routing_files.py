@@ -38,18 +38,13 @@ def read_cvrp(path: Path) -> RoutingInstance:
     The fleet is limited only where the file says so by VEHICLES.
     """
     data = _vrplib().read_instance(path)
-    depots = np.atleast_1d(data.get("depot", 0)).tolist()
-    if depots != [0]:
-        raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+    _refuse_other_depots(data)
     if "distance" in data:
         raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
     if data.get("edge_weight_type") == "EUC_2D":
         distances = rounded_distances(data["node_coord"])
     else:
-        given = np.asarray(data["edge_weight"], dtype=float)
-        distances = given.astype(np.int64)
-        if not np.array_equal(distances, given):
-            raise ValueError("edge weights that are not whole numbers")
+        distances = _given_distances(data)
     coordinates = data.get("node_coord")
     vehicles = data.get("vehicles")
     return RoutingInstance(
@@ -63,11 +58,17 @@ def read_cvrp(path: Path) -> RoutingInstance:
 
 
 def read_vrptw(path: Path) -> RoutingInstance:
-    """Read a Solomon file; distances and travel times are truncated to one decimal and counted in tenths."""
+    """Read a Solomon file, or a VRPLIB file with time windows.
+
+    Euclidean distances and travel times are truncated to one decimal and counted in tenths; an explicit matrix of whole
+    numbers is taken as it is.
+    """
+    if "NODE_COORD_SECTION" in (text := path.read_text()) or "EDGE_WEIGHT_SECTION" in text:
+        return _read_vrplib_vrptw(path)
     vrplib = _vrplib()
     data = vrplib.read_instance(path, instance_format="solomon")
     # vrplib reads what is not a whole number as -1.
-    rows = [line.split() for line in path.read_text().splitlines() if line.strip()][6:]
+    rows = [line.split() for line in text.splitlines() if line.strip()][6:]
     for row in rows:
         if not all(cell.removeprefix("-").isdecimal() for cell in row):
             raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
@@ -82,6 +83,46 @@ def read_vrptw(path: Path) -> RoutingInstance:
         services=[10 * int(service) for service in data["service_time"]],
         coordinates=tuple((float(x), float(y)) for x, y in data["node_coord"]),
     )
+
+
+def _read_vrplib_vrptw(path: Path) -> RoutingInstance:
+    data = _vrplib().read_instance(path)
+    _refuse_other_depots(data)
+    if "time_window" not in data:
+        raise ValueError("a TIME_WINDOW_SECTION, got none")
+    euclidean = data.get("edge_weight_type") == "EUC_2D"
+    scale = 10 if euclidean else 1
+    distances = truncated_distances(data["node_coord"]) if euclidean else _given_distances(data)
+    size = len(distances)
+    services = np.broadcast_to(np.asarray(data.get("service_time", 0)), size)
+    coordinates = data.get("node_coord")
+    vehicles = data.get("vehicles")
+    return RoutingInstance(
+        name=str(data.get("name", path.stem)),
+        distances=distances,
+        demands=[int(demand) for demand in data["demand"]],
+        capacity=int(data["capacity"]),
+        scale=scale,
+        vehicles=None if vehicles is None else int(vehicles),
+        windows=[(scale * int(ready), scale * int(due)) for ready, due in data["time_window"]],
+        # A service time for all is not one of the depot.
+        services=[0, *(scale * int(service) for service in services[1:])],
+        coordinates=() if coordinates is None else tuple((float(x), float(y)) for x, y in coordinates),
+    )
+
+
+def _refuse_other_depots(data: dict[str, Any]) -> None:
+    depots = np.atleast_1d(data.get("depot", 0)).tolist()
+    if depots != [0]:
+        raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+
+
+def _given_distances(data: dict[str, Any]) -> npt.NDArray[np.int64]:
+    given = np.asarray(data["edge_weight"], dtype=float)
+    distances = given.astype(np.int64)
+    if not np.array_equal(distances, given):
+        raise ValueError("edge weights that are not whole numbers")
+    return distances
 
 
 def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:

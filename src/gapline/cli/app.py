@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import rich_click as click
@@ -19,11 +20,14 @@ COMMANDS = (
     "run",
     "status",
     "check",
+    "import",
     "export",
     "merge",
     "snapshot",
     "score",
     "curve",
+    "report",
+    "paper",
     "doctor",
 )
 
@@ -35,7 +39,9 @@ class _Commands(click.RichGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         if name not in COMMANDS:
             return None
-        command = import_module(f"gapline.cli.{name.replace('-', '_')}").command
+        # `import` is a keyword, so its module is `import_`.
+        module = name.replace("-", "_") + "_" * iskeyword(name)
+        command = import_module(f"gapline.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 

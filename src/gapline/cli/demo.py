@@ -42,6 +42,9 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     if report.left or report.campaign is None:
         click.echo(f"{report.done} of {report.planned} runs done; go on with: gapline demo {directory}")
         return 1
+    noisy = sum(result.noisy for result in report.results)
+    if noisy:
+        click.echo(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
     snapshot = gl.Snapshot.load(folder / demo_campaign.SNAPSHOT)
     envelopes = gl.build_envelopes(report.campaign)
     demo_campaign.print_health(envelopes)

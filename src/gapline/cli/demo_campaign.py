@@ -19,7 +19,7 @@ KERNELS = ("squeezed", "dimacs:1.1")
 
 def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
-    from gapline.errors import EnvironmentLacksError
+    from gapline.errors import EnvironmentLacksError, UsageError
     from gapline.model.contract import CONTRACT_FILE, load_contract
     from gapline.run.adapters import check_setup
     from gapline.run.new_study import write_study
@@ -30,6 +30,10 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
         except EnvironmentLacksError as error:
             raise _lacking([error.message]) from None
     contract = load_contract(folder, files=True)
+    if contract.reference.snapshot != SNAPSHOT or contract.objective.checker != "tdvrptw":
+        raise UsageError(
+            f"{folder}: expected a new directory or an earlier demo, got the study {contract.study.name!r}"
+        )
     lacking = [line for line in map(check_setup, contract.arms) if line]
     if lacking:
         raise _lacking(lacking)
@@ -44,10 +48,12 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
 
 def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
     """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
+    from gapline.check import load_checker
     from gapline.envelope import build_envelopes
     from gapline.errors import GaplineError
     from gapline.model.contract import CONTRACT_FILE
     from gapline.reference.policy import analysis_snapshot
+    from gapline.reference.snapshot import Snapshot
     from gapline.run.campaign import run_study
 
     study = folder / CALIBRATION
@@ -77,7 +83,16 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     campaign = run_study(study).campaign
     if campaign is None:
         raise GaplineError(f"{study}: expected a campaign, got none")
-    return analysis_snapshot(None, build_envelopes(campaign), name="calibration")
+    best = analysis_snapshot(None, build_envelopes(campaign))
+    checker = load_checker(str(contract.objective.checker))
+    return Snapshot.from_entries(
+        {instance: entry.document() for instance, entry in best.values.items()},
+        name="calibration",
+        store={"name": "calibration"},
+        as_of=best.as_of,
+        objective=contract.objective.name,
+        checker=f"{checker.name} {checker.version}",
+    )
 
 
 def print_health(envelopes: "Envelopes") -> None:

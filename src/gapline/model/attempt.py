@@ -17,7 +17,7 @@ class Caps(msgspec.Struct, frozen=True):
     line: int = 16 * MEGABYTE
     journal: int = 4000 * MEGABYTE
     log: int = MEGABYTE
-    backlog: int = 64 * MEGABYTE
+    backlog: int = 32 * MEGABYTE
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,18 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "rich", "rich-click")
-EXTRAS = {"altair": "figures", "vl-convert-python": "figures"}
+EXTRAS = {
+    "altair": "figures",
+    "vl-convert-python": "figures",
+    "jinja2": "figures",
+    "miplog": "mip",
+    "zstandard": "zst",
+    "kayros": "routing",
+    "mamut-routing-lib": "routing",
+    "pyvrp": "routing",
+    "ortools": "routing",
+    "vrplib": "routing",
+}
 
 
 def package_version(name: str) -> str | None:

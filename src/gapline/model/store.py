@@ -94,7 +94,10 @@ def open_campaign(directory: str | Path) -> Campaign:
     """Open a campaign directory; the columns are memory-mapped, so that opening costs nothing."""
     folder = Path(directory)
     manifest = read_manifest(folder)
-    runs = pl.read_parquet(folder / RUNS_FILE)
+    try:
+        runs = pl.read_parquet(folder / RUNS_FILE)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise TraceError(f"{folder / RUNS_FILE}: expected the runs table, got {error}") from error
     columns: dict[str, Any] = {}
     for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS):
         path = folder / f"{name}.npy"
@@ -150,7 +153,7 @@ def _map_column(path: Path) -> Any:
     try:
         # A file without entries cannot be mapped, and there is nothing to gain from it.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError) as error:
         try:
             array = np.load(path, allow_pickle=False)
         except (ValueError, OSError, EOFError):

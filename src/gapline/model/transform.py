@@ -31,6 +31,16 @@ class TransformKind(StrEnum):
 SYNTAX = "none, shift:C (z + C), reciprocal[:C] (C / z), negate-shift:C (C - z), hierarchical:M or :10n (M·K + C)"
 
 
+def shortest(number: float) -> str:
+    """Write a number of a name so that two that differ never look alike.
+
+    >>> shortest(0.01), shortest(1234567)
+    ('0.01', '1234567')
+    """
+    text = f"{number:g}"
+    return text if float(text) == number else repr(float(number)).removesuffix(".0")
+
+
 @dataclass(frozen=True, slots=True)
 class Transform:
     """A declared map from captured objectives to positive minimised ones.
@@ -79,7 +89,7 @@ class Transform:
     def __str__(self) -> str:
         if self.kind is TransformKind.NONE:
             return "none"
-        return f"{self.kind}:{self.constant:g}{'n' if self.per_size else ''}"
+        return f"{self.kind}:{shortest(self.constant)}{'n' if self.per_size else ''}"
 
     @property
     def maximises(self) -> bool:

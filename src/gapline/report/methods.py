@@ -86,7 +86,7 @@ def _transform(study: ReportInput, contract: Contract | None) -> Clause:
 
 def _validation(study: ReportInput, contract: Contract | None) -> Clause:
     who = study.envelopes.validation
-    checker = contract.objective.checker if contract is not None else None
+    checker = study.campaign.facts.get("checker") or (contract.objective.checker if contract is not None else None)
     if who == "solver":
         text = "Candidates count as valid because the solver said so; they were not checked independently."
         return Clause("validation", text)
@@ -97,7 +97,7 @@ def _validation(study: ReportInput, contract: Contract | None) -> Clause:
     return Clause(
         "validation",
         f"Every candidate was checked against the original problem and its objective recomputed by the checker "
-        f"{checker} ({who}); only valid ones enter the best-so-far envelope.",
+        f"{checker}{'' if who == 'checker' else f' ({who})'}; only valid ones enter the best-so-far envelope.",
     )
 
 

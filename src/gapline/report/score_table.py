@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from gapline.errors import listing
+from gapline.model.transform import shortest
 from gapline.report.terminal import number, percent, print_table, shown
 from gapline.score.scores import Scores
 from gapline.summary.means import Summary
@@ -11,7 +12,7 @@ from gapline.summary.means import Summary
 
 def print_scores(summary: Summary) -> None:
     """Print one reading: a row per group, best first."""
-    goals = [f"attainment:{goal:g}" for goal in summary.goals]
+    goals = [f"attainment:{shortest(goal)}" for goal in summary.goals]
     header = [
         *summary.by, "runs", "empty", "rejected", "late", *summary.kernels, "final gap",
         *(f"≤ {100 * goal:g} %" for goal in summary.goals),
@@ -106,7 +107,7 @@ def _arm_document(row: dict[str, Any], summary: Summary) -> dict[str, Any]:
         "scores": {kernel: finite(row[kernel]) for kernel in summary.kernels},
         "final_gap": finite(row["final_gap"]),
         "final_squeezed": row["final_squeezed"],
-        "attainment": {f"{goal:g}": row[f"attainment:{goal:g}"] for goal in summary.goals},
+        "attainment": {shortest(goal): row[f"attainment:{shortest(goal)}"] for goal in summary.goals},
     }
 
 
@@ -121,7 +122,8 @@ def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
         "best": row["best_raw"],
         **{name: row[name] for name in more},
         "hitting_times": {
-            f"{goal:g}": None if math.isinf(row[f"hit:{goal:g}"]) else row[f"hit:{goal:g}"] for goal in scores.goals
+            shortest(goal): None if math.isinf(row[f"hit:{shortest(goal)}"]) else row[f"hit:{shortest(goal)}"]
+            for goal in scores.goals
         },
     }
 

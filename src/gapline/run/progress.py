@@ -1,7 +1,6 @@
 """Progress of a campaign: a bar with the time left on a terminal, plain lines in a log."""
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import IO, Protocol
 
@@ -67,26 +66,30 @@ class PlainProgress:
 
 
 class BarProgress:
-    """A bar that moves while the solvers run: its length is the solving time that was announced to them."""
+    """A bar with the runs made, the time left and the last run."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
+        from rich.table import Column
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, TextColumn("{task.fields[last]}", markup=False), console=Console(stderr=True))
-        self._began = time.monotonic()
+        # The names give way on a narrow terminal, not the time left.
+        last = TextColumn("{task.fields[last]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        eta = TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7))
+        columns = (BarColumn(bar_width=20), MofNCompleteColumn(table_column=Column(no_wrap=True)), eta, last)
+        self._bar = Bar(*columns, console=Console(stderr=True))
 
     def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
         """Show the bar."""
         note = f"{done} made before" if done else f"{slots} at a time"
         self._task = self._bar.add_task("runs", total=len(cells), last=note)
-        self._bar.start()
+        if cells:
+            self._bar.start()
 
-    def advance(self, cell: Cell, result: CellResult) -> None:
+    def advance(self, cell: Cell, result: CellResult) -> None:  # noqa: ARG002  the bar counts runs
         """Move the bar."""
-        self._bar.update(self._task, advance=1, last=describe(result), seconds=cell.horizon)
+        self._bar.update(self._task, advance=1, last=describe(result))
 
     def say(self, message: str) -> None:
         """Print the message above the bar."""

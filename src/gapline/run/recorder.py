@@ -148,5 +148,6 @@ class Recorder:
             self._journal.append(bodies)
             self.events += len(bodies)
         if text:
-            self.log_lines += len(text)
-            self._out.write(b"\n".join(text) + b"\n")
+            block = b"\n".join(text) + b"\n"
+            self.log_lines += block.count(b"\n")
+            self._out.write(block)

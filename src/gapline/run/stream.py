@@ -58,7 +58,11 @@ class LineCutter:
         self.overlong_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes, without their newlines."""
+        """Return the lines that `data` completes, without their newlines.
+
+        Neighbouring lines in which no event can be are returned as one piece with the newlines between them: a flood of
+        log text must not cost a step per line.
+        """
         first, newline, rest = data.partition(b"\n")
         self._hold(first)
         if not newline:
@@ -67,7 +71,9 @@ class LineCutter:
         if (line := self._release()) is not None:
             lines.append(line)
         whole, newline, tail = rest.rpartition(b"\n")
-        if newline:
+        if newline and len(whole) <= self._cap and not any(key in whole for key in _EVENT_KEYS):
+            lines.append(whole)
+        elif newline:
             for line in whole.split(b"\n"):
                 if len(line) > self._cap:
                     self.overlong_lines += 1

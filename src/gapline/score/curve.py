@@ -5,6 +5,7 @@ curve, whatever partitions the steps came from. Its area over the horizon is the
 identity), and that is checked whenever a curve is made.
 """
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,36 +32,45 @@ AREA_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveSum:
-    """A weighted sum of step functions: its value at time 0-, and what is added at each time.
+    """A weighted sum of step functions: its value `before` any step, and what is added at each time.
 
-    `total_weight` is the sum of the weights, `horizon` the common end. Two sums over disjoint runs merge by
-    concatenation; the curve that comes out does not depend on how the runs were split.
+    `weights` are those of the runs, `horizon` is the common end. Two sums over disjoint runs merge by concatenation;
+    the curve that comes out does not depend, to the last bit, on how the runs were split.
     """
 
-    start: float
+    before: float
+    weights: Floats
     time: Floats
     delta: Floats
-    total_weight: float
     horizon: float
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights, correctly rounded: a plain sum would depend on the order of the runs."""
+        return math.fsum(self.weights)
 
     def curve(self) -> tuple[Floats, Floats]:
         """Return breakpoints (0 first) and the mean from each breakpoint on."""
         order = _argsort(self.time)
         time, value = np.empty(len(order) + 1), np.empty(len(order) + 1)
-        size = _cumulate(self.time[order], self.delta[order], self.start, time, value)
-        return time[:size].copy(), value[:size] / self.total_weight
+        total = self.total_weight
+        size = _cumulate(self.time[order], self.delta[order], self.before * total, time, value)
+        return time[:size].copy(), value[:size] / total
 
 
 def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
-    """Add sums over disjoint runs with one horizon."""
-    horizons = {part.horizon for part in sums}
+    """Add sums over disjoint runs with one horizon and one kernel."""
+    horizons, befores = {part.horizon for part in sums}, {part.before for part in sums}
     if len(horizons) != 1:
         raise HorizonError(f"curve: expected one horizon, got {listing(f'{h:g}' for h in sorted(horizons))}")
+    if len(befores) != 1:
+        shown = listing(f"{b:g}" for b in sorted(befores))
+        raise UsageError(f"curve: expected one kernel, got several values before the first incumbent: {shown}")
     return CurveSum(
-        start=float(np.sum(np.sort([part.start for part in sums]))),
+        before=befores.pop(),
+        weights=np.concatenate([part.weights for part in sums]),
         time=np.concatenate([part.time for part in sums]),
         delta=np.concatenate([part.delta for part in sums]),
-        total_weight=float(np.sum(np.sort([part.total_weight for part in sums]))),
         horizon=horizons.pop(),
     )
 
@@ -100,10 +110,10 @@ def curve_sum(
     scale = horizons if relative else np.ones(len(first))
     _fill_events(first, count, times, gaps, float(before), weights, scale, time, delta)
     return CurveSum(
-        start=float(before) * float(weights.sum()),
+        before=float(before),
+        weights=weights,
         time=time,
         delta=delta,
-        total_weight=float(weights.sum()),
         horizon=1.0 if relative else float(horizons[0]),
     )
 

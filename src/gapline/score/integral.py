@@ -46,12 +46,14 @@ def primal_integral(
     0.41
     """
     t, z = np.asarray(time, np.float64), np.asarray(objective, np.float64)
+    if not (np.isfinite(horizon) and horizon > 0):
+        raise UsageError(f"primal_integral: expected a positive finite horizon, got {horizon}")
     in_order = np.all(t[1:] > t[:-1]) and np.all(z[1:] < z[:-1])
     if t.shape != z.shape or t.ndim != 1 or not in_order or (len(t) and not (t[0] >= 0 and t[-1] <= horizon)):
         raise UsageError(
             "primal_integral: expected steps of an envelope (times up, objectives down, inside the horizon)"
         )
-    if not (reference > 0 and np.isfinite(reference) and (not len(z) or z[-1] > 0)):
+    if not (reference > 0 and np.isfinite(reference) and (not len(z) or (z[-1] > 0 and np.isfinite(z[0])))):
         raise UsageError(f"primal_integral: expected positive finite objectives and reference, got {reference}")
     scores = integrate(
         t, z, np.zeros(1, np.int64), np.array([len(t)]), np.array([float(horizon)]), np.array([float(reference)]),
@@ -139,8 +141,7 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             if codes[k] == 4:
                 out[run, places[k]] = np.nan
                 if size > 0 and t[0] == 0.0:
-                    overflow = (z[0] - reference) / reference == np.inf and pieces[0] > 0.0
-                    out[run, places[k]] = np.inf if overflow else _sum(terms, size, 0.0) / normalizer
+                    out[run, places[k]] = _raw_mean(terms, z, reference, pieces, normalizer)
                 continue
             mean = _sum(terms, size, before * before_width) / normalizer
             if codes[k] <= 2:
@@ -202,15 +203,32 @@ def _fill_terms(terms, code, parameter, z, reference, pieces):  # type: ignore[n
         for i in range(size):
             terms[i] = abs(z[i] - reference) / max(z[i], reference) * pieces[i]
     elif code == 3:
-        bar, worst = parameter * reference, parameter - 1.0
+        # Below the normal range θ·z* has hardly a digit left, so the two are compared on a larger scale there.
+        scale = 2.0**200 if reference < 1e-290 else 1.0
+        bar, worst = parameter * (reference * scale), parameter - 1.0
         for i in range(size):
             gap = (z[i] - reference) / reference
-            terms[i] = (gap if z[i] < bar else worst) * pieces[i]
+            terms[i] = (gap if z[i] * scale < bar else worst) * pieces[i]
         return worst
     else:
         for i in range(size):
             terms[i] = (z[i] - reference) / reference * pieces[i] if pieces[i] > 0.0 else 0.0
     return 1.0
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the mean raw gap of a run feasible at time 0; infinite where the gap itself overflows."""
+    size = len(z)
+    if (z[0] - reference) / reference == np.inf:
+        return np.inf if pieces[0] > 0.0 else np.nan
+    mean = _sum(terms, size, 0.0) / normalizer
+    if not np.isfinite(mean):
+        # Gaps times seconds overflow where their mean does not.
+        for i in range(size):
+            terms[i] = (z[i] - reference) / reference * (pieces[i] / normalizer)
+        mean = _sum(terms, size, 0.0)
+    return mean
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]

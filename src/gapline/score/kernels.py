@@ -127,7 +127,9 @@ def dimacs_gap(z: ArrayLike, reference: ArrayLike, /, *, theta: float) -> Floats
     """
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(over="ignore"):
-        return np.where(z < theta * reference, raw_gap(z, reference), theta - 1.0)
+        # Below the normal range θ·z* has hardly a digit left, so the two are compared on a larger scale there.
+        scale = np.where(reference < 1e-290, 2.0**200, 1.0)
+        return np.where(z * scale < theta * (reference * scale), raw_gap(z, reference), theta - 1.0)
 
 
 def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:

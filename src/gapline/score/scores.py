@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
+from gapline.model.transform import shortest
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.score.endpoints import final_gaps, hitting_times
@@ -55,7 +56,7 @@ def goal_name(goal: float) -> str:
     >>> goal_name(0.01)
     'hit:0.01'
     """
-    return f"hit:{goal:g}"
+    return f"hit:{shortest(goal)}"
 
 
 def score(

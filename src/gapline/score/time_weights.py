@@ -99,18 +99,25 @@ def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _log_growth(low, width):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return ln((low + width) / low)."""
+    # log1p of the relative width, not a difference of logarithms: close stamps keep all their digits.
+    growth = width / low
+    return math.log1p(growth) if growth < np.inf else math.log(width) - math.log(low)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def width(code, cutoff, edges, values, start, end, horizon):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the integral of the weight over [start, end]."""
     if code == 0:
         return end - start
     if code == 1:
         a, b = max(start, cutoff), max(end, cutoff)
-        # log1p of the relative width, not a difference of logarithms: close stamps keep all their digits.
-        return math.log1p((b - a) / a)
+        return _log_growth(a, b - a)
     if code == 2:
-        a, b = min(start, horizon - cutoff), min(end, horizon - cutoff)
-        rest = max(horizon - b, cutoff)
-        return math.log1p((b - a) / rest)
+        # In remaining time, where the cutoff is exact: horizon - cutoff is not.
+        rest, more = max(horizon - end, cutoff), max(horizon - start, cutoff)
+        return _log_growth(rest, more - rest if rest == cutoff else end - start)
     total = 0.0
     last = len(edges) - 1
     for k in range(len(edges)):

@@ -37,17 +37,18 @@ def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting
     """
     rule = parse_weighting(weighting)
     # A group without a key (`by=[]`) is the whole table.
+    table = runs.select(list(dict.fromkeys([*by, "panel", "instance"]))).with_columns(_all=pl.lit(0))
     group = [*by, "_all"]
-    # `by` may name panel or instance itself: each column once.
-    panels = list(dict.fromkeys((*group, "panel")))
-    cells = list(dict.fromkeys((*panels, "instance")))
-    table = runs.with_columns(_all=pl.lit(0)).select(cells)
-    runs_of_instance = pl.len().over(cells)
+    runs_of_instance = pl.len().over(list(dict.fromkeys([*group, "panel", "instance"])))
     instances = pl.struct("panel", "instance").n_unique()
     if rule is Weighting.RUN:
         weight = 1.0 / pl.len().over(group)
     elif rule is Weighting.INSTANCE:
         weight = 1.0 / (instances.over(group) * runs_of_instance)
     else:
-        weight = 1.0 / (pl.col("panel").n_unique().over(group) * instances.over(panels) * runs_of_instance)
+        panels, of_panel = (
+            pl.col("panel").n_unique().over(group),
+            instances.over(list(dict.fromkeys([*group, "panel"]))),
+        )
+        weight = 1.0 / (panels * of_panel * runs_of_instance)
     return table.select(weight.cast(pl.Float64)).to_series().to_numpy()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.result_table import ResultTable
+from gapline.model.transform import shortest
 from gapline.score.curve import group_rows
 from gapline.score.reading import ReferenceLabel
 from gapline.score.scores import Scores, goal_name
@@ -110,7 +111,7 @@ def summarise(
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
-            row[f"attainment:{goal:g}"] = weighted_mean(hit, part_weights)
+            row[f"attainment:{shortest(goal)}"] = weighted_mean(hit, part_weights)
         rows.append(row)
     balance = check_balance(whole.frame)
     return Summary(

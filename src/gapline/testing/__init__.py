@@ -1,6 +1,7 @@
-"""Suites that the authors of solver adapters and checkers inherit: a few attributes, and pytest does the rest."""
+"""Suites that the author of an adapter, a checker or a reader inherits: what holds for ours must hold for theirs."""
 
 from gapline.testing.adapter import AdapterSuite
 from gapline.testing.checker import CheckerSuite
+from gapline.testing.readers import ReaderConformance
 
-__all__ = ["AdapterSuite", "CheckerSuite"]
+__all__ = ["AdapterSuite", "CheckerSuite", "ReaderConformance"]

@@ -33,13 +33,16 @@ def ranked_arms(study: ReportInput) -> list[str]:
 
 
 def score_table(study: ReportInput, tier_one: Sequence[str]) -> Table:
-    """Return one row per arm: counts, mean with interval, the other kernels, final gap, attainment."""
+    """Return one row per arm: counts, mean of the declared kernel with its interval, final gap, attainment.
+
+    The other kernels are in the CSV and in the table of pooled means.
+    """
     arms = ranked_arms(study)
     by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     rows = [by_arm[arm] for arm in arms]
     eligible = [arm in tier_one for arm in arms]
-    first, *others = study.kernels
+    first = study.kernels[0]
     goals = [f"attainment:{goal:g}" for goal in study.goals]
     beaten = bool(study.scores[0].frame["beaten"].any())
     columns = [Column("arm", "Arm", text=True), *(Column(n, n.capitalize()) for n in ("runs", "empty", "rejected", "late"))]
@@ -48,9 +51,6 @@ def score_table(study: ReportInput, tier_one: Sequence[str]) -> Table:
     columns += [kernel_column(first), Column(f"{study.level:.0%} interval", None)]
     cells.append(_kernel_cells(first, rows, eligible, beaten=beaten))
     cells.append([Cell(interval(spans.get(arm))) for arm in arms])
-    for kernel in others:
-        columns.append(kernel_column(kernel))
-        cells.append(_kernel_cells(kernel, rows, eligible, beaten=beaten))
     columns.append(Column("final gap", "Final gap"))
     gaps = [row["final_gap"] for row in rows]
     # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
@@ -137,7 +137,7 @@ def contrast_table(study: ReportInput) -> Table | None:
         parts=one_part(rows),
         frame=frame,
         notes=(
-            f"{study.contrasts.caption()}; against {study.scores[0].reference}.",
+            f"{study.contrasts.caption().capitalize()}; against {study.scores[0].reference}.",
             "Bold where the interval excludes 0. Wins, ties and losses count instances.",
         ),
     )
@@ -174,7 +174,8 @@ def _kernel_cells(
 
 
 def _reading(study: ReportInput) -> str:
-    return f"{study.summary.caption()}."
+    text = study.summary.caption()
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _score_notes(study: ReportInput, tier_one: Sequence[str], beaten: bool) -> list[str]:
@@ -182,7 +183,7 @@ def _score_notes(study: ReportInput, tier_one: Sequence[str], beaten: bool) -> l
     descriptive = [arm for arm in ranked_arms(study) if arm not in tier_one]
     if descriptive:
         notes.append(f"Descriptive, not compared: {', '.join(descriptive)}.")
-    if beaten and any(parse_kernel(kernel).code is KernelCode.BERTHOLD for kernel in study.kernels):
+    if beaten and parse_kernel(study.kernels[0]).code is KernelCode.BERTHOLD:
         notes.append("Some runs end below their reference, where berthold is out of its envelope: shown, not ranked.")
     if study.no_intervals:
         notes.append(f"No intervals: {study.no_intervals}.")

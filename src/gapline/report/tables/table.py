@@ -11,6 +11,10 @@ from gapline.report.latex import comment, escape, number_cell
 from gapline.report.terminal import shown
 
 
+# A table of more columns than this is set smaller and tighter.
+WIDE = 7
+
+
 class Cell(NamedTuple):
     """A formatted value; bold where it is the best of its column."""
 
@@ -114,8 +118,10 @@ def _latex_page(
     sides = "".join("l" if column.text else "r" for column in table.columns)
     notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
     label = f"  \\label{{tab:{table.name}}}\n" if first else ""
+    wide = len(table.columns) > WIDE
+    size = "  \\footnotesize\n  \\setlength{\\tabcolsep}{3pt}\n" if wide else "  \\small\n"
     lines = [
-        "\\begin{table}[htbp]\n  \\centering\n  \\small\n",
+        f"\\begin{{table}}[htbp]\n  \\centering\n{size}",
         f"  \\caption{{{caption}.{notes}}}\n{label}",
         f"  \\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n    \\toprule\n",
         "    " + " & ".join(c.latex if c.latex is not None else escape(c.head) for c in table.columns) + " \\\\\n",

@@ -47,10 +47,9 @@ class Task:
         """Return the seconds until the horizon, at least a hundredth."""
         return max(0.01, self.horizon - seconds_since_start())
 
-    def deadline_passed(self) -> Callable[[object], bool]:
-        """Return a cheap test of whether the horizon is over, for solvers that ask in every step."""
-        deadline = time.monotonic() + self.time_left()
-        return lambda _state=None: time.monotonic() >= deadline
+    def deadline(self) -> float:
+        """Return the moment of `time.monotonic()` at which the horizon is over, for solvers that ask in every step."""
+        return time.monotonic() + self.time_left()
 
     def option(self, name: str, default: Any, *, among: tuple[str, ...] = ()) -> Any:
         """Return an option, refusing a value that is not among the valid ones."""

@@ -3,6 +3,8 @@
 Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice (min, mean, mid, max), iterations.
 """
 
+import time
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +14,17 @@ from gapline.run.adapters.static_model import StaticModel, read_model
 
 # PyVRP's own value for no limit in time.
 FOREVER = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Stops a search at a moment; PyVRP's own limit on runtime would start after the initial solution only."""
+
+    moment: float
+
+    def __call__(self, best_cost: int) -> bool:  # noqa: ARG002 (PyVRP passes it by this name)
+        """Say whether to stop."""
+        return time.monotonic() >= self.moment
 
 
 def solve(task: Task) -> None:
@@ -44,9 +57,8 @@ def solve(task: Task) -> None:
 
     data = problem_data(model)
     iterations = task.iterations()
-    stop = task.deadline_passed() if iterations is None else MaxIterations(iterations)
+    stop = Deadline(task.deadline()) if iterations is None else MaxIterations(iterations)
     search = pyvrp.SolveParams(ils=IteratedLocalSearchParams(callbacks=Stream()))
-    # PyVRP's own limit on runtime would start after the initial solution only.
     pyvrp.solve(data, stop, seed=task.seed, collect_stats=False, display=False, params=search)
 
 

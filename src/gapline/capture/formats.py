@@ -1,0 +1,139 @@
+"""The formats that an import knows: ours by name, those of others through the entry point group `gapline.formats`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from gapline.capture.loglines import shown
+from gapline.capture.reader import HEAD, LogFile, Reader
+from gapline.errors import EnvironmentLacksError, TraceError, UsageError, closest, listing
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINTS = "gapline.formats"
+# Each name is a module of `gapline.capture.readers`.
+BUILT_IN = (
+    "neutral",
+    "dimacs",
+    "hgs",
+    "pyvrp",
+    "hexaly",
+    "timefold",
+    "lkh",
+    "olines",
+    "solu",
+    "cpsat",
+    "mip",
+    "minizinc",
+    "iohprofiler",
+    "coco",
+    "qoblib",
+    "optuna",
+)
+_FIRST_WORD = re.compile(rb"[^\s:;,=0-9]{0,40}")
+
+
+class UnknownFormatError(TraceError):
+    """The head of a file looks like no known format."""
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names that `--format` takes, without `auto`."""
+    return (*BUILT_IN, *(name for name in _plugins() if name not in BUILT_IN))
+
+
+@cache
+def find_reader(name: str) -> Reader:
+    """Load the reader of a format."""
+    if name in BUILT_IN:
+        reader = import_module(f"gapline.capture.readers.{name}").READER
+        assert isinstance(reader, Reader)
+        return reader
+    point = _plugins().get(name)
+    if point is None:
+        near = closest(name, format_names())
+        hint = f"did you mean {near!r}?" if near else f"there are: {listing(format_names(), most=40)}"
+        raise UsageError(f"--format {name}: no such format", hint=hint)
+    try:
+        reader = point.load()
+    except Exception as error:
+        raise EnvironmentLacksError(
+            f"format {name}: the plug-in {point.value} does not load: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(reader, Reader):
+        raise EnvironmentLacksError(
+            f"format {name}: expected {point.value} to be a Reader, got {type(reader).__name__}"
+        )
+    if reader.name != name:
+        raise EnvironmentLacksError(f"format {name}: expected {point.value} to be named so, got {reader.name!r}")
+    return reader
+
+
+@cache
+def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
+    """Load every reader; a plug-in that fails is named in the second part and stands in nobody's way."""
+    readers = []
+    notes = [
+        f"the plug-in {_plugins()[name].value} is not used: {name} is a format of ours"
+        for name in BUILT_IN
+        if name in _plugins()
+    ]
+    for name in format_names():
+        try:
+            readers.append(find_reader(name))
+        except EnvironmentLacksError as error:
+            notes.append(error.message)
+    return tuple(readers), tuple(notes)
+
+
+@dataclass(slots=True)
+class Detector:
+    """Finds the one reader whose format the head of a file shows.
+
+    All readers are asked about a file of a new kind. Its siblings, which have the same suffix and begin with the same
+    word, go to the same reader as long as that one recognises them: a folder holds thousands of one kind.
+    """
+
+    readers: Sequence[Reader]
+    known: dict[tuple[str, bytes], Reader] = field(default_factory=dict)
+
+    def detect(self, log: LogFile) -> Reader:
+        """Return the reader, or raise an error that names the candidates, or that shows the first line."""
+        head = log.data[:HEAD]
+        kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
+        usual = self.known.get(kind)
+        if usual and usual.looks_like(log.path, head):
+            return usual
+        candidates = [reader for reader in self.readers if reader.looks_like(log.path, head)]
+        if len(candidates) == 1:
+            self.known[kind] = candidates[0]
+            return candidates[0]
+        if candidates:
+            names = " and ".join(reader.name for reader in candidates)
+            raise TraceError(
+                f"{log.path}: expected one format, got {len(candidates)} that fit: {names}",
+                hint=f"say which with --format {candidates[0].name}",
+            )
+        first = next((line for line in head.splitlines() if line.strip()), b"")
+        raise UnknownFormatError(
+            f"{log.path}: expected a known format, got {shown(first) if first else 'an empty file'}",
+            hint=f"name it with --format: {listing(format_names(), most=40)}",
+        )
+
+
+def find_companion(log: LogFile, readers: Sequence[Reader]) -> Reader | None:
+    """Return the reader that reads this file through another one, if there is one."""
+    head = log.data[:HEAD]
+    return next((reader for reader in readers if reader.is_companion(log.path, head)), None)
+
+
+@cache
+def _plugins() -> dict[str, "EntryPoint"]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}

@@ -1,0 +1,217 @@
+"""`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from gapline.capture.naming import refuse_missing, settle_seeds
+from gapline.capture.reader import Reader, SourceReference
+from gapline.capture.survey import FileLine, Survey, survey_logs
+from gapline.errors import TraceError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
+from gapline.model.tables import RunKey
+
+SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A campaign, the references its logs carry, and the integrals they print of themselves."""
+
+    campaign: Campaign
+    references: tuple[SourceReference, ...]
+    stated_integrals: dict[RunKey, tuple[str, float]]
+    files: tuple[FileLine, ...]
+
+
+def import_logs(
+    sources: Sequence[str | Path],
+    *,
+    format: str | Reader = "auto",
+    name: str | None = None,
+    arm: str | None = None,
+    instance: str | None = None,
+    seed: int | None = None,
+    panel: str | None = None,
+    horizon: float | None = None,
+    sense: str | None = None,
+    number_runs: bool = False,
+    allow_mixed_clocks: bool = False,
+    skip_unknown: bool = False,
+    no_references: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Imported:
+    """Read logs of others into a campaign.
+
+    Parameters
+    ----------
+    sources
+        Files and folders; .gz and .zst are unpacked.
+    format
+        A format's name, a reader of your own, or "auto" to look at the head of each file.
+    name
+        A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
+    arm, instance, seed, panel
+        Given for all runs; they overrule the pattern, which overrules the log.
+    horizon
+        Seconds, for runs whose log states none.
+    sense
+        "min" or "max" for all runs, where a format does not say, or says it wrongly.
+    number_runs
+        Number runs that share arm and instance and state no seed 0, 1, 2, … in file order.
+    allow_mixed_clocks
+        Take CPU and wall clocks into one campaign.
+    skip_unknown
+        Leave out files of no known format, and say which.
+    no_references
+        Leave out the references that the logs carry.
+    progress
+        Called with (files done, files in all).
+    """
+    survey = survey_logs(
+        sources,
+        format=format,
+        name=name,
+        arm=arm,
+        instance=instance,
+        seed=seed,
+        panel=panel,
+        horizon=horizon,
+        sense=sense,
+        progress=progress,
+    )
+    return build_import(
+        survey,
+        number_runs=number_runs,
+        allow_mixed_clocks=allow_mixed_clocks,
+        skip_unknown=skip_unknown,
+        no_references=no_references,
+    )
+
+
+def build_import(
+    survey: Survey,
+    *,
+    number_runs: bool = False,
+    allow_mixed_clocks: bool = False,
+    skip_unknown: bool = False,
+    no_references: bool = False,
+) -> Imported:
+    """Turn a survey into a campaign, or raise one error that says all of what is missing."""
+    _refuse_unreadable(survey, skip_unknown=skip_unknown)
+    identities = [run.identity for run in survey.runs]
+    where = [f"{run.path} {run.where}".rstrip() for run in survey.runs]
+    if not survey.runs:
+        raise TraceError(f"expected runs, got none in {listing((file.path for file in survey.files), most=5)}")
+    refuse_missing(identities, where, pattern=survey.naming.pattern)
+    seeds, seed_notes = settle_seeds(identities, where, number_runs=number_runs)
+    keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
+    _refuse_twins(keys, where)
+    # A run without candidates, or with one alone, often shows no sense: it takes that of the others.
+    senses = [(run.sense, run.path) for run in survey.runs if run.sense is not None]
+    sense = _only("sense", senses or [("min", "")])
+    if not allow_mixed_clocks:
+        _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
+    references = () if no_references else _agreeing(survey.references)
+    taken = [file for file in survey.files if file.error is None]
+    problems = [problem for file in taken for problem in file.problems]
+    notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
+    if skipped := [file.path for file in survey.files if file.unknown]:
+        notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
+    if not senses:
+        notes.append("no log shows whether its objective is minimised or maximised: taken as min; --sense says which")
+    if without := sum(run.horizon is None for run in survey.runs):
+        notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
+    known = survey.spool.diagnostics
+    diagnostics = Diagnostics(
+        **{name: getattr(known, name) for name in ("runs", "empty", "candidates", "rejected", "unchecked")},
+        **{name: getattr(known, name) for name in ("unordered", "duplicate", "late")},
+        sources=tuple(file.path for file in taken),
+        problems=tuple(problems[:MOST_PROBLEMS]),
+        problem_count=sum(file.problem_count for file in taken),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+    formats = sorted({run.format for run in survey.runs})
+    campaign = survey.spool.finish(
+        pl.DataFrame(keys, schema={"arm": pl.String, "instance": pl.String, "seed": pl.Int64}, orient="row"),
+        facts={"sense": sense, "source format": ", ".join(formats)},
+        diagnostics=diagnostics,
+    )
+    campaign = _with_notes(campaign, _notes_on_objectives(campaign, sense, survey.spool.not_positive))
+    stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
+    return Imported(campaign, references, stated, tuple(survey.files))
+
+
+def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
+    refused = [file for file in survey.files if file.error and not (skip_unknown and file.unknown)]
+    if not refused:
+        return
+    first = refused[0].error
+    assert first is not None
+    hint = first.hint
+    if all(file.unknown for file in refused) and len(survey.files) > 1:
+        hint = f"--skip-unknown leaves out files of no known format; or {hint}"
+    if len(refused) == 1:
+        raise type(first)(first.message, hint=hint)
+    shown = "\n  ".join(file.problems[0] for file in refused[:8])
+    more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""
+    raise type(first)(f"{len(refused):,} of {len(survey.files):,} files cannot be read:\n  {shown}{more}", hint=hint)
+
+
+def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
+    seen: dict[RunKey, str] = {}
+    twins = []
+    for key, place in zip(keys, where, strict=True):
+        if key in seen:
+            twins.append(f"{key} in {seen[key]} and {place}")
+        seen.setdefault(key, place)
+    if twins:
+        raise TraceError(
+            f"expected each run once, got {len(twins):,} twice: {listing(twins, most=5)}",
+            hint="tell them apart with --name, or leave one of the files out",
+        )
+
+
+def _only(what: str, values: Sequence[tuple[str, str]], *, hint: str | None = None) -> str:
+    example = dict(reversed(values))
+    if len(example) > 1:
+        shown = listing(f"{value} ({path})" for value, path in sorted(example.items()))
+        raise TraceError(f"expected one {what} in an import, got {shown}", hint=hint or "import them one by one")
+    return next(iter(example))
+
+
+def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[SourceReference, ...]:
+    """Return one reference per instance; logs that disagree about one are an error."""
+    kept: dict[str, tuple[SourceReference, str]] = {}
+    differing = []
+    for reference, path in references:
+        other, where = kept.setdefault(reference.instance, (reference, path))
+        if other.value != reference.value:
+            differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
+        elif reference.certified and not other.certified:
+            kept[reference.instance] = (reference, path)
+    if differing:
+        raise TraceError(
+            f"expected one reference per instance, got {len(differing):,} that differ: {listing(differing, most=5)}",
+            hint="leave the references out with --no-references, or import the logs of each time by themselves",
+        )
+    return tuple(kept[name][0] for name in sorted(kept))
+
+
+def _notes_on_objectives(campaign: Campaign, sense: str, not_positive: int) -> list[str]:
+    notes = []
+    if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
+        notes.append(SOLVER_SAYS_SO)
+    if sense == "max":
+        notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
+    elif not_positive:
+        notes.append(f"{not_positive:,} candidates have an objective of 0 or below: scoring needs a declared transform")
+    return notes
+
+
+def _with_notes(campaign: Campaign, notes: Sequence[str]) -> Campaign:
+    known = campaign.diagnostics
+    return replace(campaign, diagnostics=replace(known, notes=(*known.notes, *notes)))

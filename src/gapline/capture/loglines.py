@@ -1,0 +1,148 @@
+"""The lines and numbers of a log that somebody else wrote: strict about numbers, calm about everything else."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gapline.model.tables import Reason, VerdictCode
+
+# A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
+MOST_LINE = 16 * 1024
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+
+def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    r"""Yield (line number, text) with LF, CRLF or CR endings removed; a line beyond 16 KiB is cut.
+
+    >>> list(log_lines(b"a\r\nb\n\nc"))
+    [(1, 'a'), (2, 'b'), (3, ''), (4, 'c')]
+    """
+    start, number, size = 0, 0, len(data)
+    # A file with CR alone (an old spreadsheet export) would otherwise be a single line.
+    ending = b"\r" if b"\n" not in data and b"\r" in data else b"\n"
+    while start < size:
+        number += 1
+        end = data.find(ending, start)
+        end = size if end < 0 else end
+        yield number, data[start : min(end, start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
+        start = end + 1
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number a text is, or None; stricter than `float`: no inf, nan, 1_000, 1,5, 1e400 or foreign digits.
+
+    >>> parse_number("-1.5e3"), parse_number("1_000"), parse_number("1,5"), parse_number("1e400")
+    (-1500.0, None, None, None)
+    """
+    text = text.strip()
+    if len(text) > 400 or not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def shown(text: str | bytes) -> str:
+    """Return a text as an error message shows it: quoted, escaped, at most 60 characters."""
+    if isinstance(text, bytes):
+        text = text[:240].decode("utf-8", "replace")
+    return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
+
+
+@dataclass(slots=True)
+class EventList:
+    """The events of one run, added one by one; what has no usable number is kept as a counted rejection.
+
+    `problems` is shared by the runs of one file: pass the list of its `Found`.
+    """
+
+    problems: list[str]
+    time: list[float] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    verdict: list[int] = field(default_factory=list)
+    bound: list[float] = field(default_factory=list)
+    reason: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def add(
+        self,
+        time: float | str | None,
+        objective: float | str | None,
+        *,
+        where: str,
+        valid: bool = True,
+        bound: float | None = None,
+        reason: str = "",
+    ) -> None:
+        """Add a candidate; texts are parsed strictly, None means that the log gives none.
+
+        An invalid candidate (`valid=False`, with its `reason`) needs no objective.
+        """
+        stamp, why_stamp = _reading(time, Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE)
+        value, why_value = _reading(
+            objective, Reason.OBJECTIVE_MISSING, Reason.OBJECTIVE_NOT_A_NUMBER, Reason.OBJECTIVE_NOT_FINITE
+        )
+        if not why_stamp and stamp < 0:
+            why_stamp = Reason.TIME_NEGATIVE.value
+        if not valid and reason and time is None:
+            why_stamp = ""  # the reader has said what is wrong with this event
+        elif why_stamp:
+            self._refuse(where, "a time of 0 or more", time, why_stamp)
+        elif why_value and valid:
+            self._refuse(where, "a finite objective", objective, why_value)
+        ruled_out = why_stamp or (why_value if valid else "")
+        self.time.append(stamp)
+        self.objective.append(value)
+        self.verdict.append(VerdictCode.VALID if valid and not ruled_out else VerdictCode.INVALID)
+        self.bound.append(math.nan if bound is None else bound)
+        self.reason.append(ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value))
+
+    def add_bound(self, time: float, bound: float) -> None:
+        """Add an event that carries a dual bound alone."""
+        self.time.append(time)
+        self.objective.append(math.nan)
+        self.verdict.append(VerdictCode.BOUND)
+        self.bound.append(bound)
+        self.reason.append("")
+
+    def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
+        text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
+        self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
+        columns: dict[str, Any] = {
+            "time": np.array(self.time, np.float64),
+            "objective": np.array(self.objective, np.float64),
+            "verdict": np.array(self.verdict, np.uint8),
+        }
+        if any(not math.isnan(bound) for bound in self.bound):
+            columns["bound"] = np.array(self.bound, np.float64)
+        if any(self.reason):
+            columns["reason"] = list(self.reason)
+        return columns
+
+
+def _reading(value: float | str | None, missing: Reason, text: Reason, infinite: Reason) -> tuple[float, str]:
+    """Return the number and "" or NaN and the reason why there is none."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan, missing.value
+    if isinstance(value, str):
+        number = parse_number(value)
+        if number is None:
+            endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
+            return math.nan, (infinite if endless else text).value
+        return number, ""
+    return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
+
+
+def is_torn(data: bytes) -> bool:
+    """Say whether a text ends in the middle of a line, as the file of a killed writer does."""
+    return bool(data) and data[-1:] not in (b"\n", b"\r")

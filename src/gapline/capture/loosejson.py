@@ -1,0 +1,52 @@
+"""JSON as others write it: NaN and Infinity pass as numbers, giant integers and deep nesting stay harmless."""
+
+import json
+import math
+from typing import Any
+
+
+def decode_json(data: bytes | str) -> Any:
+    """Decode a JSON text; every number becomes a float, one without a float (1e999, a million digits) is infinite.
+
+    Raises
+    ------
+    ValueError
+        The text is no JSON, or is nested deeper than anything a log needs.
+
+    >>> decode_json('{"Time": 1, "Incumbent": NaN}')
+    {'Time': 1.0, 'Incumbent': nan}
+    """
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    try:
+        return json.loads(text, parse_int=_parse_integer)
+    except RecursionError:
+        raise ValueError("expected JSON nested as a log is, got thousands of levels") from None
+
+
+def _parse_integer(text: str) -> float:
+    # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
+    return float(text)
+
+
+def as_float(value: object) -> float | None:
+    """Return the finite number that a decoded value is, or None; true is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def as_cell(value: object) -> float | str | None:
+    """Return a decoded value as `EventList.add` takes it: a number, nothing, or the text to complain about."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"{type(value).__name__} {str(value)[:40]}"
+    return float(value)
+
+
+def as_name(value: object) -> str | None:
+    """Return a decoded value as a name: text as it is, a whole number in digits."""
+    if isinstance(value, str):
+        return value[:300] or None
+    number = as_float(value)
+    return f"{number:.15g}" if number is not None else None

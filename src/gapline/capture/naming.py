@@ -1,0 +1,186 @@
+"""Who is who: arm, instance, seed and panel of a run, from options, from a path pattern, or from the log itself."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from gapline.capture.logfiles import PACKED, path_without_packing
+from gapline.capture.reader import FoundRun
+from gapline.errors import TraceError, UsageError, closest, listing
+
+FIELDS = ("arm", "instance", "seed", "panel")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is known of a run's identity; None where nothing is."""
+
+    arm: str | None = None
+    instance: str | None = None
+    seed: int | None = None
+    panel: str | None = None
+
+    def missing(self) -> list[str]:
+        """Name what a run cannot do without and has not got; a seed is settled later, over all runs."""
+        return [name for name in ("arm", "instance") if not getattr(self, name)]
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path; `*` is anything.
+
+    >>> PathPattern.parse("{arm}/{instance}-s{seed}.log").match("runs/hgs/X-n101-k25-s7.log.gz")
+    Identity(arm='hgs', instance='X-n101-k25', seed=7, panel=None)
+    """
+
+    text: str
+    shortest: re.Pattern[str] = field(repr=False)
+    longest: re.Pattern[str] = field(repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> "PathPattern":
+        """Compile a pattern, refusing fields that are not among arm, instance, seed and panel."""
+        names = re.findall(r"\{([^{}]*)\}", text)
+        for name in names:
+            if name not in FIELDS:
+                near = closest(name, FIELDS)
+                hint = f"did you mean {{{near}}}?" if near else None
+                raise UsageError(
+                    f"--name {text}: expected {listing('{' + f + '}' for f in FIELDS)}, got {{{name}}}", hint=hint
+                )
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise UsageError(f"--name {text}: expected each field once, got {{{twice[0]}}} twice")
+        if not names:
+            raise UsageError(f"--name {text}: expected a field such as {{instance}}, got none")
+        return cls(text, _compile(text, "+?", "*?"), _compile(text, "+", "*"))
+
+    def match(self, path: str) -> Identity | None:
+        """Read the fields from a path, or None where it does not match; two ways to read it are an error."""
+        path = path.replace("\\", "/")
+        if not self.text.lower().endswith(PACKED):
+            path = path_without_packing(path)
+        short, long = self.shortest.search(path), self.longest.search(path)
+        if short is None or long is None:
+            return None
+        # The shortest and the longest reading agree only if there is no third one.
+        if short.groupdict() != long.groupdict():
+            raise TraceError(
+                f"{path}: --name {self.text} can be read in two ways: {_fields(short)} or {_fields(long)}",
+                hint="put a text between the fields that occurs once, or give a field with --arm, --instance or --seed",
+            )
+        fields = short.groupdict()
+        seed = fields.pop("seed", None)
+        return Identity(**fields, seed=None if seed is None else int(seed))
+
+
+def _compile(text: str, many: str, any_number: str) -> re.Pattern[str]:
+    parts = []
+    for piece in re.split(r"(\{[^{}]*\}|\*)", text.lstrip("/")):
+        if piece == "*":
+            parts.append(f"[^/]{any_number}")
+        elif piece == "{seed}":
+            parts.append(f"(?P<seed>[0-9]{{1,18}}{'?' if many == '+?' else ''})")
+        elif piece.startswith("{") and piece.endswith("}"):
+            parts.append(f"(?P<{piece[1:-1]}>[^/]{many})")
+        else:
+            parts.append(re.escape(piece))
+    return re.compile("(?:^|/)" + "".join(parts) + r"\Z")
+
+
+def _fields(match: re.Match[str]) -> str:
+    return ", ".join(f"{name} {value!r}" for name, value in match.groupdict().items())
+
+
+@dataclass(slots=True)
+class Naming:
+    """Settles identities: an option rules, then the path pattern, then what the log says of itself."""
+
+    options: Identity = field(default_factory=Identity)
+    pattern: PathPattern | None = None
+    overruled: Counter[str] = field(default_factory=Counter)
+
+    def from_path(self, path: str) -> Identity:
+        """Return what the options and a file's path say, once per file."""
+        matched = self.pattern.match(path) if self.pattern else None
+        if matched is None:
+            return self.options
+        return replace(matched, **{n: v for n in FIELDS if (v := getattr(self.options, n)) is not None})
+
+    def settle(self, run: FoundRun, given: Identity) -> Identity:
+        """Complete what options and path say by what the log says."""
+        for name in FIELDS:
+            own, outer = getattr(run, name), getattr(given, name)
+            if own is not None and outer is not None and own != outer:
+                self.overruled[name] += 1
+        return Identity(
+            arm=given.arm or run.arm,
+            instance=given.instance or run.instance,
+            seed=given.seed if given.seed is not None else run.seed,
+            panel=given.panel or run.panel,
+        )
+
+    def notes(self) -> list[str]:
+        """Say where an option or a path contradicted a log."""
+        return [
+            f"{count:,} logs state another {name} than the option or path pattern, which was taken"
+            for name, count in sorted(self.overruled.items())
+        ]
+
+
+def settle_seeds(
+    identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
+) -> tuple[list[int], list[str]]:
+    """Give a seed to every run that has none: 0 where arm and instance are unique, else an error that lists the twins.
+
+    Returns the seeds and the notes about them. `number_runs` numbers twins without a seed 0, 1, 2, … in file order.
+    """
+    known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
+    silent = [k for k, who in enumerate(identities) if who.seed is None]
+    twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]
+    if twins and not number_runs:
+        shown = listing((f"{where[k]} ({identities[k].arm}/{identities[k].instance})" for k in twins), most=8)
+        raise TraceError(
+            f"expected a seed for each of the runs that share arm and instance, got none in {shown}",
+            hint="read it from the path with --name '…{seed}…', or number the runs in file order with --number-runs",
+        )
+    seeds = [0 if who.seed is None else who.seed for who in identities]
+    taken = {(who.arm, who.instance, who.seed) for who in identities if who.seed is not None}
+    following: Counter[tuple[str | None, str | None]] = Counter()
+    for k in twins:
+        pair = identities[k].arm, identities[k].instance
+        while (*pair, following[pair]) in taken:
+            following[pair] += 1
+        seeds[k] = following[pair]
+        following[pair] += 1
+    notes = []
+    if unique := len(silent) - len(twins):
+        notes.append(f"{unique:,} runs state no seed and are the only one of their arm and instance: seed 0")
+    if twins:
+        notes.append(f"{len(twins):,} runs state no seed and were numbered in file order")
+    return seeds, notes
+
+
+def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:
+    """Raise one error for all runs without arm or instance, with their paths."""
+    lacking = [(k, missing) for k, who in enumerate(identities) if (missing := who.missing())]
+    if not lacking:
+        return
+    names = [name for name in ("arm", "instance") if any(name in missing for _, missing in lacking)]
+    shown = listing((f"{where[k]} (no {' and no '.join(missing)})" for k, missing in lacking), most=8)
+    tail = where[lacking[0][0]].split(" ")[0]
+    looks = (
+        f"--name {pattern.text} does not match them: correct it"
+        if pattern
+        else f"give --name, such as --name '{_example(tail, names)}'"
+    )
+    options = " or ".join(f"--{name}" for name in names)
+    raise TraceError(
+        f"expected {' and '.join(names)} for every run, got {len(lacking):,} without: {shown}",
+        hint=f"{looks}, or give {options}",
+    )
+
+
+def _example(path: str, names: Sequence[str]) -> str:
+    suffix = re.search(r"\.[A-Za-z0-9.]+\Z", path_without_packing(path))
+    return "/".join(f"{{{name}}}" for name in names) + (suffix.group() if suffix else "")

@@ -1,0 +1,157 @@
+"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations.
+
+The tables hold the value minus the optimum, so the reference of every run is 0 and a shift has to be declared before
+relative gaps mean anything. The reader states that reference and changes nothing.
+"""
+
+import re
+from pathlib import PurePosixPath
+
+from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.errors import TraceError
+from gapline.model.tables import RunStatus
+
+SHIFT_NOTE = "COCO logs the value minus the optimum: the reference is 0, and a shift must be declared to score it"
+_INDEX = re.compile(rb"(?:^|\n)(?:suite = '[^'\n]{0,80}', )?funcId = [0-9]{1,6}, DIM = [0-9]{1,6},")
+_FACT = re.compile(r"(\w{1,40}) = (?:'([^']{0,300})'|([^,]{1,60}))")
+_ENTRY = re.compile(r"\s{0,4}([0-9]{1,9}):([0-9]{1,18})\|(\S{1,40})")
+_TABLE = re.compile(rb"% (?:f evaluations|function evaluation) \|")
+_HEADER = re.compile(r"% (?:f evaluations|function evaluation) \|")
+_TABLE_NAME = re.compile(r"_f([0-9]{1,6})(?:_i[0-9]{1,6})?_DIM([0-9]{1,6})", re.IGNORECASE)
+
+
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head is an index of the bbob logger, or one of its tables on its own."""
+    return _INDEX.search(head[:4096]) is not None or _TABLE.match(head) is not None
+
+
+def is_companion(path: str, head: bytes) -> bool:
+    """Say whether a file is a table that an index names."""
+    return path.lower().endswith((".dat", ".tdat", ".mdat", ".rdat")) and _TABLE.match(head) is not None
+
+
+def read(log: LogFile) -> Found:
+    """Read every run that an index names; a table that is given on its own is read without its index."""
+    found = Found()
+    if _TABLE.match(log.data):
+        _read_lone_table(log, found)
+    else:
+        _read_index(log, found)
+    if not found.runs:
+        raise TraceError(
+            f"{log.path}: expected an index with funcId, DIM and runs such as '1:500|2.3e-09', got {shown(log.data)}",
+            hint="import the .info file; its tables are found beside it",
+        )
+    found.notes.append(SHIFT_NOTE)
+    return found
+
+
+def _read_index(log: LogFile, found: Found) -> None:
+    facts: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for number, line in log_lines(log.data):
+        if line.startswith("%") or not line.strip():
+            continue
+        if "funcId = " in line:
+            facts = {name: text or bare.strip() for name, text, bare in _FACT.findall(line)}
+            continue
+        if not facts:
+            found.problems.append(f"{log.path}:{number}: expected 'funcId = …' before the runs, got {shown(line)}")
+            continue
+        _read_runs(log, found, facts, line, seen=seen, where=f"{log.path}:{number}")
+
+
+def _read_runs(
+    log: LogFile, found: Found, facts: dict[str, str], line: str, *, seen: dict[str, int], where: str
+) -> None:
+    table, _, runs = line.partition(",")
+    table = table.strip().replace("\\", "/")
+    function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
+    entries = []
+    for text in runs.split(","):
+        if entry := _ENTRY.fullmatch(text.rstrip()):
+            entries.append((int(entry[1]), int(entry[2])))
+        elif text.strip():
+            found.problems.append(f"{where}: expected a run such as 1:500|2.3e-09, got {shown(text)}")
+    tables = [
+        _read_table(data, found, name, log.path)
+        for name in (table, str(PurePosixPath(table).with_suffix(".tdat")) if table else "")
+        if name and (data := log.beside(name)) is not None
+    ]
+    if not tables:
+        found.problems.append(f"{where}: expected the table {table!r} beside the index, got no such file")
+    for events in tables:
+        if len(events) != len(entries):
+            found.problems.append(f"{where}: expected {len(entries)} runs in {table!r}, got {len(events)}")
+    for index, (instance, evaluations) in enumerate(entries):
+        parts = [events[index] for events in tables if index < len(events)]
+        merged = EventList(found.problems)
+        for part in parts:
+            for column in ("time", "objective", "verdict", "bound", "reason"):
+                getattr(merged, column).extend(getattr(part, column))
+        name = f"f{function}-d{dimension}-i{instance}"
+        found.runs.append(
+            FoundRun(
+                **merged.columns(),
+                arm=facts.get("algId") or None,
+                instance=name,
+                seed=seen.setdefault(name, 0),
+                panel=f"{facts['suite']}-d{dimension}" if facts.get("suite") else f"d{dimension}",
+                status=RunStatus.FINISHED.value if parts else RunStatus.LOST.value,
+                clock="evaluations",
+                carried={"evaluations": evaluations},
+                where=name,
+            )
+        )
+        seen[name] += 1
+        if seen[name] == 1:
+            found.references.append(SourceReference(name, 0.0, certified=True, source="COCO: value minus optimum"))
+
+
+def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventList]:
+    """Return the events of every run of a table; a header opens the next run, and so do evaluations that restart."""
+    runs: list[EventList] = []
+    previous = 0.0
+    for number, line in log_lines(data):
+        if line.startswith("%"):
+            if _HEADER.match(line):
+                runs.append(EventList(found.problems))
+                previous = 0.0
+            continue
+        cells = line.split()
+        if not cells:
+            continue
+        where = f"{index} ({name}:{number})"
+        if len(cells) < 3:
+            found.problems.append(f"{where}: expected evaluations and the best value in column 3, got {shown(line)}")
+            continue
+        if not runs or (cells[0] == "1" and previous > 1):
+            runs.append(EventList(found.problems))
+        runs[-1].add(cells[0], cells[2], where=where)
+        previous = runs[-1].time[-1]
+    return runs
+
+
+def _read_lone_table(log: LogFile, found: Found) -> None:
+    named = _TABLE_NAME.search(PurePosixPath(log.path.replace("\\", "/")).name)
+    for index, events in enumerate(_read_table(log.data, found, "table", log.path)):
+        found.runs.append(
+            FoundRun(
+                **events.columns(),
+                instance=f"f{int(named[1])}-d{int(named[2])}" if named else None,
+                seed=index,
+                status=RunStatus.KILLED.value if log.cut else RunStatus.UNKNOWN.value,
+                clock="evaluations",
+                where=f"run {index + 1}",
+            )
+        )
+
+
+READER = Reader(
+    name="coco",
+    describes="COCO bbob logger (.info with its .dat and .tdat)",
+    looks_like=looks_like,
+    read=read,
+    is_companion=is_companion,
+)

@@ -1,0 +1,134 @@
+"""The console log of Hexaly Optimizer and LocalSolver: whole seconds, the direction stands in the header."""
+
+import re
+
+from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+
+_EVENT = re.compile(r"\s*\[\s*([0-9.,]+)\s*sec,\s*[0-9]+\s*itr\s*\]:\s*(.*)", re.ASCII)
+_EVENT_BYTES = re.compile(rb"^[ \t]*\[[ \t]*[0-9.,]+[ \t]*sec,[ \t]*[0-9]+[ \t]*itr[ \t]*\]:", re.M)
+_DIRECTION = re.compile(r"\s*\[\s*objective direction\s*\]:\s*(.*)", re.IGNORECASE)
+_LIMIT = re.compile(r"\btime limit\s*[:=]\s*([0-9.]+)\s*sec", re.IGNORECASE)
+_SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)
+_PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", re.IGNORECASE)
+_BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
+_BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
+LEXICOGRAPHIC = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return (b" itr]:" in head and _EVENT_BYTES.search(head) is not None) or (
+        b"objective direction" in head and _BANNER.search(head) is not None
+    )
+
+
+class _Solve:
+    """The solve that is being read: its header facts and its events."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.events = EventList(problems)
+        self.components: list[list[float]] = []
+        self.directions: list[str] = []
+        self.horizon: float | None = None
+        self.seed: int | None = None
+        self.ended = False
+        self.performed: float | None = None
+        self.bound: float | None = None
+        self.started = False
+        self.has_events = False
+
+    def note_header(self, text: str) -> None:
+        """Take the direction, the limits and the seed."""
+        if match := _DIRECTION.match(text):
+            self.started = True
+            self.directions = [word[:3].lower() for word in match[1].split()]
+        if match := _LIMIT.search(text):
+            self.started, self.horizon = True, parse_number(match[1])
+        if match := _SEED.search(text):
+            self.seed = int(match[1])
+
+    def note_end(self, text: str) -> None:
+        """Take what stands after the search: how long it took, and the bound it proved."""
+        if match := _PERFORMED.match(text):
+            self.ended, self.performed = True, parse_number(match[1])
+        elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
+            self.ended = True
+        elif self.ended and (match := _BOUND.match(text)):
+            self.bound = parse_number(match[1])
+
+
+def _read(log: LogFile) -> Found:
+    found = Found()
+    solve = _Solve(found.problems)
+    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    for number, text in log_lines(log.data):
+        where = f"{log.path}:{number}"
+        if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
+            _close(found, solve, log.path)
+            solve = _Solve(found.problems)
+        if match := _EVENT.match(text):
+            if number == torn_at:
+                found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+            else:
+                _add_event(solve, match[1], match[2], where)
+        elif solve.has_events:
+            solve.note_end(text)
+        else:
+            solve.note_header(text)
+            solve.note_end(text)
+    if solve.started or solve.has_events:
+        _close(found, solve, log.path)
+    if not found.runs:
+        raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.data[:60])}")
+    if len(found.runs) == 1:
+        found.runs[0].where = ""
+    return found
+
+
+def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
+    solve.has_events = True
+    if rest.lower().startswith(("no feasible", "infeas", "n/a")):
+        return
+    cells = rest.split()
+    solve.events.add(stamp, cells[0] if cells else None, where=where)
+    values = [parse_number(cell) for cell in cells[:2]]
+    solve.components.append([float("nan") if value is None else value for value in values])
+
+
+def _close(found: Found, solve: _Solve, path: str) -> None:
+    directions = {word for word in solve.directions if word in ("min", "max")}
+    if len(directions) > 1:
+        raise TraceError(
+            f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
+            hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
+        )
+    run = FoundRun(
+        time=None,
+        objective=None,
+        seed=solve.seed,
+        horizon=solve.horizon if solve.horizon else None,
+        status="finished" if solve.ended else "killed",
+        resolution=1.0,
+        sense=next(iter(directions), None),
+        where=f"run {len(found.runs) + 1}",
+    )
+    if solve.bound is not None and solve.performed is not None:
+        solve.events.add_bound(solve.performed, solve.bound)
+        solve.components.append([float("nan")])
+    if max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1:
+        run.primary = [row[0] if row else float("nan") for row in solve.components]
+        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
+        if LEXICOGRAPHIC not in found.notes:
+            found.notes.append(LEXICOGRAPHIC)
+    for name, column in solve.events.columns().items():
+        setattr(run, name, column)
+    found.runs.append(run)
+
+
+READER = Reader(
+    name="hexaly",
+    describes="console log of Hexaly Optimizer or LocalSolver, whole seconds",
+    looks_like=_looks_like,
+    read=_read,
+)

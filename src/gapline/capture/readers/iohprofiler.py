@@ -1,0 +1,196 @@
+"""IOHprofiler: a JSON index of scenarios and runs, and the `.dat` tables that it names.
+
+Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.loosejson import as_float, as_name, decode_json
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+from gapline.model.tables import RunStatus, VerdictCode
+
+_INDEX = re.compile(rb'\s*\{.{0,65536}?"(?:scenarios|function_id)"\s*:', re.DOTALL)
+_HEADER = re.compile(rb'(?:"function evaluation"|evaluations)[ \t]')
+_COLUMN = re.compile(r'"([^"]{0,100})"|(\S{1,100})')
+_VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
+_SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|runtime)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which columns of a table hold evaluations, objective and, where it has one, seconds."""
+
+    evaluations: int = 0
+    objective: int = 1
+    seconds: int | None = None
+    clock: str = "evaluations"
+
+
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head is an IOHprofiler index, or one of its tables on its own."""
+    if _HEADER.match(head):
+        return True
+    return b'"algorithm"' in head and b'"maximization"' in head and _INDEX.match(head) is not None
+
+
+def is_companion(path: str, head: bytes) -> bool:
+    """Say whether a file is a table that an index names."""
+    return path.lower().endswith(".dat") and _HEADER.match(head) is not None
+
+
+def read(log: LogFile) -> Found:
+    """Read every run that an index names; a table that is given on its own is read without its index."""
+    found = Found()
+    if _HEADER.match(log.data):
+        segments, columns = _read_table(log.data, found, log.path)
+        status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
+        for index, events in enumerate(segments):
+            found.runs.append(
+                FoundRun(
+                    **events.columns(),
+                    seed=index,
+                    status=status.value,
+                    clock=columns.clock,
+                    sense=None,
+                    where=f"run {index + 1}",
+                )
+            )
+        return found
+    try:
+        index = decode_json(log.data)
+    except ValueError as error:
+        raise TraceError(
+            f"{log.path}: expected an IOHprofiler index (JSON), got {shown(log.data)} ({error})",
+            hint="a run that was killed leaves no index; import its .dat tables instead",
+        ) from None
+    scenarios = index.get("scenarios") if isinstance(index, dict) else None
+    if not isinstance(scenarios, list):
+        raise TraceError(f"{log.path}: expected a list of scenarios, got {type(scenarios).__name__}")
+    for number, scenario in enumerate(scenarios, start=1):
+        if isinstance(scenario, dict):
+            _read_scenario(log, found, index, scenario)
+        else:
+            found.problems.append(f"{log.path}: scenario {number}: expected an object, got {shown(str(scenario)[:80])}")
+    return found
+
+
+def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: dict[str, Any]) -> None:
+    dimension = as_name(scenario.get("dimension")) or "?"
+    listed = scenario.get("runs")
+    runs = [run if isinstance(run, dict) else {} for run in listed] if isinstance(listed, list) else []
+    table = str(scenario.get("path") or "").replace("\\", "/")[:1000]
+    data = log.beside(table) if table else None
+    segments: list[EventList] = []
+    columns = _Columns()
+    if data is None:
+        found.problems.append(f"{log.path}: expected the table {shown(table)} beside the index, got no such file")
+    else:
+        segments, columns = _read_table(data, found, f"{log.path} ({table})")
+        if len(segments) != len(runs):
+            found.problems.append(f"{log.path} ({table}): expected {len(runs)} runs, got {len(segments)}")
+        if columns.seconds is not None:
+            found.notes.append(f"IOHprofiler tables with a column of seconds are read on that clock ({columns.clock})")
+    algorithm = index.get("algorithm")
+    maximised = index.get("maximization") in (True, "T", "true")
+    function = f"f{as_name(index.get('function_id')) or '?'}"
+    family = as_name(index.get("function_name")) or function
+    seen: dict[str, int] = {}
+    for number in range(max(len(runs), len(segments))):
+        run = runs[number] if number < len(runs) else {}
+        events = segments[number] if number < len(segments) else EventList(found.problems)
+        name = f"{function}-d{dimension}-i{as_name(run.get('instance')) or '?'}"
+        if columns.seconds is None:
+            _add_best(events, run, f"{log.path}: {name}", maximised=maximised)
+        if number < len(segments):
+            status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
+        else:
+            # Listed and not in its table: nobody knows what it found.
+            status = RunStatus.LOST
+        found.runs.append(
+            FoundRun(
+                **events.columns(),
+                arm=as_name(algorithm.get("name")) if isinstance(algorithm, dict) else as_name(algorithm),
+                instance=name,
+                seed=seen.setdefault(name, 0),
+                panel=f"{family}-d{dimension}",
+                status=status.value,
+                clock=columns.clock,
+                sense="max" if maximised else "min",
+                carried={"evaluations": as_float(run.get("evals"))},
+                where=f"{name} run {number + 1}",
+            )
+        )
+        seen[name] += 1
+
+
+def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
+    """Add the best value of the index where the table, which may log every k-th evaluation, does not show it."""
+    best = run.get("best")
+    if not isinstance(best, dict):
+        return
+    value, evaluations = as_float(best.get("y")), as_float(best.get("evals"))
+    if value is None or evaluations is None or evaluations < 0:
+        return
+    sign = -1.0 if maximised else 1.0
+    shown_values = [
+        sign * objective
+        for objective, verdict in zip(events.objective, events.verdict, strict=True)
+        if verdict == VerdictCode.VALID
+    ]
+    if not shown_values or sign * value < min(shown_values):
+        events.add(evaluations, value, where=where)
+
+
+def _read_table(data: bytes, found: Found, where: str) -> tuple[list[EventList], _Columns]:
+    """Return the events of every run: a header opens the next one, and so do evaluations that restart at 1."""
+    runs: list[EventList] = []
+    columns = _Columns()
+    rows = 0
+    for number, line in log_lines(data):
+        if not line.strip():
+            continue
+        if _HEADER.match(line.encode("utf-8", "replace")):
+            columns = _name_columns(line)
+            runs.append(EventList(found.problems))
+            rows = 0
+            continue
+        cells = line.split()
+        needed = max(columns.evaluations, columns.objective, columns.seconds or 0)
+        if len(cells) <= needed:
+            found.problems.append(f"{where}:{number}: expected {needed + 1} columns, got {shown(line)}")
+            continue
+        if not runs or (rows and _as_whole(cells[columns.evaluations]) == 1):
+            runs.append(EventList(found.problems))
+        stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
+        runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
+        rows += 1
+    return runs, columns
+
+
+def _as_whole(text: str) -> int | None:
+    """Return the whole number that a cell holds (1, 1.0), or None."""
+    digits = text.removesuffix(".0")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+
+
+def _name_columns(line: str) -> _Columns:
+    names = [quoted or bare for quoted, bare in _COLUMN.findall(line)]
+    objective = next((names.index(name) for name in _VALUES if name in names), 1)
+    for position, name in enumerate(names):
+        if position and position != objective and (seconds := _SECONDS.fullmatch(name)):
+            is_cpu = (seconds[1] or "").lower() in ("cpu", "process")
+            return _Columns(0, objective, position, "cpu" if is_cpu else "wall")
+    return _Columns(0, objective)
+
+
+READER = Reader(
+    name="iohprofiler",
+    describes="IOHprofiler (JSON index with its .dat tables)",
+    looks_like=looks_like,
+    read=read,
+    is_companion=is_companion,
+)

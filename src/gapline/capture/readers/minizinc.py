@@ -1,0 +1,254 @@
+"""MiniZinc's output with `--output-time`: solutions between separators, or the JSON stream (`--json-stream`)."""
+
+import re
+from dataclasses import dataclass, field
+
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown
+from gapline.capture.loosejson import as_float, decode_json
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+from gapline.model.tables import RunStatus
+
+SEPARATOR = "----------"
+_ENDS = {
+    "==========": RunStatus.FINISHED,
+    "=====UNSATISFIABLE=====": RunStatus.FINISHED,
+    "=====UNBOUNDED=====": RunStatus.FINISHED,
+    "=====UNSATorUNBOUNDED=====": RunStatus.FINISHED,
+    "=====UNKNOWN=====": RunStatus.UNKNOWN,
+    "=====ERROR=====": RunStatus.CRASHED,
+}
+_STATUSES = {
+    "ALL_SOLUTIONS": RunStatus.FINISHED,
+    "OPTIMAL_SOLUTION": RunStatus.FINISHED,
+    "UNSATISFIABLE": RunStatus.FINISHED,
+    "UNBOUNDED": RunStatus.FINISHED,
+    "UNSAT_OR_UNBOUNDED": RunStatus.FINISHED,
+    "ERROR": RunStatus.CRASHED,
+}
+_ELAPSED = re.compile(r"% time elapsed: (\S{1,40}) ?s")
+_STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
+_OBJECTIVE = re.compile(
+    r"\s{0,20}(?:% ?)?(_objective|objective|obj)\s{0,20}[=:]\s{0,20}([^\s;]{1,400})\s{0,20};?\s{0,20}"
+)
+_RANK = {"_objective": 0, "objective": 1, "obj": 2}
+_STREAM = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:solution|statistics|status|time|comment|checker|warning|error|trace)"')
+_TEXT_SIGNS = re.compile(
+    rb"^(?:% time elapsed: |%%%mzn-stat|=====(?:UNKNOWN|UNSATISFIABLE|UNBOUNDED|ERROR)=====)", re.M
+)
+_BOTH_ENDS = (re.compile(rb"^----------\r?$", re.M), re.compile(rb"^==========\r?$", re.M))
+
+
+@dataclass(slots=True)
+class _Solution:
+    where: str
+    time: str | float | None
+    objective: str | float | None
+
+
+@dataclass(slots=True)
+class _Search:
+    """One run of MiniZinc while it is read; `block` is what came since the last separator."""
+
+    solutions: list[_Solution] = field(default_factory=list)
+    status: RunStatus | None = None
+    timed_out: bool = False
+    statistics: dict[str, str | float] = field(default_factory=dict)
+    resolution: float = 0.0
+    objective: tuple[int, str] | None = None
+    time: str | None = None
+    has_text: bool = False
+    ended_at: float | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        return self.status is not None
+
+
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head shows MiniZinc's stream, its comments, or both its separators."""
+    if _STREAM.match(head) or _TEXT_SIGNS.search(head):
+        return True
+    return all(sign.search(head) for sign in _BOTH_ENDS)
+
+
+def read(log: LogFile) -> Found:
+    """Read the solutions of every run in a text or a JSON stream."""
+    found = Found()
+    is_stream = _STREAM.match(log.data[: 64 * 1024]) is not None
+    searches = _read_stream(log, found) if is_stream else _read_text(log)
+    if not searches:
+        raise TraceError(
+            f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
+            hint="run minizinc with --output-time --output-objective, or with --json-stream",
+        )
+    for index, search in enumerate(searches, start=1):
+        where = f"run {index}" if len(searches) > 1 else ""
+        found.runs.append(_finish(search, found, log, where, is_last=index == len(searches), is_stream=is_stream))
+    return found
+
+
+def _read_text(log: LogFile) -> list[_Search]:
+    searches: list[_Search] = []
+    search = _Search()
+    for number, line in log_lines(log.data):
+        text = line.rstrip()
+        is_comment = text.startswith("%")
+        if search.is_closed and text and not is_comment:
+            # Comments after the end still speak of the run that ended; anything else is the next run.
+            search = _Search()
+        if not text:
+            continue
+        if search not in searches[-1:]:
+            searches.append(search)
+        _read_text_line(search, text, f"{log.path}:{number}")
+    return [
+        search for search in searches if search.solutions or search.is_closed or search.statistics or search.timed_out
+    ]
+
+
+def _read_text_line(search: _Search, text: str, where: str) -> None:
+    if text == SEPARATOR:
+        objective = search.objective[1] if search.objective else None
+        search.solutions.append(_Solution(where, search.time, objective))
+        search.objective, search.time, search.has_text = None, None, False
+    elif text in _ENDS:
+        search.status = _ENDS[text]
+        search.has_text = False
+    elif elapsed := _ELAPSED.match(text):
+        search.resolution = max(search.resolution, _unit(elapsed[1]))
+        last = search.solutions[-1] if search.solutions else None
+        if search.is_closed:
+            search.ended_at = parse_number(elapsed[1])
+        elif last is not None and last.time is None and not search.has_text:
+            # Some versions print the time below the separator instead of above it.
+            last.time = elapsed[1]
+        else:
+            search.time = elapsed[1]
+    elif statistic := _STATISTIC.match(text):
+        name, value = statistic[1], statistic[2].strip().strip('"')
+        search.statistics[name] = value
+        if name == "objective" and not search.is_closed and search.objective is None:
+            search.objective = (len(_RANK), value)
+    elif text.startswith("% Time limit exceeded"):
+        search.timed_out = True
+    else:
+        search.has_text = search.has_text or not text.startswith("%")
+        _note_objective(search, text)
+
+
+def _note_objective(search: _Search, text: str) -> None:
+    if (found := _OBJECTIVE.fullmatch(text)) and (search.objective is None or _RANK[found[1]] < search.objective[0]):
+        search.objective = (_RANK[found[1]], found[2])
+
+
+def _unit(text: str) -> float:
+    return 0.0 if parse_number(text) is None else 10.0 ** -len(text.partition(".")[2])
+
+
+def _read_stream(log: LogFile, found: Found) -> list[_Search]:
+    searches: list[_Search] = []
+    search = _Search(resolution=0.001)
+    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
+    for position, (number, line) in enumerate(lines):
+        where = f"{log.path}:{number}"
+        try:
+            message = decode_json(line)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+            found.problems.append(f"{where}: expected a JSON object with a type, got {shown(line)}")
+            search.has_text = search.has_text or position == len(lines) - 1
+            continue
+        kind = message["type"]
+        if search.is_closed and kind in ("solution", "status"):
+            search = _Search(resolution=0.001)
+        if search not in searches[-1:]:
+            searches.append(search)
+        _read_message(search, kind, message, where)
+    return searches
+
+
+def _read_message(search: _Search, kind: str, message: dict[str, object], where: str) -> None:
+    time = as_float(message.get("time"))
+    seconds = None if time is None else time / 1000
+    if kind == "solution":
+        search.solutions.append(_Solution(where, seconds, _stream_objective(message.get("output"))))
+    elif kind == "status":
+        search.status = _STATUSES.get(str(message.get("status")), RunStatus.UNKNOWN)
+        search.ended_at = seconds
+    elif kind == "statistics":
+        statistics = message.get("statistics")
+        for name, value in statistics.items() if isinstance(statistics, dict) else ():
+            if isinstance(value, str | float):
+                search.statistics[name] = value
+    elif kind == "error":
+        search.status = RunStatus.CRASHED
+    elif kind in ("comment", "warning") and "Time limit exceeded" in str(message)[:400]:
+        search.timed_out = True
+
+
+def _stream_objective(output: object) -> str | float | None:
+    """Return the objective of a solution message, from its JSON section or from the text of its other sections."""
+    if not isinstance(output, dict):
+        return None
+    section = output.get("json")
+    if isinstance(section, dict):
+        for name in _RANK:
+            value = section.get(name)
+            if isinstance(value, str | float):
+                return value
+    block = _Search()
+    for name in ("dzn", "default"):
+        text = output.get(name)
+        for line in text[:100_000].splitlines() if isinstance(text, str) else ():
+            if len(line) < 1000:
+                _note_objective(block, line)
+    return block.objective[1] if block.objective else None
+
+
+def _finish(search: _Search, found: Found, log: LogFile, where: str, *, is_last: bool, is_stream: bool) -> FoundRun:
+    events = EventList(found.problems)
+    for solution in search.solutions:
+        events.add(solution.time, solution.objective, where=solution.where)
+    stated = search.statistics.get("objectiveBound")
+    bound = parse_number(stated) if isinstance(stated, str) else as_float(stated)
+    end = search.ended_at
+    if bound is not None and end is not None and end >= 0:
+        events.add_bound(end, bound)
+    torn = is_last and (log.cut or (search.has_text and not search.is_closed))
+    if torn:
+        status = RunStatus.KILLED
+    elif search.timed_out and search.status in (None, RunStatus.UNKNOWN):
+        status = RunStatus.TIME_LIMIT
+    elif search.status is not None:
+        status = search.status
+    else:
+        # A stream says how it ended; a text that stops after a solution may have met its limit.
+        status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
+    sense = _sense(search, found)
+    return FoundRun(
+        **events.columns(), status=status.value, resolution=search.resolution or None, sense=sense, where=where
+    )
+
+
+def _sense(search: _Search, found: Found) -> str | None:
+    method = search.statistics.get("method")
+    if method in ("minimize", "maximize"):
+        return "max" if method == "maximize" else "min"
+    values = [
+        value
+        for solution in search.solutions
+        if (value := parse_number(solution.objective) if isinstance(solution.objective, str) else solution.objective)
+        is not None
+    ]
+    if len(values) > 1 and values[0] != values[-1]:
+        sense = "max" if values[-1] > values[0] else "min"
+        found.notes.append(f"MiniZinc output without statistics states no sense: read as {sense} from its solutions")
+        return sense
+    return None
+
+
+READER = Reader(
+    name="minizinc", describes="MiniZinc output (text with times, or JSON stream)", looks_like=looks_like, read=read
+)

@@ -1,0 +1,106 @@
+"""gapline's own trace files (CSV, JSONL, Parquet, Arrow); identity columns that are missing come from the path."""
+
+import msgspec
+import polars as pl
+
+from gapline.capture.loglines import is_torn, shown
+from gapline.capture.neutral import campaign_from_table, read_table
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+from gapline.model.campaign import Campaign
+from gapline.model.tables import RUN_KEY, RUNS, RunStatus
+
+_EVENTS = ("time", "objective")
+_PLACEHOLDER: dict[str, str | int] = {"arm": "-", "instance": "-", "seed": 0}
+_MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_OPTIONAL = ("bound", "claimed", "primary", "secondary")
+
+
+def _form(head: bytes) -> str | None:
+    """Tell which of the neutral forms a file's head shows."""
+    if head[:4] in _MAGIC:
+        return _MAGIC[head[:4]]
+    first = next((line for line in head.splitlines() if line.strip()), b"")
+    if first.lstrip().startswith(b"{"):
+        try:
+            keys = msgspec.json.decode(first, type=dict[str, msgspec.Raw])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        return "jsonl" if all(name in keys for name in _EVENTS) else None
+    names = {cell.strip().strip(b'"') for cell in first.split(b",")}
+    return "csv" if all(name.encode() in names for name in _EVENTS) else None
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return _form(head) is not None
+
+
+def _read(log: LogFile) -> Found:
+    form = _form(log.data[: 1 << 20])
+    if form is None:
+        first = log.data[:240].split(b"\n")[0]
+        raise TraceError(
+            f"{log.path}: expected columns time and objective as CSV, JSONL or Parquet, got {shown(first)}"
+        )
+    found = Found()
+    data = log.data
+    torn = False
+    if form == "jsonl" and is_torn(data):
+        whole, _, last = data.rpartition(b"\n")
+        try:
+            msgspec.json.decode(last, type=dict[str, msgspec.Raw])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            torn, data = True, whole
+            line = whole.count(b"\n") + 2
+            found.problems.append(f"{log.path}:{line}: expected a whole line, got {shown(last)} where the file ends")
+    table = read_table(data, form=form, source=log.path)
+    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
+    silent = [name for name in RUN_KEY if name not in table.columns]
+    if len(silent) == len(RUN_KEY) and table.height == 0:
+        # Columns without rows, in a file of its own: a run that found nothing.
+        found.runs.append(FoundRun(time=[], objective=[]))
+        return found
+    table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in silent)
+    campaign = campaign_from_table(table, source=log.path, first_line=2 if form == "csv" else 1)
+    found.problems.extend(campaign.diagnostics.problems)
+    found.unlisted = campaign.diagnostics.problem_count - len(campaign.diagnostics.problems)
+    found.notes.extend(note for note in campaign.diagnostics.notes if "the solver said so" not in note)
+    _split(campaign, silent, found)
+    if torn and found.runs and found.runs[-1].status == RunStatus.UNKNOWN:
+        found.runs[-1].status = RunStatus.KILLED.value
+    return found
+
+
+def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
+    """Give back each run by itself, without the identity that the file does not state."""
+    extras = [name for name in campaign.runs.columns if name not in RUNS]
+    for row in campaign.runs.iter_rows(named=True):
+        part = slice(row["first"], row["first"] + row["count"])
+        run = FoundRun(
+            time=campaign.time[part],
+            objective=campaign.objective[part],
+            verdict=campaign.verdict[part],
+            panel=row["panel"] if row["panel"] != "all" else None,
+            horizon=row["horizon"],
+            status=row["status"],
+            clock=row.get("clock") or "wall",
+            resolution=row.get("resolution"),
+            carried={name: row[name] for name in extras},
+            where="/".join(str(row[name]) for name in RUN_KEY if name not in silent),
+        )
+        for name in RUN_KEY:
+            if name not in silent:
+                setattr(run, name, row[name])
+        for name in _OPTIONAL:
+            if (column := getattr(campaign, name)) is not None:
+                setattr(run, name, column[part])
+        if campaign.reason is not None:
+            codes = campaign.reason[part]
+            if codes.any():
+                run.reason = [campaign.reasons[code] for code in codes.tolist()]
+        found.runs.append(run)
+
+
+READER = Reader(
+    name="neutral", describes="gapline's own traces: CSV, JSONL, Parquet, Arrow", looks_like=_looks_like, read=_read
+)

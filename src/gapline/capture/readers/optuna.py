@@ -1,0 +1,254 @@
+"""Optuna studies: the journal file of `JournalStorage`, or `study.trials_dataframe().to_csv()`."""
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.loosejson import as_cell, as_float, decode_json
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+from gapline.model.tables import RunStatus
+
+VIOLATED = "constraint violated"
+_CREATE_STUDY, _CREATE_TRIAL, _SET_STATE, _SET_SYSTEM_ATTR = 0, 4, 6, 9
+_STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
+_JOURNAL = re.compile(rb'\s*\{[^\n]{0,2000}"op_code"\s*:')
+_NEEDED = ("state", "datetime_start", "datetime_complete")
+_MICROSECOND = 1e-6
+Item = TypeVar("Item")
+
+
+@dataclass(slots=True)
+class _Trial:
+    where: str
+    start: float | None = None
+    complete: float | None = None
+    state: str = "RUNNING"
+    values: list[Any] = field(default_factory=list)
+    constraints: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Study:
+    name: str | None
+    sense: str | None
+    several: bool = False
+    trials: list[_Trial] = field(default_factory=list)
+
+
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head is a journal, or the header of a table of trials."""
+    if _JOURNAL.match(head):
+        return True
+    columns = head.split(b"\n", 1)[0].strip().replace(b'"', b"").split(b",")
+    return all(name.encode() in columns for name in _NEEDED) and any(
+        c.split(b"_")[0] in (b"value", b"values") for c in columns
+    )
+
+
+def read(log: LogFile) -> Found:
+    """Read every study; a completed trial is a candidate at the moment of its completion.
+
+    The clock starts with the first trial of the study. A trial whose constraints are violated (a value above 0) is
+    invalid. Pruned and failed trials have no final value: they are counted in a note, not as candidates.
+    """
+    found = Found()
+    torn = log.cut
+    if _JOURNAL.match(log.data[: 64 * 1024]):
+        studies, torn_line = _read_journal(log, found)
+        torn = torn or torn_line
+    else:
+        studies = [_read_table(log, found)]
+    if not studies:
+        raise TraceError(f"{log.path}: expected an Optuna journal or a table of trials, got {shown(log.data)}")
+    for study in studies:
+        found.runs.append(_finish(study, found, log, torn=torn))
+    return found
+
+
+def _read_journal(log: LogFile, found: Found) -> tuple[list[_Study], bool]:
+    studies: list[_Study] = []
+    trials: list[_Trial] = []
+    torn = False
+    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
+    for position, (number, line) in enumerate(lines):
+        where = f"{log.path}:{number}"
+        try:
+            entry = decode_json(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict):
+            torn = position == len(lines) - 1
+            found.problems.append(f"{where}: expected one JSON object, got {shown(line)}")
+            continue
+        if not _apply(entry, studies, trials, where):
+            found.problems.append(f"{where}: expected an operation on a known study or trial, got {shown(line)}")
+    return studies, torn
+
+
+def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], where: str) -> bool:
+    """Apply one operation; False where it speaks of a study or trial that does not exist."""
+    code = as_float(entry.get("op_code"))
+    if code == _CREATE_STUDY:
+        name = entry.get("study_name")
+        if isinstance(name, str) and all(study.name != name for study in studies):
+            directions = entry.get("directions")
+            sides = directions if isinstance(directions, list) else []
+            sense = {1.0: "min", 2.0: "max"}.get(as_float(sides[0]) or 0.0) if sides else None
+            studies.append(_Study(name, sense, several=len(sides) > 1))
+        return isinstance(name, str)
+    if code == _CREATE_TRIAL:
+        study = _at(studies, entry.get("study_id"))
+        trial = _Trial(where)
+        trials.append(trial)
+        if study is None:
+            return False
+        study.trials.append(trial)
+        _update(trial, entry, where)
+        attributes = entry.get("system_attrs")
+        _note_constraints(trial, attributes)
+        return True
+    if code in (_SET_STATE, _SET_SYSTEM_ATTR):
+        found = _at(trials, entry.get("trial_id"))
+        if found is None:
+            return False
+        if code == _SET_STATE:
+            _update(found, entry, where)
+        else:
+            _note_constraints(found, entry.get("system_attr"))
+    return code is not None
+
+
+def _at(items: list[Item], index: object) -> Item | None:
+    position = as_float(index)
+    return items[int(position)] if position is not None and 0 <= position < len(items) else None
+
+
+def _update(trial: _Trial, entry: dict[str, Any], where: str) -> None:
+    trial.where = where
+    state = as_float(entry.get("state"))
+    if state is not None and 0 <= state < len(_STATES):
+        trial.state = _STATES[int(state)]
+    values = entry.get("values")
+    if isinstance(values, list):
+        trial.values = values
+    elif "value" in entry:
+        trial.values = [entry["value"]]
+    trial.start = _moment(entry.get("datetime_start")) if entry.get("datetime_start") else trial.start
+    trial.complete = _moment(entry.get("datetime_complete")) if entry.get("datetime_complete") else trial.complete
+
+
+def _note_constraints(trial: _Trial, attributes: object) -> None:
+    """Keep the constraint values among a trial's attributes: one list until version 4, one attribute each from 5 on."""
+    for name, value in attributes.items() if isinstance(attributes, dict) else ():
+        if name == "constraints" or name.startswith("constraints:"):
+            trial.constraints[name] = value
+
+
+def _is_violated(trial: _Trial) -> bool:
+    """Say whether a constraint is above 0, or is no number at all."""
+    values: list[object] = []
+    for value in trial.constraints.values():
+        values.extend(value if isinstance(value, list) else [value])
+    return any((number := as_float(value)) is None or number > 0 for value in values)
+
+
+def _moment(text: object) -> float | None:
+    """Return the second of an ISO 8601 moment; one without a time zone is taken as it stands."""
+    if not isinstance(text, str) or len(text) > 60:
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read_table(log: LogFile, found: Found) -> _Study:
+    text = log.data.decode("utf-8", "replace")
+    study = _Study(None, None)
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        header = next(reader, [])
+        if not all(name in header for name in _NEEDED):
+            raise TraceError(
+                f"{log.path}:1: expected columns {', '.join(_NEEDED)} and value, got {shown(','.join(header))}"
+            )
+        study.several = "value" not in header
+        for cells in reader:
+            if not cells:
+                continue
+            where = f"{log.path}:{reader.line_num}"
+            if len(cells) != len(header):
+                found.problems.append(f"{where}: expected {len(header)} cells, got {len(cells)}")
+                continue
+            row = dict(zip(header, cells, strict=True))
+            trial = _Trial(
+                where,
+                start=_moment(row["datetime_start"]),
+                complete=_moment(row["datetime_complete"]),
+                state=row["state"].removeprefix("TrialState."),
+                values=[row.get("value")],
+                constraints=_constraints(row),
+            )
+            study.trials.append(trial)
+    except csv.Error as error:
+        found.problems.append(f"{log.path}:{reader.line_num}: expected CSV, got a line that is none ({error})")
+    return study
+
+
+def _constraints(row: dict[str, str]) -> dict[str, object]:
+    """Return the constraint values of a row: numbers or lists in JSON's or Python's spelling, never evaluated."""
+    constraints: dict[str, object] = {}
+    for name, text in row.items():
+        if name.startswith("system_attrs_constraints") and text.strip():
+            try:
+                constraints[name] = decode_json("[" + text.strip().strip("[]()").rstrip(", ")[:10_000] + "]")
+            except ValueError:
+                constraints[name] = None
+    return constraints
+
+
+def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRun:
+    place = f"{log.path} (study {study.name})" if study.name else log.path
+    starts = [trial.start for trial in study.trials if trial.start is not None]
+    began = min(starts, default=None)
+    events = EventList(found.problems)
+    counts: dict[str, int] = {}
+    for trial in study.trials:
+        counts[trial.state] = counts.get(trial.state, 0) + 1
+        if trial.state != "COMPLETE":
+            continue
+        time = None if trial.complete is None or began is None else round(trial.complete - began, 6)
+        if study.several or len(trial.values) != 1:
+            events.add(time, None, where=trial.where, valid=False, reason="several objectives")
+            continue
+        value = as_cell(trial.values[0])
+        if _is_violated(trial):
+            events.add(time, value, where=trial.where, valid=False, reason=VIOLATED)
+        else:
+            events.add(time, value, where=trial.where)
+    left_out = ", ".join(f"{counts[state]:,} {state.lower()}" for state in sorted(counts) if state != "COMPLETE")
+    if left_out:
+        found.notes.append(f"{place}: trials without a final value are no candidates: {left_out}")
+    if study.several:
+        found.problems.append(f"{place}: expected one objective, got several; no trial of it is a candidate")
+    started = None if began is None else datetime.fromtimestamp(began, UTC).isoformat()
+    return FoundRun(
+        **events.columns(),
+        instance=study.name,
+        status=(RunStatus.KILLED if torn else RunStatus.UNKNOWN).value,
+        resolution=_MICROSECOND,
+        sense=study.sense,
+        carried={"started": started},
+        where=f"study {study.name}" if study.name else "",
+    )
+
+
+READER = Reader(
+    name="optuna", describes="Optuna journal file or trials_dataframe() as CSV", looks_like=looks_like, read=read
+)

@@ -1,0 +1,80 @@
+"""The statistics CSV of PyVRP, both generations: one row per iteration, `runtime` is the iteration's own duration.
+
+From 0.13 on a row has `best_cost` and `best_feas`, and the cost is penalised unless the best is feasible. Before, a row
+has `feas_best_cost`, the best of the feasible part of the population (nan while that is empty).
+"""
+
+import csv
+from collections.abc import Sequence
+
+from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+
+_NEW = {"runtime", "best_cost", "best_feas"}
+_OLD = {"runtime", "feas_best_cost"}
+PENALISED = "penalised cost of an infeasible best"
+
+
+def _header(head: bytes) -> tuple[list[str], str]:
+    first = next(iter(log_lines(head[:4096])), (1, ""))[1]
+    delimiter = max(",;\t", key=first.count)
+    return [name.strip().strip('"') for name in first.split(delimiter)], delimiter
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    names = set(_header(head)[0])
+    return names >= _NEW or names >= _OLD
+
+
+def _read(log: LogFile) -> Found:
+    names, delimiter = _header(log.data)
+    if not (set(names) >= _NEW or set(names) >= _OLD):
+        raise TraceError(
+            f"{log.path}:1: expected columns runtime and best_cost or feas_best_cost, got {shown(','.join(names))}"
+        )
+    found = Found()
+    events = EventList(found.problems)
+    new = set(names) >= _NEW
+    cost_at = names.index("best_cost" if new else "feas_best_cost")
+    feasible_at = names.index("best_feas") if new else -1
+    runtime_at = names.index("runtime")
+    torn = is_torn(log.data)
+    clock, lost, previous = 0.0, False, ("", "")
+    ends_at = log.data.count(b"\n") + 1
+    for number, text in log_lines(log.data):
+        if number == 1 or not text.strip():
+            continue
+        where = f"{log.path}:{number}"
+        cells = _cells(text, delimiter)
+        if torn and number == ends_at:
+            found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+            break
+        duration = parse_number(cells[runtime_at]) if len(cells) == len(names) else None
+        if duration is None or duration < 0:
+            # Without this iteration's duration every later stamp would be early: the rest cannot be placed in time.
+            found.problems.append(f"{where}: expected {len(names)} columns with a runtime, got {shown(text)}")
+            rest = log.data.count(b"\n") - number
+            if rest > 0:
+                found.problems.append(f"{where}: {rest:,} later lines have no stamp and were left out")
+            lost = True
+            break
+        clock += duration
+        cost, feasible = cells[cost_at].strip(), cells[feasible_at].strip() if new else "1"
+        if (cost, feasible) == previous:
+            continue
+        previous = (cost, feasible)
+        if not new and cost.lower() in ("nan", "inf", ""):
+            continue
+        is_valid = feasible.lower() in ("1", "true")
+        events.add(clock, cost, where=where, valid=is_valid, reason="" if is_valid else PENALISED)
+    status = "killed" if torn or lost else "unknown"
+    found.runs.append(FoundRun(**events.columns(), status=status))
+    return found
+
+
+def _cells(text: str, delimiter: str) -> Sequence[str]:
+    return next(csv.reader([text], delimiter=delimiter)) if '"' in text else text.split(delimiter)
+
+
+READER = Reader(name="pyvrp", describes="statistics CSV of PyVRP, both generations", looks_like=_looks_like, read=_read)

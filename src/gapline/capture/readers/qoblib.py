@@ -1,0 +1,122 @@
+"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`.
+
+The outer list holds the runs of one submitter on one instance. Objectives may be negative, and submitters differ in
+their sign, so the sense follows from the series itself and is stated in a note.
+"""
+
+import re
+from typing import Any
+
+from gapline.capture.loglines import EventList, shown
+from gapline.capture.loosejson import as_cell, decode_json
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+from gapline.model.tables import RunStatus, VerdictCode
+
+_LOOKS = re.compile(rb'\s*\[(?:\s*\[)?\s*\{[^{}]{0,400}"Incumbent"\s*:', re.IGNORECASE)
+# A series is a list of lists; what nests deeper is no series, and is not walked to its end.
+_DEEPEST = 8
+_PIECE = re.compile(r"\{[^{}\[\]]{0,4000}\}|\[|\]")
+
+
+def looks_like(path: str, head: bytes) -> bool:
+    """Say whether a head is a list of records with Time and Incumbent, or an empty list and nothing else."""
+    if _LOOKS.match(head):
+        return re.search(rb'"Time"\s*:', head[:4096], re.IGNORECASE) is not None
+    return path.lower().endswith((".json", ".json.gz", ".json.zst")) and b"".join(head[:64].split()) in (b"[]", b"[[]]")
+
+
+def read(log: LogFile) -> Found:
+    """Read every run of a series; an empty list is an empty run."""
+    found = Found()
+    cut = log.cut
+    if not log.data.strip():
+        runs: list[Any] = [[]]
+        found.notes.append(f"{log.path}: the file is empty, which is read as one run that found nothing")
+    else:
+        try:
+            decoded = decode_json(log.data)
+        except ValueError as error:
+            decoded = _recover(log.data.decode("utf-8", "replace"))
+            cut = True
+            if decoded is None:
+                raise TraceError(
+                    f"{log.path}: expected a list of runs, each a list of {{Time, Incumbent}}, got {shown(log.data)}"
+                ) from None
+            found.problems.append(f"{log.path}: expected whole JSON, got a file that breaks off ({error})")
+        if not isinstance(decoded, list):
+            raise TraceError(f"{log.path}: expected a list of runs, got {type(decoded).__name__}")
+        # One run may stand without the outer list.
+        runs = decoded if decoded and all(isinstance(run, list) for run in decoded) else [decoded]
+    for index, run in enumerate(runs):
+        where = f"run {index + 1}" if len(runs) > 1 else ""
+        is_cut = cut and index == len(runs) - 1
+        found.runs.append(_read_run(run, found, log.path, where, seed=index, is_cut=is_cut))
+    _agree_on_sense(found, log.path)
+    return found
+
+
+def _recover(text: str) -> list[Any] | None:
+    """Return the runs of a text that breaks off, up to the last whole record; None where there is none."""
+    runs: list[list[Any]] = []
+    depth = 0
+    for piece in _PIECE.finditer(text):
+        token = piece[0]
+        if token == "[":
+            depth += 1
+            if depth == 2:
+                runs.append([])
+            elif depth > _DEEPEST:
+                break
+        elif token == "]":
+            depth -= 1
+        elif depth in (1, 2):
+            try:
+                record = decode_json(token)
+            except ValueError:
+                continue
+            if not runs:
+                runs.append([])
+            runs[-1].append(record)
+    return runs or None
+
+
+def _read_run(run: list[Any], found: Found, path: str, where: str, *, seed: int, is_cut: bool) -> FoundRun:
+    events = EventList(found.problems)
+    place = f"{path}: {where}" if where else path
+    for number, record in enumerate(run, start=1):
+        if not isinstance(record, dict):
+            found.problems.append(
+                f"{place}: record {number}: expected {{Time, Incumbent}}, got {shown(str(record)[:80])}"
+            )
+            continue
+        fields = {str(name).lower(): value for name, value in record.items()}
+        time, incumbent = fields.get("time"), fields.get("incumbent")
+        events.add(as_cell(time), as_cell(incumbent), where=f"{place}: record {number}")
+    return FoundRun(
+        **events.columns(),
+        seed=seed,
+        status=RunStatus.KILLED.value if is_cut else RunStatus.UNKNOWN.value,
+        where=where,
+    )
+
+
+def _agree_on_sense(found: Found, path: str) -> None:
+    """Set one sense for all runs of the file: that of the incumbents' steps."""
+    up = down = 0
+    for run in found.runs:
+        values = run.objective[run.verdict == VerdictCode.VALID]
+        up += int((values[1:] > values[:-1]).sum())
+        down += int((values[1:] < values[:-1]).sum())
+    sense = ("max" if up > down else "min") if up or down else None
+    for run in found.runs:
+        run.sense = sense
+    if up and down:
+        found.problems.append(
+            f"{path}: expected incumbents that move one way, got {down:,} steps down and {up:,} up (read as {sense})"
+        )
+    elif sense is not None:
+        found.notes.append(f"QOBLIB series state no sense: read as {sense} from the steps of the incumbents")
+
+
+READER = Reader(name="qoblib", describes="QOBLIB incumbent series (JSON)", looks_like=looks_like, read=read)

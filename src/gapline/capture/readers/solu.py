@@ -1,0 +1,40 @@
+"""Reference values in a `.solu` file: `=opt= name value`, `=best= name value`, `=inf= name`, `=unkn= name`."""
+
+import re
+
+from gapline.capture.loglines import log_lines, parse_number, shown
+from gapline.capture.reader import Found, LogFile, Reader, SourceReference
+from gapline.errors import TraceError
+
+_LINE = re.compile(r"=(opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s+(\S+)(?:\s+(\S+))?", re.ASCII)
+_LINE_BYTES = re.compile(rb"\s*=(?:opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s")
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return _LINE_BYTES.match(head) is not None
+
+
+def _read(log: LogFile) -> Found:
+    found = Found()
+    for number, text in log_lines(log.data):
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        match = _LINE.match(text.strip())
+        where = f"{log.path}:{number}"
+        if match is None:
+            found.problems.append(f"{where}: expected `=opt= name value`, got {shown(text)}")
+            continue
+        kind, name, text_value = match.groups()
+        if kind not in ("opt", "best"):
+            continue
+        value = parse_number(text_value or "")
+        if value is None:
+            found.problems.append(f"{where}: expected a value after {name}, got {shown(text_value or '')}")
+        else:
+            found.references.append(SourceReference(name, value, kind == "opt", f"={kind}= of a .solu file"))
+    if not found.references and found.problems:
+        raise TraceError(f"{log.path}: expected lines such as `=opt= name value`, got none that can be used")
+    return found
+
+
+READER = Reader(name="solu", describes="reference values (.solu)", looks_like=_looks_like, read=_read)

@@ -1,0 +1,112 @@
+"""`BEST_SCORE.csv` of the Timefold benchmarker: `timeMillisSpent,score,initialized`, scores are maximised."""
+
+import csv
+import re
+from dataclasses import dataclass
+
+from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.errors import TraceError
+
+NOT_INITIALIZED = "solution not initialized"
+MOST_SCORE = 400
+_LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
+
+
+def _looks_like(_path: str, head: bytes) -> bool:
+    return head[:200].lstrip(b'"').lower().startswith(b"timemillisspent")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score taken apart: whether it is feasible and initialized, and the levels below the hard ones."""
+
+    valid: bool
+    reason: str
+    soft: tuple[float, ...]
+
+
+def parse_score(text: str) -> Score | None:
+    """Take a score such as `-5hard/-541soft`, `0hard/-2medium/-7soft`, `[0]hard/[-1/-2]soft` or `-12` apart.
+
+    >>> parse_score("0hard/-541soft")
+    Score(valid=True, reason='', soft=(-541.0,))
+    >>> parse_score("-5hard/-541soft").reason
+    'hard score below 0'
+    """
+    text = text.strip()
+    if len(text) > MOST_SCORE:
+        return None
+    levels: list[tuple[str, str]] = _LEVEL.findall(text)
+    if "/".join(number + name for number, name in levels) != text:
+        # A simple score has no level names; before it is initialized it is `-3init/-12`.
+        head, init, tail = text.rpartition("init/")
+        levels = [(head, "init"), (tail, "soft")] if init else [(text, "soft")]
+    values: dict[str, list[float]] = {"init": [], "hard": [], "medium": [], "soft": []}
+    for numbers, name in levels:
+        known = [parse_number(part) for part in numbers.strip("[]").split("/")]
+        values[name] += [number for number in known if number is not None]
+        if None in known:
+            return None
+    soft = (*values["medium"], *values["soft"])
+    if not soft:
+        return None
+    if any(value < 0 for value in values["init"]):
+        return Score(False, NOT_INITIALIZED, soft)
+    feasible = all(value >= 0 for value in values["hard"])
+    return Score(feasible, "" if feasible else "hard score below 0", soft)
+
+
+def _read(log: LogFile) -> Found:
+    found = Found()
+    events = EventList(found.problems)
+    components: list[tuple[float, ...]] = []
+    lines = log_lines(log.data)
+    header = next(lines, (1, ""))[1]
+    names = [name.strip().lower() for name in next(csv.reader([header]), [])]
+    if names[:2] != ["timemillisspent", "score"]:
+        raise TraceError(f"{log.path}:1: expected timeMillisSpent,score, got {shown(header)}")
+    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    for number, text in lines:
+        if not text.strip():
+            continue
+        where = f"{log.path}:{number}"
+        cells = next(csv.reader([text.replace("\0", "�")]))
+        whole = text.endswith('"')
+        if len(cells) < 2 or (number == torn_at and not whole):
+            found.problems.append(f"{where}: expected timeMillisSpent,score, got {shown(text)}")
+            continue
+        millis, score = parse_number(cells[0]), parse_score(cells[1])
+        if score is None:
+            events.add(None if millis is None else millis / 1000, cells[1] or None, where=where)
+            components.append((float("nan"),))
+            continue
+        said = cells[2].strip().lower() if len(cells) > 2 else "true"
+        valid, reason = (score.valid, score.reason) if said == "true" else (False, NOT_INITIALIZED)
+        stamp: float | str = cells[0] if millis is None else millis / 1000
+        events.add(stamp, score.soft[0], where=where, valid=valid, reason=reason)
+        components.append(score.soft)
+    run = FoundRun(
+        **events.columns(),
+        sense="max",
+        resolution=0.001,
+        status="killed" if torn_at and not _ends_whole(log) else "unknown",
+    )
+    if any(len(levels) > 1 for levels in components):
+        run.primary = [levels[0] for levels in components]
+        run.secondary = [levels[1] if len(levels) > 1 else float("nan") for levels in components]
+        found.notes.append("scores of several levels: the first two below hard are kept as primary and secondary")
+    found.runs.append(run)
+    return found
+
+
+def _ends_whole(log: LogFile) -> bool:
+    return log.data.rstrip().endswith(b'"')
+
+
+READER = Reader(
+    name="timefold",
+    describes="BEST_SCORE.csv of the Timefold benchmarker, maximised",
+    looks_like=_looks_like,
+    read=_read,
+)

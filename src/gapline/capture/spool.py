@@ -1,0 +1,122 @@
+"""Batches of runs put into one campaign with memory bounded by a batch: large imports wait on disk, not in memory."""
+
+import tempfile
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import TraceError
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.model.diagnostics import Diagnostics
+from gapline.model.tables import CARRIED, RUN_KEY, VerdictCode
+
+_DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
+# Candidates; at 17 bytes each this is less than what one large log takes while it is read.
+IN_MEMORY = 4_000_000
+
+
+@dataclass(slots=True)
+class Spool:
+    """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk."""
+
+    in_memory: int = IN_MEMORY
+    tables: list[pl.DataFrame] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=lambda: {"": 0})
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    not_positive: int = 0
+    _pieces: list[dict[str, Any]] = field(default_factory=list)
+    _files: dict[str, IO[bytes]] = field(default_factory=dict)
+
+    def add(self, batch: Campaign) -> None:
+        """Take a batch whose columns are in the order of its runs."""
+        columns = dict(batch.columns)
+        if batch.reason is not None:
+            codes = [self.reasons.setdefault(reason, len(self.reasons)) for reason in batch.reasons]
+            if len(self.reasons) > np.iinfo(np.uint8).max:
+                raise TraceError(f"expected at most 255 reasons of rejection, got {len(self.reasons)}")
+            columns["reason"] = np.array(codes, np.uint8)[batch.reason]
+        self.tables.append(batch.runs)
+        self.sizes.append(len(batch.time))
+        self.diagnostics = self.diagnostics + batch.diagnostics
+        accepted = (batch.verdict == VerdictCode.VALID) | (batch.verdict == VerdictCode.UNCHECKED)
+        self.not_positive += int(np.count_nonzero(accepted & (batch.objective <= 0)))
+        self._pieces.append(columns)
+        if sum(self.sizes) > self.in_memory:
+            self._spill()
+
+    def __del__(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def _spill(self) -> None:
+        """Move the pieces that are still in memory to one file per column; a piece becomes its offset there."""
+        for piece in self._pieces:
+            for name, column in piece.items():
+                if isinstance(column, int):
+                    continue
+                if name not in self._files:
+                    self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
+                file = self._files[name]
+                piece[name] = file.seek(0, 2) // column.itemsize
+                file.write(np.ascontiguousarray(column).data)
+
+    def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
+        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
+        try:
+            table = pl.concat(self.tables, how="diagonal_relaxed")
+        except pl.exceptions.PolarsError as error:
+            raise TraceError(f"expected run columns of like types in all files, got {error}") from error
+        offsets = np.cumsum([0, *self.sizes])[:-1]
+        first = np.concatenate([t["first"].to_numpy() + offset for t, offset in zip(self.tables, offsets, strict=True)])
+        table = table.with_columns(
+            *(identities[name] for name in identities.columns), first=pl.Series(first, dtype=pl.Int64)
+        )
+        table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
+        if "resolution" in table.columns and table["resolution"].null_count() == table.height:
+            table = table.drop("resolution")
+        table = table.sort(RUN_KEY, maintain_order=True)
+        slices = table.select("first", "count").rows()
+        names = [name for name in _DTYPES if any(name in piece for piece in self._pieces)]
+        columns = {name: self._gather(name, slices) for name in names}
+        count = table["count"].to_numpy()
+        start = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
+        table = table.with_columns(first=pl.Series(start, dtype=pl.Int64))
+        return Campaign.from_arrays(
+            runs=table, reasons=tuple(self.reasons), facts=facts, diagnostics=diagnostics, **columns
+        )
+
+    def _gather(self, name: str, slices: list[tuple[int, int]]) -> NDArray[Any]:
+        """Bring a column into the order of the runs, in memory or, where it was spilled, in a file of its own."""
+        total = sum(self.sizes)
+        dtype = np.dtype(_DTYPES[name])
+        blank = 0 if name == "reason" else np.nan
+        spilled = bool(self._files)
+        if spilled:
+            self._spill()
+            with tempfile.TemporaryFile() as scratch:  # the map keeps it after it is closed
+                target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
+            file = self._files[name]
+            file.flush()
+            stored: Any = np.memmap(file, dtype, "r")
+        else:
+            target, stored = np.empty(total, dtype), None
+        bounds = np.cumsum([0, *self.sizes])
+        at = 0
+        for first, count in slices:
+            if not count:
+                continue
+            batch = int(np.searchsorted(bounds, first, side="right")) - 1
+            column = self._pieces[batch].get(name)
+            inside = first - int(bounds[batch])
+            if column is None:
+                target[at : at + count] = blank
+            elif isinstance(column, int):
+                target[at : at + count] = stored[column + inside : column + inside + count]
+            else:
+                target[at : at + count] = column[inside : inside + count]
+            at += count
+        return target

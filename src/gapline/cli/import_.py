@@ -1,0 +1,317 @@
+"""`gapline import`: logs of other tools into a campaign directory."""
+
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from gapline.capture.importer import Imported
+    from gapline.capture.survey import Survey
+
+_SHOWN_PROBLEMS = 10
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, type=click.Path())
+@click.option("--format", "format_", default="auto", show_default=True, help="Format of the files, or auto.")
+@click.option("-o", "--output", type=click.Path(file_okay=False), help="Campaign directory to write.")
+@click.option("--name", help="Path pattern such as '{arm}/{instance}-s{seed}.log'; {panel} and * work too.")
+@click.option("--arm", help="Arm of all runs.")
+@click.option("--instance", help="Instance of all runs.")
+@click.option("--seed", type=int, help="Seed of all runs.")
+@click.option("--panel", help="Panel of all runs.")
+@click.option("--horizon", type=float, help="Seconds, for runs whose log states no horizon.")
+@click.option("--sense", type=click.Choice(["min", "max"]), help="Direction of the objective, where the log is silent.")
+@click.option("--number-runs", is_flag=True, help="Number runs of one arm and instance without a seed 0, 1, 2, …")
+@click.option("--allow-mixed-clocks", is_flag=True, help="Take CPU and wall clocks into one campaign.")
+@click.option("--skip-unknown", is_flag=True, help="Leave out files of no known format.")
+@click.option("--no-references", is_flag=True, help="Leave out references that the logs carry.")
+@click.option("--overwrite", is_flag=True, help="Replace the campaign that is there.")
+@click.option("--dry-run", is_flag=True, help="Print what would be read, per file, and write nothing.")
+@click.option("--list-formats", is_flag=True, help="Print the known formats.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    *,
+    files: tuple[str, ...],
+    format_: str,
+    output: str | None,
+    overwrite: bool,
+    dry_run: bool,
+    list_formats: bool,
+    as_json: bool,
+    **choices: Any,
+) -> int:
+    """Read logs of other tools: files, folders, .gz and .zst.
+
+    Example: gapline import runs/ --name '{arm}/{instance}-s{seed}.log' --horizon 60 -o campaign
+    """
+    import json
+    from pathlib import Path
+
+    from gapline.capture.importer import build_import
+    from gapline.capture.survey import survey_logs
+
+    if list_formats:
+        return _print_formats(as_json)
+    if not files:
+        raise click.UsageError("Missing argument 'FILES...'.")
+    if output is None and not dry_run:
+        raise click.UsageError("Missing option '-o' / '--output' (or --dry-run).")
+    target = Path(output) if output else None
+    if target and not dry_run:
+        _refuse_target(target, overwrite)
+    later = {name: choices.pop(name) for name in ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references")}
+    with _Progress() as progress:
+        survey = survey_logs(files, format=format_, progress=progress.step, **choices)
+    if dry_run:
+        return _print_survey(survey, later, as_json)
+    imported = build_import(survey, **later)
+    assert target is not None
+    facts = _write(imported, target, overwrite)
+    click.echo(json.dumps(facts, indent=1) if as_json else "\n".join(_report(imported, facts)))
+    return 0
+
+
+class _Progress:
+    """A bar on a terminal, nothing elsewhere: a log file full of bars helps nobody."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> "_Progress":
+        import sys
+
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task("reading", total=None)
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def step(self, done: int, total: int) -> None:
+        if self.bar:
+            self.bar.update(self.task, completed=done, total=total)
+
+
+def _refuse_target(target: Any, overwrite: bool) -> None:
+    """Refuse before reading what could not be written afterwards."""
+    from gapline.errors import UsageError
+
+    if target.exists() and (not target.is_dir() or any(target.iterdir())) and not overwrite:
+        raise UsageError(
+            f"{target}: expected a new or empty directory, got one with files in it",
+            hint="--overwrite replaces the campaign that is there",
+        )
+
+
+def _print_formats(as_json: bool) -> int:
+    import json
+
+    from gapline.capture.formats import all_readers
+
+    readers, notes = all_readers()
+    if as_json:
+        click.echo(json.dumps({reader.name: reader.describes for reader in readers}, indent=1))
+    else:
+        for reader in readers:
+            click.echo(f"{reader.name:<12} {reader.describes}")
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+    return 0
+
+
+def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]:
+    """Write the campaign and its references; return what `--json` prints."""
+    from dataclasses import asdict
+
+    campaign = imported.campaign
+    campaign.save(target, overwrite=overwrite)
+    place = target / "references.json"
+    # What an earlier import left there belongs to a campaign that is no more.
+    place.unlink(missing_ok=True)
+    known = campaign.diagnostics
+    facts: dict[str, Any] = {
+        "campaign": str(target),
+        "digest": campaign.digest(),
+        "facts": dict(campaign.facts),
+        "diagnostics": asdict(known) | {"sources": len(known.sources)},
+    }
+    if imported.references:
+        from gapline.reference.snapshot import Snapshot
+
+        entries = {
+            one.instance: {"value": one.value, "certified": one.certified, "source": one.source}
+            for one in imported.references
+        }
+        more = {"sense": "max"} if campaign.facts.get("sense") == "max" else {}
+        store = {"name": f"import: {campaign.facts['source format']}"}
+        snapshot = Snapshot.from_entries(entries, name=target.resolve().name, store=store, **more)
+        snapshot.save(place)
+        facts["references"] = {
+            "file": str(place),
+            "digest": snapshot.digest,
+            "instances": len(entries),
+            "certified": sum(one.certified for one in imported.references),
+        }
+        facts |= _score_checks(imported, snapshot)
+    return facts
+
+
+def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
+    """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
+    from gapline.envelope import build_envelopes
+    from gapline.errors import GaplineError
+    from gapline.score.reading import reference_column
+    from gapline.score.resolution import resolution_bound
+    from gapline.score.stated import check_stated_integrals
+
+    campaign = imported.campaign
+    coarse = "resolution" in campaign.runs.columns
+    if not (imported.stated_integrals or coarse):
+        return {}
+    try:
+        known = [name for name in campaign.runs["instance"].unique() if name in snapshot.values]
+        envelopes = build_envelopes(campaign.filter(instance=known) if known else campaign)
+        checks: dict[str, Any] = {}
+        if found := check_stated_integrals(envelopes, snapshot, imported.stated_integrals):
+            checks["stated_integrals"] = {
+                "checked": found.checked,
+                "largest_difference": found.largest,
+                "run": str(found.run),
+                "kernel": found.kernel,
+                "stated": found.stated,
+                "recomputed": found.recomputed,
+            }
+        if coarse and known:
+            bounds = resolution_bound(envelopes, reference_column(snapshot, envelopes))
+            row = int(bounds.argmax())
+            keys = ["/".join(map(str, key)) for key in envelopes.runs.select("arm", "instance", "seed").iter_rows()]
+            checks["resolution"] = {
+                "kernel": "squeezed",
+                "largest": float(bounds[row]),
+                "mean": float(bounds.mean()),
+                "run": keys[row],
+                "runs": dict(zip(keys, bounds.tolist(), strict=True)),
+            }
+        return checks
+    except GaplineError as error:
+        return {"not_checked": error.message}
+
+
+def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
+    known = imported.campaign.diagnostics
+    read = sum(file.error is None for file in imported.files)
+    lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *known.lines()]
+    if known.problem_count:
+        lines.append(f"{known.problem_count:,} problems:")
+        lines += [f"  {problem}" for problem in known.problems[:_SHOWN_PROBLEMS]]
+        if known.problem_count > _SHOWN_PROBLEMS:
+            lines.append(f"  and {known.problem_count - _SHOWN_PROBLEMS:,} more")
+    if references := facts.get("references"):
+        lines.append(
+            f"references: {references['instances']:,} instances, {references['certified']:,} certified, "
+            f"in {references['file']} ({references['digest'][:19]}…)"
+        )
+    if check := facts.get("stated_integrals"):
+        lines.append(
+            f"integrals printed by the source: {check['checked']:,} computed again as {check['kernel']}, largest "
+            f"difference {check['largest_difference']:.3g} ({check['run']}: printed {check['stated']:.10g}, "
+            f"computed {check['recomputed']:.10g})"
+        )
+    if bound := facts.get("resolution"):
+        lines.append(
+            f"coarse stamps move a {bound['kernel']} score by at most {bound['largest']:.3g} ({bound['run']}), "
+            f"{bound['mean']:.3g} on average"
+        )
+    if "not_checked" in facts:
+        lines.append(f"integrals and resolution were not computed: {facts['not_checked']}")
+    lines.append(f"wrote {facts['campaign']}; next: gapline score {facts['campaign']}")
+    return lines
+
+
+def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> int:
+    """Print the table of a dry run; exit code 1 where the import itself would be refused."""
+    import json
+
+    from gapline.capture.importer import build_import
+    from gapline.errors import GaplineError
+
+    refused: GaplineError | None = None
+    try:
+        build_import(survey, **later)
+    except GaplineError as error:
+        refused = error
+    rows = _survey_rows(survey)
+    if as_json:
+        notes = list(survey.notes)
+        click.echo(json.dumps({"files": rows, "notes": notes, "error": str(refused) if refused else None}, indent=1))
+        return 1 if refused else 0
+    click.echo("\n".join(_aligned(_table_rows(rows))))
+    for row in rows:
+        for problem in row["problems"][:_SHOWN_PROBLEMS]:
+            click.echo(problem)
+    for note in survey.notes:
+        click.echo(note)
+    if refused:
+        click.echo(f"the import would be refused: {refused}")
+    return 1 if refused else 0
+
+
+def _table_rows(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    table: list[tuple[str, ...]] = [("file", "format", "run", "candidates", "first", "last", "status", "problems")]
+    for row in rows:
+        head = (row["path"], row["format"] or "-")
+        problems = str(row["problem_count"] or "")
+        if not row["runs"]:
+            table.append((*head, "-", "", "", "", "", problems))
+        for k, run in enumerate(row["runs"]):
+            who = f"{run['arm'] or '?'}/{run['instance'] or '?'}/{'?' if run['seed'] is None else run['seed']}"
+            times = ["-" if run[name] is None else f"{run[name]:g}" for name in ("first", "last")]
+            mine = (who, f"{run['candidates']:,}", *times, run["status"])
+            table.append((*head, *mine, problems) if k == 0 else ("", "", *mine, ""))
+    return table
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lay out a table without cutting a cell: a path that is cut cannot be pasted."""
+    safe = [tuple("".join(c if c.isprintable() else ascii(c)[1:-1] for c in cell) for cell in row) for row in table]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
+
+
+def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
+    rows = []
+    for file in survey.files:
+        runs = [
+            {
+                "arm": run.identity.arm,
+                "instance": run.identity.instance,
+                "seed": run.identity.seed,
+                "panel": run.identity.panel,
+                "candidates": run.candidates,
+                "first": run.first,
+                "last": run.last,
+                "horizon": run.horizon,
+                "status": run.status,
+                "clock": run.clock,
+                "sense": run.sense,
+            }
+            for run in survey.runs[file.first_run : file.first_run + file.run_count]
+        ]
+        rows.append(
+            {
+                "path": file.path,
+                "format": file.format,
+                "runs": runs,
+                "problem_count": file.problem_count,
+                "problems": list(file.problems),
+            }
+        )
+    return rows

@@ -1,0 +1,266 @@
+r"""What every reader of a format must do, as a class of tests that a plug-in inherits.
+
+    from gapline.testing.readers import ReaderConformance
+    from mine import READER
+
+    class TestMine(ReaderConformance):
+        reader = READER
+        path = "run.log"
+        sample = b"start\n1.0 best 20\n2.5 best 17\nend\n"
+        runs = 1
+        candidates = ((1.0, 20.0), (2.5, 17.0))
+
+The tests are deterministic: mutations are drawn from a fixed seed.
+"""
+
+import gzip
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gapline.capture.formats import all_readers
+from gapline.capture.importer import import_logs
+from gapline.capture.logfiles import load_file
+from gapline.capture.reader import HEAD, Found, FoundRun, LogFile, Reader
+from gapline.errors import GaplineError
+from gapline.model.store import open_campaign
+from gapline.model.tables import RunStatus, VerdictCode
+
+_FOREIGN = (
+    b"",
+    b"\n",
+    b"lorem ipsum dolor sit amet\n",
+    b"a,b,c\n1,2,3\n",
+    b"{}\n",
+    b"[]\n",
+    bytes(range(256)) * 8,
+    b"\x00" * 1000,
+)
+_MUTATIONS = 300
+_LONG_LINE = 8 << 20
+
+
+class ReaderConformance:
+    """Inherit, set `reader`, `path`, `sample` and what it holds; pytest runs the rest.
+
+    Attributes
+    ----------
+    reader
+        The reader under test.
+    path
+        The name of a file of this format.
+    sample
+        A whole log, with at least one candidate.
+    runs
+        How many runs the sample holds.
+    candidates
+        (time, objective) of the valid candidates of its first run, in order.
+    is_text
+        Whether the format is made of lines; line endings and long lines are tried only then.
+    companions
+        Files beside the sample: name to bytes.
+    """
+
+    reader: ClassVar[Reader]
+    path: ClassVar[str] = "run.log"
+    sample: ClassVar[bytes]
+    runs: ClassVar[int] = 1
+    candidates: ClassVar[Sequence[tuple[float, float]]]
+    is_text: ClassVar[bool] = True
+    companions: ClassVar[Mapping[str, bytes]] = {}
+
+    def read(self, data: bytes) -> Found:
+        """Read bytes as the importer would hand them over."""
+        return self.reader.read(LogFile(self.path, data, beside=self.companions.get))
+
+    def write(self, folder: Path, name: str, data: bytes) -> Path:
+        """Write the sample and its companions into a folder."""
+        for other, content in self.companions.items():
+            place = folder / other
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        place = folder / name
+        place.write_bytes(data)
+        return place
+
+    def test_the_sample_is_recognised_by_this_reader_alone(self) -> None:
+        """`--format auto` needs one answer."""
+        known = {reader.name: reader for reader in all_readers()[0]} | {self.reader.name: self.reader}
+        found = [name for name, reader in known.items() if reader.looks_like(self.path, self.sample[:HEAD])]
+        assert found == [self.reader.name], f"recognised by {found}"
+
+    def test_foreign_bytes_are_not_recognised(self) -> None:
+        """Empty, plain and binary files belong to nobody."""
+        taken = [data[:20] for data in _FOREIGN if self.reader.looks_like("notes.txt", data)]
+        assert not taken, f"{self.reader.name} claims {taken}"
+
+    def test_the_sample_gives_its_runs_and_candidates(self) -> None:
+        """Numbers arrive as they stand in the file."""
+        found = self.read(self.sample)
+        assert len(found.runs) == self.runs, f"expected {self.runs} runs, got {len(found.runs)}"
+        assert not found.problems, found.problems
+        assert _candidates(found.runs[0]) == list(self.candidates)
+
+    def test_runs_are_well_formed(self) -> None:
+        """Columns of one length, verdicts, statuses, senses and clocks among those that there are."""
+        for run in self.read(self.sample).runs:
+            _check_run(run)
+
+    def test_reading_twice_gives_the_same(self) -> None:
+        """A reader keeps no state."""
+        assert _content(self.read(self.sample)) == _content(self.read(self.sample))
+
+    def test_line_endings_change_nothing(self) -> None:
+        """CRLF is what a log gets on its way through Windows."""
+        if self.is_text:
+            crlf = self.sample.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+            assert _content(self.read(crlf)) == _content(self.read(self.sample))
+
+    def test_packing_and_byte_order_marks_change_nothing(self, tmp_path: Path) -> None:
+        """The importer unpacks .gz and removes marks; a reader sees the same bytes."""
+        packings = {"plain": self.sample, "packed.gz": gzip.compress(self.sample)}
+        if self.is_text:
+            packings["marked"] = b"\xef\xbb\xbf" + self.sample
+            packings["utf16"] = self.sample.decode().encode("utf-16")
+        for name, data in packings.items():
+            log = load_file(self.write(tmp_path, name, data))
+            assert log.data == self.sample, name
+
+    def test_every_prefix_is_read_or_refused(self) -> None:
+        """A file cut anywhere gives what it still holds, or one error; never more than the whole file."""
+        size = len(self.sample)
+        cuts = range(size) if size <= 600 else sorted(random.Random(0).sample(range(size), 600))
+        whole = [candidate for run in self.read(self.sample).runs for candidate in _candidates(run)]
+        for cut in cuts:
+            found = self.attempt(self.sample[:cut])
+            if found is None:
+                continue
+            for run in found.runs:
+                _check_run(run)
+            kept = [candidate for run in found.runs for candidate in _candidates(run)]
+            if self.is_text and self.sample[cut - 1 : cut] == b"\n":
+                assert kept == whole[: len(kept)], f"cut at byte {cut}: {kept[-1:]} is not in the whole file"
+
+    def test_mutated_bytes_give_an_error_or_a_counted_rejection(self) -> None:
+        """Nothing but errors of ours comes out of a broken file."""
+        draw = random.Random(1)
+        for _ in range(_MUTATIONS):
+            found = self.attempt(mutated(self.sample, draw))
+            for run in found.runs if found else ():
+                _check_run(run)
+
+    def test_a_line_without_end_is_cut(self) -> None:
+        """A dump in the middle of a log is no reason to fail, nor to search it for minutes."""
+        if not self.is_text:
+            return
+        for filler in (b"x", b"9", b" ", b"{[", b"\0"):
+            dump = filler * (_LONG_LINE // len(filler))
+            for data in (self.sample + dump, self.sample + dump + b"\n", dump + b"\n" + self.sample):
+                self.attempt(data)
+                self.reader.looks_like(self.path, data[:HEAD])
+
+    def test_looking_at_a_head_full_of_noise_is_cheap(self) -> None:
+        """A pattern that goes over the same bytes again and again hangs here."""
+        for filler in (
+            b"\n",
+            b" ",
+            b"\t\n",
+            b"9",
+            b"x",
+            b"* ",
+            b"[ ",
+            b"{",
+            b"- ",
+            b"time ",
+            b"a;",
+            b",",
+            b'"',
+            b"0.1 ",
+        ):
+            noise = filler * (HEAD // len(filler))
+            for data in (noise, self.sample[:200] + noise, noise[: HEAD // 2] + self.sample):
+                self.reader.looks_like(self.path, data[:HEAD])
+                self.reader.is_companion(self.path, data[:HEAD])
+                self.attempt(data)
+
+    def test_the_import_makes_a_campaign_that_can_be_stored(self, tmp_path: Path) -> None:
+        """From a file to a campaign directory and back."""
+        place = self.write(tmp_path, Path(self.path).name, self.sample)
+        found = self.read(self.sample).runs
+        campaign = import_logs(
+            [place],
+            format=self.reader,
+            arm="arm" if any(run.arm is None for run in found) else None,
+            instance="instance" if any(run.instance is None for run in found) else None,
+            number_runs=True,
+            horizon=1e6,
+        ).campaign
+        assert len(campaign) == self.runs
+        stored = open_campaign(campaign.save(tmp_path / "campaign"))
+        assert stored.digest() == campaign.digest()
+
+    def attempt(self, data: bytes) -> Found | None:
+        """Read broken bytes: what was found, or None where the reader refused the file."""
+        self.reader.looks_like(self.path, data[:HEAD])
+        try:
+            return self.read(data)
+        except GaplineError:
+            return None
+
+
+def mutated(data: bytes, draw: random.Random) -> bytes:
+    """Change a few places of a file: flip, drop, insert, repeat, swap lines, put hostile numbers in."""
+    out = bytearray(data)
+    for _ in range(draw.randint(1, 4)):
+        at = draw.randrange(len(out) + 1)
+        kind = draw.randrange(6)
+        if kind == 0 and at < len(out):
+            out[at] = draw.randrange(256)
+        elif kind == 1:
+            del out[at : at + draw.randint(1, 20)]
+        elif kind == 2:
+            out[at:at] = draw.randbytes(draw.randint(1, 8))
+        elif kind == 3:
+            out[at:at] = out[at : at + draw.randint(1, 80)]
+        elif kind == 4:
+            hostile = (b"nan", b"-inf", b"1e400", b"1_000", b"1,5", "٣".encode(), b"-1", b"9" * 500, b"\0", b'"', b"{")
+            out[at:at] = draw.choice(hostile)
+        else:
+            lines = bytes(out).split(b"\n")
+            draw.shuffle(lines)
+            out = bytearray(b"\n".join(lines))
+    return bytes(out)
+
+
+def _candidates(run: FoundRun) -> list[tuple[float, float]]:
+    time, objective = np.asarray(run.time, float), np.asarray(run.objective, float)
+    valid = np.ones(len(time), bool) if run.verdict is None else np.asarray(run.verdict) == VerdictCode.VALID
+    return list(zip(time[valid].tolist(), objective[valid].tolist(), strict=True))
+
+
+def _check_run(run: FoundRun) -> None:
+    size = len(run.time)
+    for name in ("objective", "verdict", "bound", "claimed", "primary", "secondary", "reason"):
+        column = getattr(run, name)
+        assert column is None or len(column) == size, f"{name} has {len(column)} entries, time has {size}"
+    verdict = [] if run.verdict is None else np.unique(np.asarray(run.verdict)).tolist()
+    assert set(verdict) <= {int(code) for code in VerdictCode}, f"verdicts {verdict}"
+    assert run.status in set(RunStatus), f"status {run.status!r}"
+    assert run.sense in ("min", "max", None), f"sense {run.sense!r}"
+    assert run.clock, "a run names its clock"
+    assert run.horizon is None or (np.isfinite(run.horizon) and run.horizon > 0), f"horizon {run.horizon}"
+    assert run.seed is None or isinstance(run.seed, int), f"seed {run.seed!r}"
+    assert run.resolution is None or run.resolution > 0, f"resolution {run.resolution}"
+    for time, objective in _candidates(run):
+        assert 0 <= time < np.inf, f"a valid candidate at time {time}"
+        assert np.isfinite(objective), f"a valid candidate of objective {objective}"
+
+
+def _content(found: Found) -> list[tuple[Any, ...]]:
+    return [
+        (run.arm, run.instance, run.seed, run.panel, run.horizon, run.status, run.sense, run.clock, _candidates(run))
+        for run in found.runs
+    ]

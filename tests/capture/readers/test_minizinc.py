@@ -1,0 +1,165 @@
+"""MiniZinc: text with times above or below the separator, the JSON stream, every ending."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreign_logs import bounds, candidates, mutated, read_log, survive
+from gapline.capture.readers.minizinc import READER
+from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
+
+TEXT = """x = [1, 2, 3];
+_objective = 40;
+% time elapsed: 0.35 s
+----------
+x = [1, 3, 3];
+obj = 999;
+_objective = 38;
+% time elapsed: 0.35 s
+----------
+x = [0, 3, 3];
+_objective = -2.5;
+% time elapsed: 12.10 s
+----------
+==========
+% time elapsed: 14.02 s
+%%%mzn-stat: objective=-2.5
+%%%mzn-stat: objectiveBound=-2.5
+%%%mzn-stat: method="minimize"
+%%%mzn-stat-end
+"""
+
+STREAM = """{"type": "statistics", "statistics": {"method": "maximize", "flatTime": 0.1}}
+{"type": "solution", "output": {"json": {"x": [1], "_objective": 3}}, "sections": ["json"], "time": 350}
+{"type": "solution", "output": {"dzn": "x = [2];\\n_objective = 5;\\n"}, "sections": ["dzn"], "time": 350}
+{"type": "solution", "output": {"default": "objective = 8\\n"}, "sections": ["default"], "time": 1200}
+{"type": "statistics", "statistics": {"objective": 8, "objectiveBound": 9.5}}
+{"type": "status", "status": "UNKNOWN", "time": 2000}
+"""
+
+
+def test_text_with_objective_and_time_in_each_block():
+    found = read_log(READER, TEXT)
+    (run,) = found.runs
+    assert READER.looks_like("x", TEXT.encode())
+    assert candidates(run) == [(0.35, 40), (0.35, 38), (12.1, -2.5)]
+    assert bounds(run) == [(14.02, -2.5)]
+    assert (run.status, run.sense, run.clock, run.horizon) == ("finished", "min", "wall", None)
+    assert run.resolution == pytest.approx(0.01)
+    assert found.problems == []
+
+
+def test_times_below_the_separator_belong_to_the_solution_above():
+    text = "_objective = 4;\n----------\n% time elapsed: 1 s\n_objective = 7;\n----------\n% time elapsed: 2 s\n"
+    found = read_log(READER, text)
+    (run,) = found.runs
+    assert candidates(run) == [(1.0, 4.0), (2.0, 7.0)]
+    # Whole seconds, and a rising objective without statistics.
+    assert (run.resolution, run.sense, run.status) == (1.0, "max", "unknown")
+    assert "read as max" in found.notes[0]
+
+
+def test_a_solution_without_objective_or_time_is_counted():
+    found = read_log(READER, "x = 1;\n% time elapsed: 1.0 s\n----------\n_objective = 3;\n----------\n==========\n")
+    assert found.runs[0].reason == ["objective missing", "time missing"]
+    assert len(found.problems) == 2
+    assert candidates(found.runs[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("==========", "finished"),
+        ("=====UNSATISFIABLE=====", "finished"),
+        ("=====UNKNOWN=====", "unknown"),
+        ("% Time limit exceeded!", "time-limit"),
+        ("=====UNKNOWN=====\n% Time limit exceeded!", "time-limit"),
+        ("=====ERROR=====", "crashed"),
+    ],
+)
+def test_a_run_without_solutions_is_empty_and_has_its_ending(ending, status):
+    (run,) = read_log(READER, ending + "\n").runs
+    assert len(run.time) == 0
+    assert run.status == status
+
+
+def test_several_runs_in_one_text():
+    found = read_log(READER, TEXT + "=====UNKNOWN=====\n" + TEXT.replace("minimize", "maximize"))
+    assert [len(candidates(run)) for run in found.runs] == [3, 0, 3]
+    assert [run.sense for run in found.runs] == ["min", None, "max"]
+    assert [run.where for run in found.runs] == ["run 1", "run 2", "run 3"]
+
+
+def test_a_text_that_breaks_off_inside_a_solution_is_killed():
+    (run,) = read_log(READER, TEXT[: TEXT.index("_objective = -2.5")]).runs
+    assert candidates(run) == [(0.35, 40), (0.35, 38)]
+    assert run.status == "killed"
+
+
+def test_crlf_changes_nothing():
+    assert candidates(read_log(READER, TEXT.replace("\n", "\r\n")).runs[0]) == candidates(
+        read_log(READER, TEXT).runs[0]
+    )
+
+
+@pytest.mark.parametrize("bad", ["1,5", "nan", "1e999", "1_000"])
+def test_numbers_that_are_none_are_rejected(bad):
+    found = read_log(READER, TEXT.replace("_objective = 38", f"_objective = {bad}"))
+    assert candidates(found.runs[0]) == [(0.35, 40), (12.1, -2.5)]
+    assert len(found.problems) == 1
+
+
+def test_stream_counts_milliseconds_and_finds_the_objective_in_any_section():
+    found = read_log(READER, STREAM)
+    (run,) = found.runs
+    assert READER.looks_like("x", STREAM.encode())
+    assert candidates(run) == [(0.35, 3), (0.35, 5), (1.2, 8)]
+    assert bounds(run) == [(2.0, 9.5)]
+    assert (run.sense, run.status, run.resolution) == ("max", "unknown", 0.001)
+
+
+def test_stream_without_a_status_is_killed_and_a_torn_line_is_counted():
+    found = read_log(READER, STREAM[: STREAM.index('"objectiveBound"')])
+    (run,) = found.runs
+    assert len(candidates(run)) == 3
+    assert run.status == "killed"
+    assert "run.log:5: expected a JSON object" in found.problems[0]
+
+
+def test_stream_with_several_runs_an_error_and_a_null_objective():
+    text = STREAM.replace("UNKNOWN", "OPTIMAL_SOLUTION") + STREAM.replace('"_objective": 3', '"_objective": null')
+    found = read_log(READER, text + '{"type": "error", "what": "bad"}\n')
+    assert [run.status for run in found.runs] == ["finished", "crashed"]
+    assert [len(candidates(run)) for run in found.runs] == [3, 2]
+
+
+def test_hostile_streams_stay_bounded():
+    survive(READER, b'{"type": "solution", "output": ' + b"[" * 100_000)
+    survive(READER, b'{"type": "solution", "time": ' + b"9" * 10_000 + b"}")
+    survive(READER, b"% time elapsed: " + b"9" * 5_000_000)
+
+
+def test_another_text_is_refused():
+    with pytest.raises(TraceError, match=r"run\.log: expected MiniZinc's output"):
+        read_log(READER, "hello\n")
+    assert not READER.looks_like("x", b"a table\n----------\nof ours\n")
+    assert not READER.looks_like("x", b'{"type": "Feature"}')
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=200) | mutated(TEXT.encode()) | mutated(STREAM.encode()))
+def test_broken_output_is_survived(data):
+    survive(READER, data)
+
+
+class TestConformance(ReaderConformance):
+    reader = READER
+    sample = TEXT.encode()
+    candidates = ((0.35, 40.0), (0.35, 38.0), (12.1, -2.5))
+
+
+class TestStreamConformance(ReaderConformance):
+    reader = READER
+    sample = STREAM.encode()
+    candidates = ((0.35, 3.0), (0.35, 5.0), (1.2, 8.0))

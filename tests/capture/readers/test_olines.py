@@ -1,0 +1,88 @@
+import pytest
+
+from gapline.capture.reader import LogFile
+from gapline.capture.readers.olines import READER, RISING
+from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
+
+LOG = b"""c a solver
+c Got one! Elapsed wall clock time (in seconds):0.214
+o 6288
+c Got one! Elapsed wall clock time (in seconds):1.5
+o 6100
+v x1 -x2
+s OPTIMUM FOUND
+"""
+RUNSOLVER = b"""0.10/0.12\tc a solver
+0.21/0.25\to 6288
+0.90/1.50\to 6100
+0.95/1.60\ts SATISFIABLE
+"""
+
+
+class TestComments(ReaderConformance):
+    reader = READER
+    path = "solver.out"
+    sample = LOG
+    candidates = ((0.214, 6288.0), (1.5, 6100.0))
+
+
+class TestRunsolver(ReaderConformance):
+    reader = READER
+    path = "solver.out"
+    sample = RUNSOLVER
+    candidates = ((0.25, 6288.0), (1.5, 6100.0))
+
+
+def read(data: bytes):
+    return READER.read(LogFile("solver.out", data))
+
+
+def test_runsolver_stamps_are_wall_seconds():
+    (run,) = read(RUNSOLVER).runs
+    assert (run.clock, run.resolution, run.status) == ("wall", 0.01, "finished")
+
+
+def test_a_comment_may_give_cpu_time():
+    (run,) = read(b"c CPU time: 2.5 s\no 7\ns SATISFIABLE\n").runs
+    assert (run.clock, run.time.tolist()) == ("cpu", [2.5])
+
+
+def test_a_value_without_a_stamp_is_a_counted_rejection_never_time_0():
+    found = read(b"o 7\nc time 2.0\no 6\no 5\ns SATISFIABLE\n")
+    (run,) = found.runs
+    assert run.verdict.tolist() == [0, 1, 0]
+    assert run.reason == ["time missing", "", "time missing"]
+    assert len(found.problems) == 2
+
+
+def test_no_status_line_means_killed():
+    assert read(LOG[: LOG.index(b"s OPT")]).runs[0].status == "killed"
+
+
+def test_unknown_without_a_value_is_an_empty_run():
+    (run,) = read(b"c nothing found\ns UNKNOWN\n").runs
+    assert (len(run.time), run.status) == (0, "unknown")
+
+
+def test_a_torn_value_is_not_believed():
+    found = read(LOG[: LOG.index(b"00\nv")])
+    assert found.runs[0].objective.tolist() == [6288.0]
+    assert found.problems == ["solver.out:5: expected a whole line, got 'o 61' where the file ends"]
+
+
+def test_concatenated_logs_are_several_runs():
+    assert [len(run.time) for run in read(LOG + LOG).runs] == [2, 2]
+
+
+def test_other_text_is_refused():
+    with pytest.raises(TraceError, match="expected lines such as `o 6288`"):
+        read(b"hello\n")
+
+
+def test_the_sense_is_what_the_values_show():
+    assert read(LOG).runs[0].sense == "min"
+    rising = read(b"c time 1\no 5\nc time 2\no 7\ns SATISFIABLE\n")
+    assert (rising.runs[0].sense, rising.notes) == ("max", [RISING])
+    both = b"c time 1\no 5\nc time 2\no 7\nc time 3\no 6\ns SATISFIABLE\n"
+    assert [read(text).runs[0].sense for text in (both, b"c time 1\no 5\n")] == [None, None]

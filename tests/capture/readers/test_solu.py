@@ -1,0 +1,26 @@
+import pytest
+
+from gapline.capture.reader import LogFile
+from gapline.capture.readers.solu import READER
+from gapline.errors import TraceError
+
+TEXT = b"=opt= a 10.5\n=best= b 20\n=inf= c\n=unkn= d\n\n# remark\n=best= e x\n"
+
+
+def test_optimal_values_are_certified_and_best_ones_are_not():
+    found = READER.read(LogFile("x.solu", TEXT))
+    assert [(one.instance, one.value, one.certified) for one in found.references] == [
+        ("a", 10.5, True), ("b", 20.0, False),
+    ]  # fmt: skip
+    assert found.runs == []
+    assert found.problems == ["x.solu:7: expected a value after e, got 'x'"]
+
+
+def test_it_is_recognised_by_its_first_line():
+    assert READER.looks_like("x.solu", TEXT)
+    assert not READER.looks_like("x.solu", b"opt a 1\n")
+
+
+def test_other_text_is_refused():
+    with pytest.raises(TraceError, match="got none that can be used"):
+        READER.read(LogFile("x.solu", b"hello\n"))

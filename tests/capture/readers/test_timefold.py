@@ -1,0 +1,85 @@
+import pytest
+
+from gapline.capture.reader import LogFile
+from gapline.capture.readers.timefold import NOT_INITIALIZED, READER, parse_score
+from gapline.errors import TraceError
+from gapline.testing.readers import ReaderConformance
+
+LOG = b""""timeMillisSpent","score","initialized"
+106,"-5hard/-541soft","false"
+250,"-1hard/-500soft","true"
+1106,"0hard/-541soft","true"
+2000,"0hard/-500soft","true"
+"""
+
+
+class TestTimefold(ReaderConformance):
+    reader = READER
+    path = "BEST_SCORE.csv"
+    sample = LOG
+    candidates = ((1.106, -541.0), (2.0, -500.0))
+
+
+def read(data: bytes):
+    return READER.read(LogFile("BEST_SCORE.csv", data))
+
+
+def test_scores_are_maximised_and_kept_as_they_are():
+    (run,) = read(LOG).runs
+    assert (run.sense, run.resolution) == ("max", 0.001)
+    assert run.objective.tolist() == [-541.0, -500.0, -541.0, -500.0]
+
+
+def test_valid_means_hard_not_below_0_and_initialized():
+    (run,) = read(LOG).runs
+    assert run.verdict.tolist() == [0, 0, 1, 1]
+    assert run.reason == [NOT_INITIALIZED, "hard score below 0", "", ""]
+
+
+def test_older_files_lack_the_third_column():
+    (run,) = read(b'"timeMillisSpent","score"\n5,"-3init/0hard/-9soft"\n9,"0hard/-9soft"\n').runs
+    assert run.verdict.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "valid", "soft"),
+    [
+        ("-12", True, (-12.0,)),
+        ("0hard/-2medium/-7soft", True, (-2.0, -7.0)),
+        ("[0/0]hard/[-1/-2/-3]soft", True, (-1.0, -2.0, -3.0)),
+        ("[0/-1]hard/[-1]soft", False, (-1.0,)),
+        ("-3init/-12", False, (-12.0,)),
+        ("0hard/-1.5soft", True, (-1.5,)),
+    ],
+)
+def test_scores_of_every_kind(text, valid, soft):
+    score = parse_score(text)
+    assert (score.valid, score.soft) == (valid, soft)
+
+
+@pytest.mark.parametrize("text", ["", "hard", "0hard", "0hard/-1,5soft", "0hard/soft", "infsoft", "0hard/-1softer"])
+def test_what_is_no_score(text):
+    assert parse_score(text) is None
+
+
+def test_levels_below_hard_become_primary_and_secondary():
+    (run,) = read(b'"timeMillisSpent","score","initialized"\n5,"0hard/-2medium/-7soft","true"\n').runs
+    assert (run.primary, run.secondary) == ([-2.0], [-7.0])
+
+
+def test_a_torn_row_is_not_believed():
+    found = read(LOG[: LOG.rindex(b"500")])
+    assert len(found.runs[0].time) == 3
+    assert found.runs[0].status == "killed"
+    assert len(found.problems) == 1
+
+
+def test_a_bad_score_is_rejected_with_a_reason():
+    found = read(b'"timeMillisSpent","score"\n5,"banana"\n-5,"-1soft"\n')
+    assert found.runs[0].reason == ["objective not a number", "time negative"]
+    assert len(found.problems) == 2
+
+
+def test_other_headers_are_refused():
+    with pytest.raises(TraceError, match="expected timeMillisSpent,score, got 'a,b'"):
+        read(b"a,b\n")

@@ -1,0 +1,79 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapline.capture.loglines import MOST_LINE, EventList, is_torn, log_lines, parse_number, shown
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(blacklist_characters="\r\n", blacklist_categories=["Cs"]), max_size=20)))
+def test_lines_come_back_whatever_the_ending(lines):
+    for ending in ("\n", "\r\n"):
+        data = "".join(line + ending for line in lines).encode()
+        assert [text for _, text in log_lines(data)] == lines
+
+
+def test_a_file_of_carriage_returns_has_lines():
+    assert [text for _, text in log_lines(b"a\rb\rc")] == ["a", "b", "c"]
+
+
+def test_a_long_line_is_cut_and_the_next_is_whole():
+    lines = list(log_lines(b"x" * 1_000_000 + b"\nnext\n"))
+    assert [len(text) for _, text in lines] == [MOST_LINE, 4]
+
+
+@settings(deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_what_float_says(value):
+    assert parse_number(repr(value)) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "nan", "inf", "-inf", "1e400", "1_000", "1,5", "٣", "0x1p3", "1.2.3", "--1", "1e", "9" * 500]
+)
+def test_what_float_might_take_and_a_log_must_not(text):
+    assert parse_number(text) is None
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_no_text_makes_it_fail(text):
+    value = parse_number(text)
+    assert value is None or math.isfinite(value)
+
+
+def test_rejections_are_kept_counted_and_explained():
+    problems = []
+    events = EventList(problems)
+    events.add("1.5", "10", where="a:1")
+    events.add("2", "inf", where="a:2")
+    events.add(None, 9.0, where="a:3")
+    events.add(3.0, None, where="a:4", valid=False, reason="penalty above 0")
+    events.add(-1, 4, where="a:5")
+    events.add_bound(4.0, 8.0)
+    columns = events.columns()
+    assert columns["verdict"].tolist() == [1, 0, 0, 0, 0, 3]
+    assert columns["reason"] == ["", "objective not finite", "time missing", "penalty above 0", "time negative", ""]
+    assert columns["bound"][5] == 8.0
+    assert problems == [
+        "a:2: expected a finite objective, got 'inf' (objective not finite)",
+        "a:3: expected a time of 0 or more, got nothing (time missing)",
+        "a:5: expected a time of 0 or more, got -1 (time negative)",
+    ]
+
+
+def test_columns_without_bounds_or_reasons_leave_them_out():
+    events = EventList([])
+    events.add(1.0, 2.0, where="a:1")
+    assert set(events.columns()) == {"time", "objective", "verdict"}
+
+
+def test_hostile_text_is_shown_escaped_and_short():
+    assert shown("\x1b[31m\u202e") == r"'\x1b[31m\u202e'"
+    assert len(shown("x" * 10_000_000)) < 70
+
+
+def test_torn_means_no_end_of_line():
+    assert [is_torn(data) for data in (b"", b"a", b"a\n", b"a\r")] == [False, True, False, False]

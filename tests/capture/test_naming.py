@@ -1,0 +1,93 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapline.capture.naming import Identity, Naming, PathPattern, refuse_missing, settle_seeds
+from gapline.capture.reader import FoundRun
+from gapline.errors import TraceError, UsageError
+
+NAME = st.text(st.sampled_from("abcXYZ019_."), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(NAME, NAME, st.integers(0, 10**9))
+def test_a_pattern_reads_what_it_would_write(arm, instance, seed):
+    pattern = PathPattern.parse("{arm}/{instance}-s{seed}.log")
+    path = f"runs/{arm}/{instance}-s{seed}.log"
+    assert pattern.match(path) == Identity(arm, instance, seed)
+    assert pattern.match(path + ".gz") == Identity(arm, instance, seed)
+
+
+def test_fields_do_not_cross_folders_and_the_whole_tail_must_match():
+    pattern = PathPattern.parse("{panel}/{instance}.log")
+    assert pattern.match("a/b/c.log") == Identity(instance="c", panel="b")
+    assert pattern.match("c.log") is None
+    assert pattern.match("a/c.txt") is None
+    assert PathPattern.parse("{instance}.log").match("c.log") == Identity(instance="c")
+
+
+def test_a_star_is_anything_inside_a_name():
+    assert PathPattern.parse("{arm}/*/{instance}_*.csv").match("x/hgs/2024/i1_v2.csv") == Identity("hgs", "i1")
+
+
+def test_a_path_that_can_be_read_in_two_ways_is_not_guessed():
+    pattern = PathPattern.parse("{arm}-{instance}.log")
+    with pytest.raises(TraceError) as caught:
+        pattern.match("hgs-X-n101-k25.log")
+    assert "can be read in two ways: arm 'hgs', instance 'X-n101-k25' or arm 'hgs-X-n101', instance 'k25'" in str(
+        caught.value
+    )
+
+
+def test_mistakes_in_a_pattern_are_named():
+    with pytest.raises(UsageError, match=r"got \{instanze\}\nHint: did you mean \{instance\}\?"):
+        PathPattern.parse("{instanze}.log")
+    with pytest.raises(UsageError, match=r"got \{arm\} twice"):
+        PathPattern.parse("{arm}/{arm}.log")
+    with pytest.raises(UsageError, match="expected a field"):
+        PathPattern.parse("run.log")
+
+
+def test_options_rule_then_the_path_then_the_log():
+    naming = Naming(Identity(arm="option"), PathPattern.parse("{arm}/{instance}.log"))
+    run = FoundRun(time=[], objective=[], arm="log", instance="log", seed=3, panel="log")
+    who = naming.settle(run, naming.from_path("path/path.log"))
+    assert who == Identity("option", "path", 3, "log")
+    assert naming.notes() == [
+        "1 logs state another arm than the option or path pattern, which was taken",
+        "1 logs state another instance than the option or path pattern, which was taken",
+    ]
+
+
+def test_missing_identities_are_one_error_with_every_path():
+    with pytest.raises(TraceError) as caught:
+        refuse_missing([Identity("a"), Identity(), Identity("a", "i")], ["x/1.log", "x/2.log", "x/3.log"], pattern=None)
+    assert str(caught.value) == (
+        "expected arm and instance for every run, got 2 without: "
+        "x/1.log (no instance), x/2.log (no arm and no instance)\n"
+        "Hint: give --name, such as --name '{arm}/{instance}.log', or give --arm or --instance"
+    )
+
+
+def test_a_silent_seed_is_0_where_arm_and_instance_are_unique():
+    seeds, notes = settle_seeds([Identity("a", "i"), Identity("a", "j"), Identity("b", "i", 5)], ["1", "2", "3"])
+    assert seeds == [0, 0, 5]
+    assert notes == ["2 runs state no seed and are the only one of their arm and instance: seed 0"]
+
+
+def test_twins_without_a_seed_are_listed():
+    with pytest.raises(TraceError, match=r"got none in 1.log \(a/i\), 2.log \(a/i\)"):
+        settle_seeds([Identity("a", "i"), Identity("a", "i"), Identity("a", "j")], ["1.log", "2.log", "3.log"])
+
+
+def test_one_seed_beside_a_silent_twin_is_not_guessed_either():
+    with pytest.raises(TraceError, match=r"got none in 2.log"):
+        settle_seeds([Identity("a", "i", 0), Identity("a", "i")], ["1.log", "2.log"])
+
+
+def test_numbering_is_asked_for_and_leaves_known_seeds_alone():
+    seeds, notes = settle_seeds(
+        [Identity("a", "i"), Identity("a", "i", 1), Identity("a", "i")], list("123"), number_runs=True
+    )
+    assert seeds == [0, 1, 2]
+    assert notes == ["2 runs state no seed and were numbered in file order"]

@@ -1,0 +1,12 @@
+"""Hypothesis profiles: the same examples on every machine by default, many fresh ones on request.
+
+`HYPOTHESIS_PROFILE=thorough python -m pytest` looks for new counterexamples; the default is the same everywhere.
+"""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20, database=None)
+settings.register_profile("thorough", derandomize=False, deadline=None, max_examples=1000, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

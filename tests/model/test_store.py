@@ -1,0 +1,139 @@
+"""A campaign on disk: what was saved is what is opened, whole or not at all."""
+
+import json
+import mmap
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import gapline as gl
+import strategies
+from gapline.errors import IntegrityError, TraceError
+from gapline.model.store import read_manifest, verify_campaign, write_atomically
+
+
+def campaign(seed=1):
+    records = [
+        {"arm": "a", "instance": "i", "seed": seed, "horizon": 9.0, "time": t, "objective": z, "valid": v, "reason": r,
+         "bound": 1.0, "threads": 4}
+        for t, z, v, r in ((1.0, 9.0, True, ""), (2.0, 8.0, False, "late"), (3.0, float("nan"), True, ""))
+    ]  # fmt: skip
+    return gl.read(records)
+
+
+def memory_of(array):
+    """Return what an array is a view of, in the end."""
+    return memory_of(array.base) if isinstance(getattr(array, "base", None), np.ndarray | mmap.mmap) else array
+
+
+@given(strategies.campaigns(objectives=strategies.positives, verdicts=(True, False, None)))
+def test_what_was_saved_is_what_is_opened(tmp_path_factory, drawn):
+    before = gl.Campaign.from_runs(drawn[0])
+    folder = tmp_path_factory.mktemp("store") / "c"
+    before.save(folder)
+    after = gl.open(folder)
+    assert after.digest() == before.digest() == read_manifest(folder)["digest"]
+    assert after.runs.equals(before.runs)
+    assert all(np.array_equal(after.columns[name], column, equal_nan=True) for name, column in before.columns.items())
+    assert after.diagnostics == before.diagnostics
+
+
+def test_everything_optional_survives(tmp_path):
+    before = campaign()
+    before.save(tmp_path / "c")
+    after = gl.open(tmp_path / "c")
+    assert isinstance(memory_of(after.time), mmap.mmap)
+    assert after.reasons == before.reasons
+    assert after.diagnostics.rejected == {"late": 1, "objective not finite": 1}
+    assert after.diagnostics.problems == before.diagnostics.problems
+    assert after.runs["threads"].to_list() == [4]
+    assert gl.read(tmp_path / "c").digest() == before.digest()
+
+
+def test_a_part_of_a_campaign_is_saved_alone(tmp_path):
+    whole = gl.merge([campaign(1), campaign(2)])
+    part = replace(whole, runs=whole.runs.tail(1))
+    part.save(tmp_path / "c")
+    assert len(gl.open(tmp_path / "c").time) == 3
+    assert gl.open(tmp_path / "c").digest() == campaign(2).digest()
+
+
+def test_a_directory_with_files_is_not_overwritten_unasked(tmp_path):
+    campaign(1).save(tmp_path / "c")
+    with pytest.raises(TraceError, match="expected a new or empty directory"):
+        campaign(2).save(tmp_path / "c")
+    (tmp_path / "c" / "references.json").write_text("{}", encoding="utf-8")
+    campaign(2).save(tmp_path / "c", overwrite=True)
+    assert gl.open(tmp_path / "c").digest() == campaign(2).digest()
+    assert (tmp_path / "c" / "references.json").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work", encoding="utf-8")
+    with pytest.raises(TraceError, match=r"expected a campaign to overwrite, got a directory without manifest\.json"):
+        campaign(2).save(tmp_path / "thesis", overwrite=True)
+
+
+def test_a_flipped_bit_is_found_by_verification(tmp_path):
+    campaign().save(tmp_path / "c")
+    verify_campaign(tmp_path / "c")
+    path = tmp_path / "c" / "objective.npy"
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(IntegrityError, match=r"objective\.npy: expected sha256:\w+, got sha256:\w+"):
+        verify_campaign(tmp_path / "c")
+    path.unlink()
+    with pytest.raises(IntegrityError, match="got no file"):
+        verify_campaign(tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["time.npy", "runs.parquet", "manifest.json"])
+@pytest.mark.parametrize("content", [None, b"", b"garbage", b"\x93NUMPY\x01\x00"])
+def test_a_damaged_campaign_is_refused_with_the_file(name, content, tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(TraceError) as caught:
+        gl.open(tmp_path / "c")
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [("gapline.campaign/2", "upgrade gapline"), ("gapline.snapshot/1", "expected schema"), (None, "expected schema")],
+)
+def test_other_schemas_are_refused(schema, message, tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(manifest | {"schema": schema, "unknown": 1}), encoding="utf-8")
+    with pytest.raises(TraceError, match=message):
+        gl.open(tmp_path / "c")
+
+
+def test_unknown_fields_of_a_manifest_do_no_harm(tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["diagnostics"]["weather"] = "fine"
+    path.write_text(json.dumps(manifest | {"later": 1}), encoding="utf-8")
+    assert gl.open(tmp_path / "c").digest() == campaign().digest()
+
+
+def test_a_writer_that_fails_leaves_the_old_file_and_no_rubbish(tmp_path):
+    path = tmp_path / "f"
+    write_atomically(path, lambda stream: stream.write(b"old"))
+
+    def fail(stream):
+        stream.write(b"half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, fail)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]

@@ -1,0 +1,108 @@
+"""Final gaps, hitting times and attainment curves, against the oracle."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import oracle
+import strategies
+from gapline.errors import HorizonError, UsageError
+
+GOALS = (0.01, 0.5, -0.25)
+
+
+def prepared(drawn):
+    runs, references = drawn
+    return gl.build_envelopes(gl.Campaign.from_runs(runs)), gl.Snapshot.from_values(references, name="mine")
+
+
+def steps_by_key(runs):
+    return {(r["arm"], r["instance"], r["seed"]): oracle.envelope(r["trace"], r["horizon"]) for r in runs}
+
+
+@given(strategies.campaigns(objectives=strategies.positives))
+def test_final_gaps_are_the_oracles(drawn):
+    frame = gl.score(*prepared(drawn)).frame
+    steps = steps_by_key(drawn[0])
+    for row in frame.iter_rows(named=True):
+        mine, reference = steps[row["arm"], row["instance"], row["seed"]], drawn[1][row["instance"]]
+        exact = oracle.final_gap(mine, reference)
+        if exact is not None and exact > 1e308:
+            assert row["final_gap"] == math.inf or oracle.close(row["final_gap"], exact)
+        else:
+            assert oracle.close(row["final_gap"], exact)
+        last = mine[-1][1] if mine else None
+        assert oracle.close(row["final_squeezed"], oracle.gap("squeezed", last, reference), within=1e-15)
+        assert row["first_time"] == (float(mine[0][0]) if mine else None)
+
+
+@given(strategies.campaigns())
+def test_hitting_times_are_the_oracles(drawn):
+    frame = gl.score(*prepared(drawn), goals=GOALS).frame
+    steps = steps_by_key(drawn[0])
+    for row in frame.iter_rows(named=True):
+        mine, reference = steps[row["arm"], row["instance"], row["seed"]], drawn[1][row["instance"]]
+        for goal in GOALS:
+            # One rounding of goal × z* is the only thing between the two.
+            if any(abs(z / Fraction(reference) - 1 - Fraction(goal)) < 1e-15 for _, z in mine):
+                continue
+            exact = oracle.hitting_time(mine, reference, goal)
+            assert row[f"hit:{goal:g}"] == (math.inf if exact is None else float(exact))
+
+
+@given(
+    strategies.campaigns(horizon=30.0, objectives=st.integers(8, 14).map(float)),
+    st.sampled_from(["panel", "instance", "run"]),
+)
+def test_attainment_curves_are_the_oracles(drawn, weighting):
+    envelopes, snapshot = prepared(drawn)
+    curve = gl.attainment_curve(envelopes, snapshot, goals=[0.25], weighting=weighting, by=[]).frame
+    steps = steps_by_key(drawn[0])
+    cells = list(envelopes.runs.select("panel", "instance", "arm", "seed").iter_rows())
+    for time, value in curve.select("time", "value").iter_rows():
+        hit = []
+        for panel, instance, arm, seed in cells:
+            when = oracle.hitting_time(steps[arm, instance, seed], drawn[1][instance], 0.25)
+            hit.append((panel, instance, Fraction(int(when is not None and when <= Fraction(time)))))
+        assert oracle.close(value, oracle.mean(hit, weighting=weighting))
+    assert curve["time"][0] == 0.0
+    assert curve["value"].is_sorted()
+
+
+def test_a_goal_met_exactly_is_attained_and_censored_runs_stay_in_the_denominator():
+    runs = [
+        {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(2, 12.5)]},
+        {"arm": "a", "instance": "i", "seed": 2, "horizon": 10, "trace": [(3, math.nextafter(12.5, 13))]},
+        {"arm": "a", "instance": "i", "seed": 3, "horizon": 10, "trace": [(10, 11.0)]},
+        {"arm": "a", "instance": "i", "seed": 4, "horizon": 10, "trace": []},
+    ]
+    envelopes, snapshot = prepared((runs, {"i": 10.0}))
+    assert gl.score(envelopes, snapshot, goals=[0.25]).frame["hit:0.25"].to_list() == [2.0, np.inf, 10.0, np.inf]
+    rows = gl.attainment_curve(envelopes, snapshot, goals=[0.25]).frame.rows()
+    assert rows == [("a", 0.25, 0.0, 0.0), ("a", 0.25, 2.0, 0.25), ("a", 0.25, 10.0, 0.5)]
+
+
+def test_attainment_on_relative_time_where_horizons_differ():
+    runs = [{"arm": "a", "instance": f"i{h}", "seed": 1, "horizon": h, "trace": [(h / 4, 10.0)]} for h in (10, 40)]
+    envelopes, snapshot = prepared((runs, {"i10": 10.0, "i40": 10.0}))
+    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40"):
+        gl.attainment_curve(envelopes, snapshot)
+    assert gl.attainment_curve(envelopes, snapshot, relative=True).frame["time"].to_list() == [0.0, 0.25]
+
+
+@pytest.mark.parametrize("goal", [-1.0, -2.0, math.nan, math.inf])
+def test_a_goal_that_nothing_can_attain_is_refused(goal):
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": []}]
+    with pytest.raises(UsageError, match="goal: expected a raw gap above -1"):
+        gl.score(*prepared((runs, {"i": 10.0})), goals=[goal])
+
+
+def test_goals_that_print_alike_are_kept_apart():
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, 10.10000005), (5, 10.09)]}]
+    frame = gl.score(*prepared((runs, {"i": 10.0})), goals=[0.01, 0.01000001]).frame
+    assert [frame[name][0] for name in frame.columns if name.startswith("hit:")] == [5.0, 1.0]

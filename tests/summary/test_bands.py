@@ -1,0 +1,65 @@
+"""Bands: instances are drawn, seeds stay attached, panels are strata; the same numbers on every machine."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+from gapline.errors import UsageError
+from gapline.score.curve import evaluate_steps
+from gapline.summary.draws import draw_counts
+
+
+def prepared(instances=4, *, spread=True):
+    runs = [
+        {"arm": "a", "instance": f"i{k}", "panel": f"p{k % 2}", "seed": s, "horizon": 10,
+         "trace": [(s, 20.0 + 5 * k * spread), (5, 12.0)]}
+        for k in range(instances) for s in (1, 2)
+    ]  # fmt: skip
+    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(instances)}, name="mine")
+    return gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(0, 1000))
+def test_draws_keep_the_size_of_every_stratum(strata, seed):
+    strata = np.array(strata)
+    counts = draw_counts(strata, draws=20, seed=seed)
+    for stratum in np.unique(strata):
+        assert np.all(counts[:, strata == stratum].sum(axis=1) == np.sum(strata == stratum))
+    assert counts.tobytes() == draw_counts(strata, draws=20, seed=seed).tobytes()
+
+
+def test_another_seed_draws_other_units():
+    strata = np.zeros(5, np.int64)
+    assert draw_counts(strata, draws=50, seed=1).tolist() != draw_counts(strata, draws=50, seed=2).tolist()
+
+
+@pytest.mark.parametrize("weighting", ["panel", "instance", "run"])
+def test_the_band_holds_the_exact_curve(weighting):
+    envelopes, snapshot = prepared()
+    band = gl.curve_bands(envelopes, snapshot, points=41, draws=200, weighting=weighting)
+    curve = gl.mean_curve(envelopes, snapshot, weighting=weighting).frame
+    exact = evaluate_steps(curve["time"].to_numpy(), curve["value"].to_numpy(), band["time"].to_numpy())
+    assert np.allclose(band["value"], exact, rtol=0, atol=1e-13)
+    assert (band["low"] <= band["value"] + 1e-13).all()
+    assert (band["value"] <= band["high"] + 1e-13).all()
+    assert band["high"].to_numpy()[10] > band["low"].to_numpy()[10]
+    assert band.equals(gl.curve_bands(envelopes, snapshot, points=41, draws=200, weighting=weighting))
+
+
+def test_instances_that_are_alike_leave_no_band():
+    band = gl.curve_bands(*prepared(spread=False), points=11, draws=50)
+    assert np.allclose(band["low"], band["high"], rtol=0, atol=1e-13)
+
+
+def test_band_of_an_attainment_curve():
+    envelopes, snapshot = prepared()
+    band = gl.curve_bands(envelopes, snapshot, goal=0.2, points=11, draws=50)
+    assert band["value"].to_list() == [0.0] * 5 + [1.0] * 6
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95.0])
+def test_a_level_is_a_share(level):
+    with pytest.raises(UsageError, match="level: expected a share"):
+        gl.curve_bands(*prepared(), level=level)
