@@ -28,7 +28,7 @@ class Habit(NamedTuple):
 
 ARMS = {
     "early": Habit(first=0.2, opening=0.45, speed=0.5, floor=0.012),
-    "late": Habit(first=1.2, opening=1.20, speed=0.5, floor=-0.055),
+    "late": Habit(first=0.9, opening=0.90, speed=0.5, floor=-0.085),
     "steady": Habit(first=0.6, opening=0.50, speed=0.36, floor=-0.004),
     "sliced": Habit(first=1.2, opening=0.70, speed=0.5, floor=-0.012),
 }
