@@ -22,8 +22,7 @@ from gapline.envelope import Envelopes
 from gapline.model.tables import RunKey
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
-from gapline.report.drawing import style as style
-from gapline.report.drawing import write_drawing
+from gapline.report.drawing import style, write_drawing
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
 from gapline.report.figures.final_gaps import final_gap_figure

@@ -17,7 +17,8 @@ MOST_POINTS = 2000
 class CurveFigure:
     """What a figure of step curves shows: columns series, time, value (+ low, high), a title and a caption.
 
-    `start` and `end` bound the horizontal axis where they are given; what lies outside is cut off and the caption says so.
+    `start` and `end` bound the horizontal axis where they are given; what lies outside is cut off, and the caption
+    says so. `shares` sets the vertical axis to 0 to 1.
     """
 
     data: pl.DataFrame

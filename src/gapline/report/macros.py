@@ -12,7 +12,7 @@ STUDY = "study"
 
 def study_macros(study: ReportInput, analyses: Analyses, /) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
-    return [*_whole(study), *_arms(study, analyses), *_contrasts(study), *_sensitivity(study, analyses)]
+    return [*_whole(study), *_arms(study, analyses), *_contrasts(study), *_sensitivity(analyses)]
 
 
 def _whole(study: ReportInput) -> list[Macro]:
@@ -72,7 +72,7 @@ def _contrasts(study: ReportInput) -> list[Macro]:
     return macros
 
 
-def _sensitivity(study: ReportInput, analyses: Analyses) -> list[Macro]:
+def _sensitivity(analyses: Analyses) -> list[Macro]:
     counted = [r for r in analyses.metric.reversals if not r.out_of_envelope]
     facts = {
         "panel orderings": f"{analyses.metric.pairs:,}",

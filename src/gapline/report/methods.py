@@ -4,7 +4,6 @@ Every clause is there: what neither the contract nor the data says is marked "no
 """
 
 import tomllib
-from collections.abc import Callable
 from typing import NamedTuple
 
 import polars as pl
@@ -39,11 +38,26 @@ class Clause(NamedTuple):
 def methods_clauses(study: ReportInput, /) -> list[Clause]:
     """Return every clause of the reporting contract, in the order of the paper's section 6.1."""
     contract = None if study.contract is None else Contract.model_validate(tomllib.loads(study.contract))
-    writers: list[Callable[[ReportInput, Contract | None], Clause]] = [
-        _objective, _transform, _validation, _clock, _charged, _horizon, _granularity, _threads, _machine, _reference,
-        _kernel, _weight, _failures, _aggregation, _goals, _uncertainty, _contrasts,
-    ]  # fmt: skip
-    return [*(write(study, contract) for write in writers), _provenance(study)]
+    return [
+        _objective(contract),
+        _transform(study),
+        _validation(study, contract),
+        _clock(study, contract),
+        _charged(contract),
+        _horizon(study),
+        _granularity(study, contract),
+        _threads(study, contract),
+        _machine(study, contract),
+        _reference(study),
+        _kernel(study),
+        _weight(study),
+        _failures(study),
+        _aggregation(study),
+        _goals(study),
+        _uncertainty(study),
+        _contrasts(study),
+        _provenance(study),
+    ]
 
 
 def methods_markdown(study: ReportInput, /) -> str:
@@ -70,14 +84,14 @@ def _undeclared(topic: str, subject: str) -> Clause:
     return Clause(topic, f"{subject}: {NOT_DECLARED}.", declared=False)
 
 
-def _objective(study: ReportInput, contract: Contract | None) -> Clause:
+def _objective(contract: Contract | None) -> Clause:
     if contract is None:
         return _undeclared("objective", "The objective")
     sense = "minimised" if contract.objective.sense == "min" else "maximised"
     return Clause("objective", f"The objective is {contract.objective.name}, {sense}.")
 
 
-def _transform(study: ReportInput, contract: Contract | None) -> Clause:
+def _transform(study: ReportInput) -> Clause:
     name = str(study.envelopes.transform)
     if name == "none":
         return Clause("transform", "Objectives are scored as they are, without a transform.")
@@ -114,13 +128,13 @@ def _clock_words(name: str) -> str:
     return {"wall": "elapsed wall-clock time", "cpu": "CPU time"}.get(name, name)
 
 
-def _charged(study: ReportInput, contract: Contract | None) -> Clause:
+def _charged(contract: Contract | None) -> Clause:
     if contract is None:
         return _undeclared("charged work", "The work charged to the solver")
     return Clause("charged work", f"The clock charges: {contract.time.charged}.")
 
 
-def _horizon(study: ReportInput, contract: Contract | None) -> Clause:
+def _horizon(study: ReportInput) -> Clause:
     runs = study.envelopes.runs
     scored = listing((f"{h:g} s" for h in sorted(runs["horizon"].unique().to_list())), most=5)
     announced = sorted(runs["announced"].drop_nulls().unique().to_list())
@@ -161,7 +175,7 @@ def _machine(study: ReportInput, contract: Contract | None) -> Clause:
     return _undeclared("machine", "The machine class")
 
 
-def _reference(study: ReportInput, contract: Contract | None) -> Clause:
+def _reference(study: ReportInput) -> Clause:
     words = {
         "frozen": "a snapshot frozen before the first run",
         "frozen, declared": "a snapshot declared to be frozen before the runs",
@@ -179,7 +193,7 @@ def _reference(study: ReportInput, contract: Contract | None) -> Clause:
     return Clause("reference", f"Gaps are measured against {parts[0]}.{more}")
 
 
-def _kernel(study: ReportInput, contract: Contract | None) -> Clause:
+def _kernel(study: ReportInput) -> Clause:
     kernel = parse_kernel(study.kernels[0])
     formula = _FORMULAS.get(kernel.code, f"the kernel {kernel.name}")
     if kernel.code is KernelCode.DIMACS:
@@ -191,17 +205,18 @@ def _kernel(study: ReportInput, contract: Contract | None) -> Clause:
     )
     others = f" Other kernels shown: {', '.join(study.kernels[1:])}." if len(study.kernels) > 1 else ""
     return Clause(
-        "kernel", f"The gap is {formula}, {before}; a score is its mean over the horizon, and smaller is better.{others}"
+        "kernel",
+        f"The gap is {formula}, {before}; a score is its mean over the horizon, and smaller is better.{others}",
     )
 
 
-def _weight(study: ReportInput, contract: Contract | None) -> Clause:
+def _weight(study: ReportInput) -> Clause:
     if study.weight == "uniform":
         return Clause("time weight", "Every moment of the horizon counts alike.")
     return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}.")
 
 
-def _failures(study: ReportInput, contract: Contract | None) -> Clause:
+def _failures(study: ReportInput) -> Clause:
     runs = study.envelopes.runs
     rejected, late = int(runs["rejected"].sum()), int(runs["late"].sum())
     empty, broken = int((runs["steps"] == 0).sum()), runs.filter(pl.col("status").is_in(_BROKEN))
@@ -212,15 +227,16 @@ def _failures(study: ReportInput, contract: Contract | None) -> Clause:
     worst = f"scores {kernel.before:g}" if kernel.before is not None else "has no score"
     return Clause(
         "failures",
-        f"Of {runs.height:,} runs with {int(runs['captured'].sum()):,} captured candidates, {rejected:,} candidates were "
-        f"rejected as invalid and {late:,} came after the horizon; they stay out of the envelope and are counted"
-        f"{unreadable}. {_count(broken.height, 'run')} crashed, were killed or were lost; a run that stopped after valid "
-        f"candidates ({held:,} of these) holds its last valid incumbent to the horizon. {_count(empty, 'run')} without any "
-        f"valid candidate: such a run {worst} and stays in every denominator; means of final gaps are over the other runs.",
+        f"Of {runs.height:,} runs with {int(runs['captured'].sum()):,} captured candidates, {rejected:,} candidates "
+        f"were rejected as invalid and {late:,} came after the horizon; they stay out of the envelope and are counted"
+        f"{unreadable}. {_count(broken.height, 'run')} crashed, were killed or were lost; a run that stopped after "
+        f"valid candidates ({held:,} of these) holds its last valid incumbent to the horizon. {_count(empty, 'run')} "
+        f"without any valid candidate: such a run {worst} and stays in every denominator; means of final gaps are "
+        "over the other runs.",
     )
 
 
-def _aggregation(study: ReportInput, contract: Contract | None) -> Clause:
+def _aggregation(study: ReportInput) -> Clause:
     orders = {
         "panel": "over seeds within an instance, then instances within a panel, then panels, each counting alike",
         "instance": "over seeds within an instance, then over instances, each counting alike",
@@ -228,35 +244,38 @@ def _aggregation(study: ReportInput, contract: Contract | None) -> Clause:
     }
     runs = study.envelopes.runs
     seeds = runs.group_by("arm", "instance").len()["len"]
-    low, high = seeds.min(), seeds.max()
-    per = f"{low}" if low == high else f"{low} to {high}"
-    balance = "" if study.summary.balance.complete else " The cells are not complete: " + study.summary.balance.notes()[0]
+    per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
+    balance = (
+        "" if study.summary.balance.complete else " The cells are not complete: " + study.summary.balance.notes()[0]
+    )
     dot = "." if balance else ""
     return Clause(
         "aggregation",
         f"Arithmetic means are taken {orders[study.weighting]}: {_count(runs['arm'].n_unique(), 'arm')}, "
-        f"{_count(runs['instance'].n_unique(), 'instance')} in {_count(runs['panel'].n_unique(), 'panel')}, {per} runs per "
-        f"arm and instance.{balance}{dot}",
+        f"{_count(runs['instance'].n_unique(), 'instance')} in {_count(runs['panel'].n_unique(), 'panel')}, {per} runs "
+        f"per arm and instance.{balance}{dot}",
     )
 
 
-def _goals(study: ReportInput, contract: Contract | None) -> Clause:
+def _goals(study: ReportInput) -> Clause:
     goals = listing((f"{100 * goal:g} %" for goal in study.goals), most=8)
-    return Clause("goals", f"Attainment is reported for raw gaps of {goals}; a run that never attains a goal counts as 0.")
+    return Clause(
+        "goals", f"Attainment is reported for raw gaps of {goals}; a run that never attains a goal counts as 0."
+    )
 
 
-def _uncertainty(study: ReportInput, contract: Contract | None) -> Clause:
+def _uncertainty(study: ReportInput) -> Clause:
     if study.intervals is None:
         return Clause("uncertainty", f"No intervals are given: {study.no_intervals or NOT_DECLARED}.")
     spans = study.intervals
     return Clause(
         "uncertainty",
-        f"{spans.level:.0%} {spans.method} intervals come from {spans.draws:,} bootstrap draws of instances within their "
-        f"panels, seeds attached, shared by all arms (seed {spans.seed}).",
+        f"{spans.level:.0%} {spans.method} intervals come from {spans.draws:,} bootstrap draws of instances within "
+        f"their panels, seeds attached, shared by all arms (seed {spans.seed}).",
     )
 
 
-def _contrasts(study: ReportInput, contract: Contract | None) -> Clause:
+def _contrasts(study: ReportInput) -> Clause:
     if study.contrasts is None:
         return Clause("contrasts", "No contrasts are tested.")
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
@@ -265,8 +284,8 @@ def _contrasts(study: ReportInput, contract: Contract | None) -> Clause:
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
     return Clause(
         "contrasts",
-        f"{_count(len(pairs), 'contrast')} declared beforehand, Holm-adjusted together: {named}; all other differences are "
-        "exploratory.",
+        f"{_count(len(pairs), 'contrast')} declared beforehand, Holm-adjusted together: {named}; all other differences "
+        "are exploratory.",
     )
 
 

@@ -1,7 +1,6 @@
 """`write_report`: everything people look at and paste into their paper, in one directory."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from gapline.report.score_table import score_document
 from gapline.report.tables.analyses import grid_table, health_table, pairs_table, pooled_table
 from gapline.report.tables.instances import instance_table
 from gapline.report.tables.scores import contrast_table, panel_table, run_table, score_table
-from gapline.report.tables.table import Table, to_csv, to_latex, to_markdown
+from gapline.report.tables.table import Table, csv_bytes, to_latex, to_markdown
 from gapline.summary.means import summarise
 
 SCHEMA = "gapline.results/1"
@@ -29,7 +28,12 @@ PAGE, RESULTS = "report.html", "results.json"
 
 
 def write_report(
-    study: ReportInput, directory: str | Path, /, *, tier_two: tuple[str, ...] = (), formats: tuple[str, ...] = FILE_FORMATS
+    study: ReportInput,
+    directory: str | Path,
+    /,
+    *,
+    tier_two: tuple[str, ...] = (),
+    formats: tuple[str, ...] = FILE_FORMATS,
 ) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
@@ -56,7 +60,7 @@ def write_report(
     written += write_tables(study_tables(study, analyses), folder / "tables", head)
     for number, scores in enumerate(study.scores):
         path = folder / "tables" / ("runs.csv" if number == 0 else f"runs-{number + 1}.csv")
-        _write(path, lambda stream, rows=run_table(scores): rows.write_csv(stream, quote_style="non_numeric"))
+        _write(path, csv_bytes(run_table(scores)))
         written.append(path)
     texts = {
         "macros.tex": macro_file(study_macros(study, analyses), head),
@@ -69,9 +73,7 @@ def write_report(
     written.append(write_page(study, folder / PAGE))
     document = results_document(study, analyses)
     document["files"] = {
-        str(path.relative_to(folder).as_posix()): file_digest(path)
-        for path in sorted(written)
-        if path.suffix != ".pdf"
+        str(path.relative_to(folder).as_posix()): file_digest(path) for path in sorted(written) if path.suffix != ".pdf"
     }
     _write_text(folder / RESULTS, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
@@ -120,7 +122,7 @@ def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Pat
     for table in tables:
         _write_text(folder / f"{table.name}.md", to_markdown(table, head))
         _write_text(folder / f"{table.name}.tex", to_latex(table, head))
-        _write(folder / f"{table.name}.csv", lambda stream, data=to_csv(table): stream.write(data))
+        _write(folder / f"{table.name}.csv", csv_bytes(table.frame))
         written += [folder / f"{table.name}.{form}" for form in ("md", "tex", "csv")]
     return written
 
@@ -155,10 +157,9 @@ def _notes(study: ReportInput) -> list[str]:
     return [*study.summary.notes, *study.campaign.diagnostics.notes]
 
 
-def _write(path: Path, write: Callable[[Any], object]) -> None:
-    write_atomically(path, write)
-
-
 def _write_text(path: Path, text: str) -> None:
-    data = text.encode("utf-8")
+    _write(path, text.encode("utf-8"))
+
+
+def _write(path: Path, data: bytes) -> None:
     write_atomically(path, lambda stream: stream.write(data))

@@ -62,14 +62,24 @@ def draw_segments(figure: SegmentFigure, *, width: int = 400) -> Any:
         axis=alt.Axis(labelLimit=320, grid=False),
     )
     title = f"share of runs within {100 * figure.goal:g} % of the reference"
-    lines = alt.Chart(figure.data).mark_line(color="#999", strokeWidth=2).encode(
-        y=y, x=alt.X("attainment:Q", title=title), detail="pair:N"
+    lines = (
+        alt.Chart(figure.data)
+        .mark_line(color="#999", strokeWidth=2)
+        .encode(y=y, x=alt.X("attainment:Q", title=title), detail="pair:N")
     )
-    points = alt.Chart(figure.data).mark_point(filled=True, size=100, opacity=1).encode(
-        y=y,
-        x=alt.X("attainment:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)),
-        color=alt.Color("arm:N", scale=colour, legend=arm_legend(names, width=width + 200, symbolSize=100), title=None),
-        tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
+    points = (
+        alt.Chart(figure.data)
+        .mark_point(filled=True, size=100, opacity=1)
+        .encode(
+            y=y,
+            x=alt.X(
+                "attainment:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
+            ),
+            color=alt.Color(
+                "arm:N", scale=colour, legend=arm_legend(names, width=width + 200, symbolSize=100), title=None
+            ),
+            tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
+        )
     )
     if not figure.data.height:
         nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")

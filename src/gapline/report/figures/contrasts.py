@@ -59,9 +59,7 @@ def draw_contrasts(figure: ContrastFigure, *, width: int = 460) -> Any:
         legend=alt.Legend(orient="bottom", title=None, symbolType="circle", symbolSize=90),
     )
     base = alt.Chart(figure.data).encode(
-        y=alt.Y(
-            "pair:N", sort=figure.data["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=320, grid=False)
-        ),
+        y=alt.Y("pair:N", sort=figure.data["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
         color=kind,
     )
     x_title = "difference of mean scores (a − b)"

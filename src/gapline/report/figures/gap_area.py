@@ -30,12 +30,19 @@ class AreaFigure:
 
 
 def area_figure(
-    envelopes: Envelopes, snapshot: Snapshot, run: RunKey, *, kernel: str | Kernel = "squeezed", policy: str | None = None
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    run: RunKey,
+    *,
+    kernel: str | Kernel = "squeezed",
+    policy: str | None = None,
 ) -> AreaFigure:
     """Return the gap of one run from 0 to its horizon."""
     chosen = parse_kernel(kernel)
     if chosen.before is None:
-        raise UsageError(f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed")
+        raise UsageError(
+            f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed"
+        )
     keys = list(envelopes.runs.select(RUN_KEY).iter_rows())
     if tuple(run) not in keys:
         raise UsageError(f"run {run}: matches none, got {listing((str(RunKey(*key)) for key in keys), most=3)}")
@@ -57,8 +64,8 @@ def area_figure(
         if score < 0
         else f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}",
         caption=(
-            f"{chosen.name} gap against {label_reference(snapshot, envelopes, policy=policy)}; the signed area over the "
-            f"horizon of {horizon:g} s is the score; {len(time)} steps"
+            f"{chosen.name} gap against {label_reference(snapshot, envelopes, policy=policy)}; the signed area over "
+            f"the horizon of {horizon:g} s is the score; {len(time)} steps"
         ),
         value_title=f"{chosen.name} gap",
     )

@@ -44,8 +44,8 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel) -> SweepFigure:
         swaps=pl.DataFrame(rows, schema=schema, orient="row").sort("horizon", "pair"),
         title="The mean score at every horizon: smaller is better",
         caption=(
-            f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of two "
-            f"arms, marked by crosses: {len(rows)}; the solvers were told the full horizon"
+            f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
+            f"two arms, marked by crosses: {len(rows)}; the solvers were told the full horizon"
         ),
         horizon_title="horizon H/Γ" if sweep.relative else "horizon H (s)",
         value_title=f"mean {sweep.kernel} score up to H",

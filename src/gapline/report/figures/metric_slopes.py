@@ -59,7 +59,9 @@ def draw_slopes(figure: SlopeFigure, *, width: int = 520, height: int = 300) -> 
     legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
     scale = alt.Scale(type="log") if figure.log else alt.Scale(zero=False)
     base = alt.Chart(figure.data).encode(
-        x=alt.X("kernel:N", sort=list(figure.kernels), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)),
+        x=alt.X(
+            "kernel:N", sort=list(figure.kernels), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)
+        ),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
         color=alt.Color("arm:N", scale=colour, title=None, legend=legend),
     )

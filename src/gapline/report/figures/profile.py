@@ -26,9 +26,9 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
         if ratio
         else f"Data profile: time to {goal}",
         caption=(
-            f"share of {profiles.instances} instances on which an arm's expected time to a raw gap of {goal} is at most "
-            f"{'x times that of the best arm' if ratio else 'x'}; against {reference}; instances never solved stay in "
-            "the denominator"
+            f"share of {profiles.instances} instances on which an arm's expected time to a raw gap of {goal} is at "
+            f"most {'x times that of the best arm' if ratio else 'x'}; against {reference}; instances never solved "
+            "stay in the denominator"
         ),
         time_title="ratio to the best arm" if ratio else "time (s)",
         value_title="share of instances",

@@ -52,23 +52,29 @@ def draw_shift(figure: ShiftFigure, *, width: int = 460) -> Any:
     )
     y = alt.Y("arm:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=False))
     title = f"pooled {figure.kernel} score"
-    lines = alt.Chart(figure.data).mark_rule(strokeWidth=2, color="#999").encode(
-        y=y, x=alt.X("from:Q", title=title), x2="to:Q"
+    lines = (
+        alt.Chart(figure.data)
+        .mark_rule(strokeWidth=2, color="#999")
+        .encode(y=y, x=alt.X("from:Q", title=title), x2="to:Q")
     )
-    points = alt.Chart(ends).mark_point(filled=True, size=100, opacity=1).encode(
-        y=y,
-        x=alt.X("score:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
-        color=alt.Color(
-            "reference:N",
-            scale=alt.Scale(domain=[figure.before, figure.after], range=["#E69F00", "#0072B2"]),
-            legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
-        ),
-        shape=alt.Shape(
-            "reference:N",
-            scale=alt.Scale(domain=[figure.before, figure.after], range=["circle", "diamond"]),
-            legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
-        ),
-        tooltip=["arm:N", "reference:N", alt.Tooltip("score:Q", format=".6f")],
+    points = (
+        alt.Chart(ends)
+        .mark_point(filled=True, size=100, opacity=1)
+        .encode(
+            y=y,
+            x=alt.X("score:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
+            color=alt.Color(
+                "reference:N",
+                scale=alt.Scale(domain=[figure.before, figure.after], range=["#E69F00", "#0072B2"]),
+                legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
+            ),
+            shape=alt.Shape(
+                "reference:N",
+                scale=alt.Scale(domain=[figure.before, figure.after], range=["circle", "diamond"]),
+                legend=alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100),
+            ),
+            tooltip=["arm:N", "reference:N", alt.Tooltip("score:Q", format=".6f")],
+        )
     )
     chart = alt.layer(lines, points).properties(width=width, height={"step": 34})
     return titled(chart, figure.title, figure.caption, width=width + 160)

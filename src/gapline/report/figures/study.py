@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gapline.model.tables import RunKey
 from gapline.report.analyses import Analyses
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.figures.complementarity import draw_segments, segment_figure
@@ -15,7 +16,6 @@ from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.input import ReportInput
-from gapline.model.tables import RunKey
 from gapline.score.attainment import attainment_curve
 from gapline.score.curve import mean_curve
 from gapline.score.kernels import parse_kernel

@@ -52,31 +52,44 @@ def draw_companion(figure: CompanionFigure) -> Any:
     dash = alt.StrokeDash("series:N", sort=names, scale=alt.Scale(domain=names, range=_DASHES), legend=legend)
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
     equal = f"{figure.ends['score'][0]:.4f}"
-    gaps = alt.Chart(figure.gaps).mark_line(interpolate="step-after", strokeWidth=2.5).encode(
-        x=x, y=alt.Y("value:Q", title="squeezed gap"), color=colour, strokeDash=dash
+    gaps = (
+        alt.Chart(figure.gaps)
+        .mark_line(interpolate="step-after", strokeWidth=2.5)
+        .encode(x=x, y=alt.Y("value:Q", title="squeezed gap"), color=colour, strokeDash=dash)
     )
     left = gaps.properties(width=300, height=230, title=_small(f"(a) area: both scores are {equal}"))
     bars = alt.Chart(figure.ends).encode(
         x=alt.X("series:N", sort=names, title=None, axis=None),
-        y=alt.Y("final_gap:Q", title="raw final gap", axis=alt.Axis(format="%", tickCount=4), scale=alt.Scale(domain=[0, 0.12])),
+        y=alt.Y(
+            "final_gap:Q",
+            title="raw final gap",
+            axis=alt.Axis(format="%", tickCount=4),
+            scale=alt.Scale(domain=[0, 0.12]),
+        ),
     )
     ends = alt.layer(bars.mark_bar(width=34).encode(color=colour), bars.mark_text(dy=-8).encode(text="text:N"))
     middle = ends.properties(width=110, height=230, title=_small("(b) endpoint"))
     panels = [left, middle]
     for letter, goal in zip("cd", GOALS, strict=True):
         mine = figure.attained.filter(pl.col("goal") == goal)
-        curve = alt.Chart(mine).mark_line(interpolate="step-after", strokeWidth=2.5).encode(
-            x=x,
-            y=alt.Y("value:Q", title="attained", axis=alt.Axis(values=[0, 1]), scale=alt.Scale(domain=[-0.05, 1.05])),
-            color=colour,
-            strokeDash=dash,
+        curve = (
+            alt.Chart(mine)
+            .mark_line(interpolate="step-after", strokeWidth=2.5)
+            .encode(
+                x=x,
+                y=alt.Y(
+                    "value:Q", title="attained", axis=alt.Axis(values=[0, 1]), scale=alt.Scale(domain=[-0.05, 1.05])
+                ),
+                color=colour,
+                strokeDash=dash,
+            )
         )
         panels.append(curve.properties(width=190, height=230, title=_small(f"({letter}) within {100 * goal:g} %")))
     return titled(
         alt.hconcat(*panels, spacing=22),
         "Equal scores, different runs: why the score has companions",
-        "two runs against z* = 10 over 30 s whose squeezed gaps have the same area; one is useful at once and stays 10 % "
-        "away, the other reaches the reference",
+        "two runs against z* = 10 over 30 s whose squeezed gaps have the same area; one is useful at once and stays "
+        "10 % away, the other reaches the reference",
         width=840,
     )
 

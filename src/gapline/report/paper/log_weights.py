@@ -13,7 +13,13 @@ from gapline.score.scores import score_grid
 
 CUTOFFS = (0.01, 0.1, 1.0)
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
-_RANGE = {"Run 1": "#000000", "Run 2": "#D55E00", "Run 3": "#0072B2", "early, then flat": "#D55E00", "late, then better": "#0072B2"}
+_RANGE = {
+    "Run 1": "#000000",
+    "Run 2": "#D55E00",
+    "Run 3": "#0072B2",
+    "early, then flat": "#D55E00",
+    "late, then better": "#0072B2",
+}
 _DASH = {"Run 1": [1, 3], "Run 2": [6, 3], "Run 3": [1, 0], "early, then flat": [6, 3], "late, then better": [1, 0]}
 
 
@@ -65,16 +71,20 @@ def draw_early(figure: WeightFigure) -> Any:
     first = min(CUTOFFS)
     # A logarithmic axis has no 0: what holds at 0 is drawn from the smallest cutoff on.
     gaps = figure.gaps.with_columns(pl.col("time").clip(lower_bound=first))
-    x = alt.X("time:Q", title="time (s), logarithmic", scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False),
-              axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"))  # fmt: skip
+    x = alt.X(
+        "time:Q",
+        title="time (s), logarithmic",
+        scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False),
+        axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"),
+    )
     left = _lines(gaps, x, "squeezed gap", interpolate="step-after").properties(
         width=300, height=230, title=_small("(a) gaps on a logarithmic axis")
     )
     return titled(
         alt.hconcat(left, _dots(figure, "(b) scores"), _sweep(figure, "(c) by cutoff, dashed: uniform"), spacing=26),
         "Early weighting: startup counts, and so does the cutoff",
-        "the worked example, squeezed gap; early-log weighs 1/t from a cutoff on; the cutoff shifts every score and turns "
-        "the sign of Run 3",
+        "the worked example, squeezed gap; early-log weighs 1/t from a cutoff on; the cutoff shifts every score and "
+        "turns the sign of Run 3",
         width=860,
     )
 
@@ -86,12 +96,18 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
     for figure, letter, name in ((worked, "a", "the worked example"), (pair, "b", "equal uniform scores")):
         first = min(CUTOFFS)
         remaining = figure.gaps.with_columns(rest=(HORIZON - pl.col("time")).clip(lower_bound=first))
-        x = alt.X("rest:Q", title="time left (s), logarithmic", axis=alt.Axis(values=[0.01, 0.1, 1, 10, 30], format="~g"),
-                  scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False, reverse=True))  # fmt: skip
+        x = alt.X(
+            "rest:Q",
+            title="time left (s), logarithmic",
+            axis=alt.Axis(values=[0.01, 0.1, 1, 10, 30], format="~g"),
+            scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False, reverse=True),
+        )
         left = _lines(remaining, x, "squeezed gap", interpolate="step-after").properties(
             width=300, height=200, title=_small(f"({letter}) {name}")
         )
-        rows.append(alt.hconcat(left, _dots(figure, "scores"), _sweep(figure, "by cutoff, dashed: uniform"), spacing=26))
+        rows.append(
+            alt.hconcat(left, _dots(figure, "scores"), _sweep(figure, "by cutoff, dashed: uniform"), spacing=26)
+        )
     return titled(
         alt.vconcat(*rows, spacing=18).resolve_scale(color="independent", strokeDash="independent"),
         "End weighting: the deadline counts",
@@ -103,19 +119,25 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
 
 def _lines(data: pl.DataFrame, x: Any, title: str, *, interpolate: str) -> Any:
     alt = load_altair()
-    return alt.Chart(data).mark_line(interpolate=interpolate, strokeWidth=2.5, clip=True).encode(
-        x=x, y=alt.Y("value:Q", title=title), color=_colour(data), strokeDash=_dash(data), order="time:Q"
+    return (
+        alt.Chart(data)
+        .mark_line(interpolate=interpolate, strokeWidth=2.5, clip=True)
+        .encode(x=x, y=alt.Y("value:Q", title=title), color=_colour(data), strokeDash=_dash(data), order="time:Q")
     )
 
 
 def _dots(figure: WeightFigure, title: str) -> Any:
     alt = load_altair()
     order = list(dict.fromkeys(figure.scores["weight"].to_list()))
-    chart = alt.Chart(figure.scores).mark_point(filled=True, size=80, opacity=1).encode(
-        x=alt.X("weight:N", sort=order, title=None, axis=alt.Axis(labelAngle=-35)),
-        y=alt.Y("value:Q", title="score"),
-        color=_colour(figure.scores),
-        shape=alt.Shape("series:N", legend=None),
+    chart = (
+        alt.Chart(figure.scores)
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(
+            x=alt.X("weight:N", sort=order, title=None, axis=alt.Axis(labelAngle=-35)),
+            y=alt.Y("value:Q", title="score"),
+            color=_colour(figure.scores),
+            shape=alt.Shape("series:N", legend=None),
+        )
     )
     zero = alt.Chart(alt.Data(values=[{"y": 0}])).mark_rule(color="#444").encode(y="y:Q")
     return alt.layer(zero, chart).properties(width=170, height=200, title=_small(title))
@@ -123,12 +145,22 @@ def _dots(figure: WeightFigure, title: str) -> Any:
 
 def _sweep(figure: WeightFigure, title: str) -> Any:
     alt = load_altair()
-    x = alt.X("cutoff:Q", title="cutoff (s)", scale=alt.Scale(type="log", nice=False),
-              axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"))  # fmt: skip
-    lines = alt.Chart(figure.sweep).mark_line(strokeWidth=2.5).encode(
-        x=x, y=alt.Y("value:Q", title="score"), color=_colour(figure.sweep)
+    x = alt.X(
+        "cutoff:Q",
+        title="cutoff (s)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"),
     )
-    base = alt.Chart(figure.uniform).mark_rule(strokeDash=[4, 3], strokeWidth=1.5).encode(y="value:Q", color=_colour(figure.uniform))
+    lines = (
+        alt.Chart(figure.sweep)
+        .mark_line(strokeWidth=2.5)
+        .encode(x=x, y=alt.Y("value:Q", title="score"), color=_colour(figure.sweep))
+    )
+    base = (
+        alt.Chart(figure.uniform)
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(y="value:Q", color=_colour(figure.uniform))
+    )
     return alt.layer(base, lines).properties(width=220, height=200, title=_small(title))
 
 

@@ -52,18 +52,35 @@ def draw_scale(figure: ScaleFigure) -> Any:
     lines = figure.curve.rename({"squeezed": kinds[0], "tangent": kinds[1]}).unpivot(
         kinds, index="raw", variable_name="line", value_name="gap"
     )
-    x = alt.X("raw:Q", title="raw gap g = (z − z*) / z*", axis=alt.Axis(format="%", tickCount=8), scale=alt.Scale(nice=False))
-    y = alt.Y("gap:Q", title="squeezed gap ρ", scale=alt.Scale(domain=[-1, 1]))
-    band = alt.Chart(figure.curve).mark_area(color="#bbb", opacity=0.35, clip=True).encode(
-        x=x, y=alt.Y("squeezed:Q", title="squeezed gap ρ"), y2="tangent:Q"
+    x = alt.X(
+        "raw:Q", title="raw gap g = (z − z*) / z*", axis=alt.Axis(format="%", tickCount=8), scale=alt.Scale(nice=False)
     )
-    curves = alt.Chart(lines).mark_line(strokeWidth=2, clip=True).encode(
-        x=x, y=y,
-        color=alt.Color("line:N", sort=kinds, scale=alt.Scale(domain=kinds, range=["#0072B2", "#D55E00"]),
-                        legend=alt.Legend(orient="bottom", title=None, symbolType="stroke", symbolStrokeWidth=3)),
-        strokeDash=alt.StrokeDash("line:N", sort=kinds, scale=alt.Scale(domain=kinds, range=[[1, 0], [6, 3]]),
-                                  legend=alt.Legend(orient="bottom", title=None)),
-    )  # fmt: skip
+    y = alt.Y("gap:Q", title="squeezed gap ρ", scale=alt.Scale(domain=[-1, 1]))
+    band = (
+        alt.Chart(figure.curve)
+        .mark_area(color="#bbb", opacity=0.35, clip=True)
+        .encode(x=x, y=alt.Y("squeezed:Q", title="squeezed gap ρ"), y2="tangent:Q")
+    )
+    curves = (
+        alt.Chart(lines)
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "line:N",
+                sort=kinds,
+                scale=alt.Scale(domain=kinds, range=["#0072B2", "#D55E00"]),
+                legend=alt.Legend(orient="bottom", title=None, symbolType="stroke", symbolStrokeWidth=3),
+            ),
+            strokeDash=alt.StrokeDash(
+                "line:N",
+                sort=kinds,
+                scale=alt.Scale(domain=kinds, range=[[1, 0], [6, 3]]),
+                legend=alt.Legend(orient="bottom", title=None),
+            ),
+        )
+    )
     points = alt.Chart(figure.landmarks).encode(x="raw:Q", y="squeezed:Q")
     marks = points.mark_point(shape="diamond", filled=True, size=110, color="#000", opacity=1)
     words = points.mark_text(align="left", dx=10, dy=12, fontSize=11).encode(text="text:N")
@@ -86,12 +103,14 @@ def draw_scale(figure: ScaleFigure) -> Any:
     ]
     names = alt.Chart(alt.Data(values=words_of_ruler)).mark_text(align="left", fontSize=12, fontWeight="bold")
     names = names.encode(x=place, y=level, text="t:N")
-    right = alt.layer(base, ticks, upper, lower, names).properties(width=360, height=300, title=_small("(b) one dual ruler"))
+    right = alt.layer(base, ticks, upper, lower, names).properties(
+        width=360, height=300, title=_small("(b) one dual ruler")
+    )
     return titled(
         alt.hconcat(left, right, spacing=40),
         "Raw and squeezed gap",
-        "The squeezed scale is half the raw one near the reference and compresses large gaps; shaded, the departure from "
-        "the tangent",
+        "The squeezed scale is half the raw one near the reference and compresses large gaps; shaded, the "
+        "departure from the tangent",
         width=800,
     )
 
@@ -111,7 +130,9 @@ def shape_figure() -> ShapeFigure:
         ratio = np.linspace(0.05, 3.0, 591)
         if kernel.parameter:
             ratio = np.sort(np.append(ratio, [np.nextafter(kernel.parameter, 0), kernel.parameter]))
-        parts.append(pl.DataFrame({"kernel": [name] * len(ratio), "ratio": ratio, "gap": kernel(ratio, np.ones(len(ratio)))}))
+        parts.append(
+            pl.DataFrame({"kernel": [name] * len(ratio), "ratio": ratio, "gap": kernel(ratio, np.ones(len(ratio)))})
+        )
     return ShapeFigure(pl.concat(parts))
 
 
@@ -127,9 +148,15 @@ def draw_shapes(figure: ShapeFigure) -> Any:
         .encode(
             x=alt.X("ratio:Q", title="objective ratio z / z*", scale=alt.Scale(domain=[0, 3])),
             y=alt.Y("gap:Q", title="instantaneous gap", scale=alt.Scale(domain=[-1, 1.25])),
-            color=alt.Color("kernel:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS[:6])), legend=legend),
-            strokeDash=alt.StrokeDash("kernel:N", sort=names, scale=alt.Scale(domain=names, range=list(DASHES[:6])), legend=legend),
-            strokeWidth=alt.StrokeWidth("kernel:N", sort=names, scale=alt.Scale(domain=names, range=widths), legend=None),
+            color=alt.Color(
+                "kernel:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS[:6])), legend=legend
+            ),
+            strokeDash=alt.StrokeDash(
+                "kernel:N", sort=names, scale=alt.Scale(domain=names, range=list(DASHES[:6])), legend=legend
+            ),
+            strokeWidth=alt.StrokeWidth(
+                "kernel:N", sort=names, scale=alt.Scale(domain=names, range=widths), legend=None
+            ),
         )
     )
     rules = alt.layer(
@@ -139,8 +166,8 @@ def draw_shapes(figure: ShapeFigure) -> Any:
     return titled(
         alt.layer(rules, chart).properties(width=620, height=360),
         "Instantaneous gaps of the compared kernels",
-        "squeezed and maxform are bounded and signed; maxform equals berthold above the reference and raw below it; the "
-        "DIMACS thresholds are flat above θ z*, where an improving run looks like an empty one",
+        "squeezed and maxform are bounded and signed; maxform equals berthold above the reference and raw below "
+        "it; the DIMACS thresholds are flat above θ z*, where an improving run looks like an empty one",
     )
 
 

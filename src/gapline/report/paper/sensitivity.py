@@ -19,5 +19,7 @@ def draw_sensitivity(study: ReportInput, analyses: Analyses, *, source: str) -> 
         shift = shift_figure(analyses.reference, analyses.labels[0], analyses.labels[-1], kernel=kernel)
         panels.append(draw_shift(shift))
     panels.append(draw_segments(segment_figure(analyses.complementarity, study.scores[0])))
-    chart = alt.vconcat(*panels, spacing=34).resolve_scale(color="independent", shape="independent", strokeDash="independent")
+    chart = alt.vconcat(*panels, spacing=34).resolve_scale(
+        color="independent", shape="independent", strokeDash="independent"
+    )
     return titled(chart, "Sensitivity to kernel, reference and companion view", source, width=660)

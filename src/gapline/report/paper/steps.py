@@ -30,4 +30,6 @@ def gap_steps(name: str, trace: Trace, kernel: str) -> pl.DataFrame:
 
 def _frame(name: str, times: list[float], values: list[float]) -> pl.DataFrame:
     schema = {"series": pl.String, "time": pl.Float64, "value": pl.Float64}
-    return pl.DataFrame([(name, float(t), float(v)) for t, v in zip(times, values, strict=True)], schema=schema, orient="row")
+    return pl.DataFrame(
+        [(name, float(t), float(v)) for t, v in zip(times, values, strict=True)], schema=schema, orient="row"
+    )

@@ -37,7 +37,12 @@ def regime_figure(study: ReportInput, *, source: str) -> RegimeFigure:
         entry = study.snapshots[place]
         name = f"{entry.policy} reference: {entry.snapshot.name}"
         curves = mean_curve(
-            study.envelopes, entry.snapshot, kernel=kernel, weighting=study.weighting, relative=study.relative, policy=entry.policy
+            study.envelopes,
+            entry.snapshot,
+            kernel=kernel,
+            weighting=study.weighting,
+            relative=study.relative,
+            policy=entry.policy,
         )
         figure = mean_curve_figure(curves)
         parts.append(figure.data.with_columns(regime=pl.lit(name)))
@@ -51,8 +56,9 @@ def regime_figure(study: ReportInput, *, source: str) -> RegimeFigure:
         scores=pl.DataFrame(scores, schema={"regime": pl.String, "arm": pl.String, "score": pl.Float64}, orient="row"),
         regimes=tuple(names),
         caption=(
-            f"{source}: mean {kernel} gap, {study.weighting}-equal, of the same runs against {digests}; runs with a negative "
-            f"score: {', '.join(map(str, negative))}; values above {HIGHEST:g} are cut off; no comparison of solvers is meant"
+            f"{source}: mean {kernel} gap, {study.weighting}-equal, of the same runs against {digests}; runs with "
+            f"a negative score: {', '.join(map(str, negative))}; values above {HIGHEST:g} are cut off; no "
+            "comparison of solvers is meant"
         ),
         time_title=figure.time_title,
         value_title=figure.value_title,
@@ -71,18 +77,27 @@ def draw_regimes(figure: RegimeFigure, *, width: int = 360, height: int = 260) -
     for letter, regime in zip("ab", figure.regimes, strict=False):
         mine = figure.data.filter(pl.col("regime") == regime)
         y = alt.Y("value:Q", title=figure.value_title, scale=alt.Scale(domain=[low, HIGHEST], nice=False))
-        below = alt.Chart(alt.Data(values=[{"low": low, "zero": 0}])).mark_rect(color="#0072B2", opacity=0.07).encode(
-            y=alt.Y("low:Q", title=figure.value_title), y2="zero:Q"
+        below = (
+            alt.Chart(alt.Data(values=[{"low": low, "zero": 0}]))
+            .mark_rect(color="#0072B2", opacity=0.07)
+            .encode(y=alt.Y("low:Q", title=figure.value_title), y2="zero:Q")
         )
         zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444").encode(y="zero:Q")
-        lines = alt.Chart(mine).mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
-            x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False)),
-            y=y,
-            color=alt.Color("series:N", scale=colour, title=None, legend=legend),
-            strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
+        lines = (
+            alt.Chart(mine)
+            .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
+            .encode(
+                x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False)),
+                y=y,
+                color=alt.Color("series:N", scale=colour, title=None, legend=legend),
+                strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
+            )
         )
         heading = alt.TitleParams(f"({letter}) {regime}", fontSize=12, fontWeight="normal", anchor="start", limit=width)
         panels.append(alt.layer(below, zero, lines).properties(width=width, height=height, title=heading))
     return titled(
-        alt.hconcat(*panels, spacing=30), "The same trajectories under two reference policies", figure.caption, width=2 * width + 60
+        alt.hconcat(*panels, spacing=30),
+        "The same trajectories under two reference policies",
+        figure.caption,
+        width=2 * width + 60,
     )

@@ -19,10 +19,15 @@ def health_table(analyses: Analyses) -> Table:
         for row in frame.iter_rows(named=True)
     ]
     columns = (
-        Column("arm", "Arm", text=True), Column("runs", "Runs"), Column("captured", "Captured"),
-        Column("invalid captured incumbents", "Invalid captured"), Column("invalid terminal solutions", "Invalid terminal"),
-        Column("no valid incumbent", "No valid incumbent"), Column("late", "Late"), Column("crashed or killed", "Crashed"),
-    )  # fmt: skip
+        Column("arm", "Arm", text=True),
+        Column("runs", "Runs"),
+        Column("captured", "Captured"),
+        Column("invalid captured incumbents", "Invalid captured"),
+        Column("invalid terminal solutions", "Invalid terminal"),
+        Column("no valid incumbent", "No valid incumbent"),
+        Column("late", "Late"),
+        Column("crashed or killed", "Crashed"),
+    )
     return Table(
         name="health",
         caption="Completeness after checking",
@@ -66,7 +71,11 @@ def pooled_table(analyses: Analyses) -> Table:
         notes=(
             "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
             "gap scale.",
-            *(("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()),
+            *(
+                ("† out of its envelope: some runs end below the reference.",)
+                if pooled["out_of_envelope"].any()
+                else ()
+            ),
             f"References {digests}.",
         ),
     )
@@ -88,10 +97,13 @@ def pairs_table(analyses: Analyses) -> Table:
     ]
     goal = f"{100 * found.goal:g}"
     columns = (
-        Column("panel", "Panel", text=True), Column("arm a", "Arm A", text=True), Column("arm b", "Arm B", text=True),
-        Column("|Δ score|", r"$|\Delta\Lambda|$"), Column("|Δ final gap|", r"$|\Delta g_{\mathrm{final}}|$"),
+        Column("panel", "Panel", text=True),
+        Column("arm a", "Arm A", text=True),
+        Column("arm b", "Arm B", text=True),
+        Column("|Δ score|", r"$|\Delta\Lambda|$"),
+        Column("|Δ final gap|", r"$|\Delta g_{\mathrm{final}}|$"),
         Column(f"|Δ attainment of {goal} %| (points)", rf"$|\Delta A_{{{goal}\%}}|$"),
-    )  # fmt: skip
+    )
     return Table(
         name="pairs",
         caption="Pairs of arms with similar scores that end elsewhere or reach the goal at other rates",

@@ -82,7 +82,7 @@ def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool) -
         "gap": smallest(block["gap"].to_list(), full),
         "score": smallest(block["score"].to_list(), compared),
     }
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for k, row in enumerate(block.iter_rows(named=True)):
         rows.append(
             (

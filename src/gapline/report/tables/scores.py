@@ -1,6 +1,7 @@
 """The score tables: arms with their means and intervals, panels, contrasts."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -45,7 +46,10 @@ def score_table(study: ReportInput, tier_one: Sequence[str]) -> Table:
     first = study.kernels[0]
     goals = [f"attainment:{goal:g}" for goal in study.goals]
     beaten = bool(study.scores[0].frame["beaten"].any())
-    columns = [Column("arm", "Arm", text=True), *(Column(n, n.capitalize()) for n in ("runs", "empty", "rejected", "late"))]
+    columns = [
+        Column("arm", "Arm", text=True),
+        *(Column(n, n.capitalize()) for n in ("runs", "empty", "rejected", "late")),
+    ]
     cells = [[Cell(arm) for arm in arms]]
     cells += [[Cell(f"{row[name]:,}") for row in rows] for name in ("runs", "empty", "rejected", "late")]
     columns += [kernel_column(first), Column(f"{study.level:.0%} interval", None)]
@@ -108,38 +112,49 @@ def contrast_table(study: ReportInput) -> Table | None:
         return None
     frame = study.contrasts.frame.sort("declared", "a", "b", descending=[True, False, False])
     empties = dict(study.summary.frame.select("arm", "empty").iter_rows())
-    rows = []
-    for row in frame.iter_rows(named=True):
-        sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
-        rows.append(
-            [
-                Cell(row["a"]),
-                Cell(row["b"]),
-                Cell(number(row["mean_a"])),
-                Cell(number(row["mean_b"])),
-                Cell(number(row["difference"]), sure),
-                Cell(interval(row)),
-                Cell("–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"),
-                Cell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
-                Cell(f"{empties.get(row['a'], 0):,}/{empties.get(row['b'], 0):,}"),
-                Cell("declared" if row["declared"] else "exploratory"),
-            ]
-        )
+    parts = []
+    for declared, kind in ((True, "declared"), (False, "exploratory")):
+        rows = [
+            _contrast_row(row, empties) for row in frame.filter(pl.col("declared") == declared).iter_rows(named=True)
+        ]
+        if rows:
+            parts.append((kind, tuple(rows)))
     columns = (
-        Column("a", "A", text=True), Column("b", "B", text=True), Column("mean a", "Mean A"), Column("mean b", "Mean B"),
-        Column("a − b", "A $-$ B"), Column(f"{study.level:.0%} interval"), Column("Holm p", "Holm $p$"),
-        Column("wins/ties/losses"), Column("empty a/b", "empty A/B"), Column("kind", "Kind", text=True),
-    )  # fmt: skip
+        Column("a", "A", text=True),
+        Column("b", "B", text=True),
+        Column("mean a", "Mean A"),
+        Column("mean b", "Mean B"),
+        Column("a − b", "A $-$ B"),
+        Column(f"{study.level:.0%} interval"),
+        Column("Holm p", "Holm $p$"),
+        Column("W/T/L"),
+        Column("empty a/b", "empty A/B"),
+    )
     return Table(
         name="contrasts",
         caption="Differences of mean scores; negative, the first arm is better",
         columns=columns,
-        parts=one_part(rows),
+        parts=tuple(parts),
         frame=frame,
         notes=(
             f"{study.contrasts.caption().capitalize()}; against {study.scores[0].reference}.",
-            "Bold where the interval excludes 0. Wins, ties and losses count instances.",
+            "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
         ),
+    )
+
+
+def _contrast_row(row: dict[str, Any], empties: dict[str, int]) -> tuple[Cell, ...]:
+    sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+    return (
+        Cell(row["a"]),
+        Cell(row["b"]),
+        Cell(number(row["mean_a"])),
+        Cell(number(row["mean_b"])),
+        Cell(number(row["difference"]), sure),
+        Cell(interval(row)),
+        Cell("–" if row["p_holm"] is None else f"{row['p_holm']:.2g}"),
+        Cell(f"{row['wins']}/{row['ties']}/{row['losses']}"),
+        Cell(f"{empties.get(row['a'], 0):,}/{empties.get(row['b'], 0):,}"),
     )
 
 
@@ -157,11 +172,11 @@ def interval(row: dict[str, float | None] | None) -> str:
     """Format two ends, a dash where there are none.
 
     >>> interval({"low": -0.1, "high": 0.25})
-    '-0.10000 to 0.25000'
+    '[-0.10000, 0.25000]'
     """
     if row is None or row["low"] is None:
         return "–"
-    return f"{number(row['low'])} to {number(row['high'])}"
+    return f"[{number(row['low'])}, {number(row['high'])}]"
 
 
 def _kernel_cells(

@@ -1,6 +1,7 @@
 """A table with its numbers and its words: Markdown, CSV and LaTeX come from the same cells."""
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,9 +11,12 @@ import polars as pl
 from gapline.report.latex import comment, escape, number_cell
 from gapline.report.terminal import shown
 
-
-# A table of more columns than this is set smaller and tighter.
-WIDE = 7
+# A table of more letters across than fit on a page of text is set smaller and tighter.
+SIZES = (
+    (75, "\\small"),
+    (90, "\\footnotesize\\setlength{\\tabcolsep}{4pt}"),
+    (math.inf, "\\scriptsize\\setlength{\\tabcolsep}{3pt}"),
+)
 
 
 class Cell(NamedTuple):
@@ -95,10 +99,10 @@ def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def to_csv(table: Table) -> bytes:
+def csv_bytes(frame: pl.DataFrame) -> bytes:
     """Return the numbers in full; text is quoted, so that no cell of it is taken for a formula or a number."""
     stream = io.BytesIO()
-    table.frame.write_csv(stream, quote_style="non_numeric")
+    frame.write_csv(stream, quote_style="non_numeric")
     return stream.getvalue()
 
 
@@ -118,10 +122,9 @@ def _latex_page(
     sides = "".join("l" if column.text else "r" for column in table.columns)
     notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
     label = f"  \\label{{tab:{table.name}}}\n" if first else ""
-    wide = len(table.columns) > WIDE
-    size = "  \\footnotesize\n  \\setlength{\\tabcolsep}{3pt}\n" if wide else "  \\small\n"
+    size = next(size for letters, size in SIZES if _letters(table) <= letters)
     lines = [
-        f"\\begin{{table}}[htbp]\n  \\centering\n{size}",
+        f"\\begin{{table}}[htbp]\n  \\centering\n  {size}\n",
         f"  \\caption{{{caption}.{notes}}}\n{label}",
         f"  \\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n    \\toprule\n",
         "    " + " & ".join(c.latex if c.latex is not None else escape(c.head) for c in table.columns) + " \\\\\n",
@@ -133,13 +136,21 @@ def _latex_page(
         if heading is not None:
             lines.append(f"    \\multicolumn{{{len(table.columns)}}}{{c}}{{{escape(heading)}}} \\\\\n")
         for row in rows:
-            cells = []
+            cells: list[str] = []
             for cell, column in zip(row, table.columns, strict=True):
                 text = escape(cell.text) if column.text else number_cell(cell.text)
                 cells.append(f"\\textbf{{{text}}}" if cell.bold else text)
             lines.append("    " + " & ".join(cells) + " \\\\\n")
     lines.append("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n")
     return "".join(lines)
+
+
+def _letters(table: Table) -> int:
+    """Return the letters of the widest cells of all columns, and two for each space between columns."""
+    widths = [len(column.head) for column in table.columns]
+    for row in table.rows:
+        widths = [max(width, len(cell.text)) for width, cell in zip(widths, row, strict=True)]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _pages(table: Table, most: int) -> list[list[tuple[str | None, tuple[tuple[Cell, ...], ...]]]]:
