@@ -47,6 +47,8 @@ _SPECIAL = {
     "”": "''",
 }
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+# A digest is one long word: it may be broken after every eighth letter.
+_DIGEST = re.compile("[0-9a-f]{64}")
 # Up to here the T1 fonts have what two-byte UTF-8 can ask for.
 _LAST_LATIN = 0x17F
 
@@ -65,7 +67,8 @@ def escape(text: object) -> str:
     >>> print(escape("a_b & 50% of {x}\\"), escape("中"))
     a\_b \& 50\% of \{x\}\textbackslash{} {[}U+4E2D{]}
     """
-    return "".join(_escape_letter(letter) for letter in shown(text))
+    escaped = "".join(_escape_letter(letter) for letter in shown(text))
+    return _DIGEST.sub(lambda found: "\\allowbreak{}".join(re.findall(".{1,8}", found[0])), escaped)
 
 
 def _escape_letter(letter: str) -> str:

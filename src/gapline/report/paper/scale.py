@@ -87,7 +87,7 @@ def draw_scale(figure: ScaleFigure) -> Any:
     left = alt.layer(band, curves, marks, words).properties(width=400, height=300, title=_small("(a) conversion"))
     # Every layer of the ruler has its axes off: Vega-Lite fails on layers that disagree about it.
     place = alt.X("squeezed:Q", axis=None, scale=alt.Scale(domain=[-0.4, 0.55]))
-    level = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1.4, 1.4]))
+    level = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.9, 0.9]))
     marks_of_ruler = figure.ruler.with_columns(
         y=pl.lit(0.0), word=pl.Series([_signed(value, 2) for value in figure.ruler["squeezed"]], dtype=pl.String)
     )
@@ -98,8 +98,8 @@ def draw_scale(figure: ScaleFigure) -> Any:
     upper = ruler.mark_text(dx=16, angle=270, align="left", fontSize=11, color="#D55E00").encode(text="text:N")
     lower = ruler.mark_text(dx=-16, angle=270, align="right", fontSize=11, color="#0072B2").encode(text="word:N")
     words_of_ruler = [
-        {"squeezed": -0.4, "y": 1.3, "t": "raw gap g"},
-        {"squeezed": -0.4, "y": -1.3, "t": "squeezed gap ρ"},
+        {"squeezed": -0.4, "y": 0.6, "t": "raw gap g"},
+        {"squeezed": -0.4, "y": -0.6, "t": "squeezed gap ρ"},
     ]
     names = alt.Chart(alt.Data(values=words_of_ruler)).mark_text(align="left", fontSize=12, fontWeight="bold")
     names = names.encode(x=place, y=level, text="t:N")
