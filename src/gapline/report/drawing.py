@@ -77,6 +77,19 @@ def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
 
 
+def printable(value: Any) -> Any:
+    """Return a specification in which no text, at whatever depth, has an unprintable character.
+
+    >>> printable({"names": ["a" + chr(7)], "size": 3})
+    {'names': ['a\\\\u0007'], 'size': 3}
+    """
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {shown(key): printable(item) for key, item in value.items()}
+    return [printable(item) for item in value] if isinstance(value, list) else value
+
+
 def write_drawing(chart: Any, path: Path) -> None:
     """Write a chart as SVG, PNG or PDF, by the name of the file."""
     form = path.suffix.lstrip(".").lower()
@@ -86,7 +99,8 @@ def write_drawing(chart: Any, path: Path) -> None:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
-    specification = chart.to_dict()
+    # A control character in a name would abort the whole process inside the converter.
+    specification = printable(chart.to_dict())
     if form == "svg":
         data = vl_convert.vegalite_to_svg(specification).encode("utf-8")
     elif form == "png":

@@ -23,9 +23,10 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
+    # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
+    '"': r"\symbol{34}",
+    "'": "{'}",
+    "`": "{`}",
     # Brackets in braces: `\\[` and `\item[` would read them as an argument.
     "[": "{[}",
     "]": "{]}",
@@ -49,8 +50,8 @@ _SPECIAL = {
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 # A digest is one long word: it may be broken after every eighth letter.
 _DIGEST = re.compile("[0-9a-f]{64}")
-# Up to here the T1 fonts have what two-byte UTF-8 can ask for.
-_LAST_LATIN = 0x17F
+# Latin letters that the T1 fonts have.
+_LATIN = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("ĦħĸĿŀŉŦŧſ")
 
 
 class Macro(NamedTuple):
@@ -74,10 +75,9 @@ def escape(text: object) -> str:
 def _escape_letter(letter: str) -> str:
     if letter in _SPECIAL:
         return _SPECIAL[letter]
-    code = ord(letter)
-    if code < 0x7F or 0xC0 <= code <= _LAST_LATIN:
+    if ord(letter) < 0x7F or letter in _LATIN:
         return letter
-    return f"{{[}}U+{code:04X}{{]}}"
+    return f"{{[}}U+{ord(letter):04X}{{]}}"
 
 
 def number_cell(text: str) -> str:
