@@ -78,7 +78,7 @@ def hostile() -> ReportInput:
         for k in (1, 2)
     ]
     campaign = gl.Campaign.from_runs(runs)
-    values = {row: 10.0 for row in campaign.runs["instance"].unique().to_list()}
+    values = dict.fromkeys(campaign.runs["instance"].unique().to_list(), 10.0)
     snapshot = gl.Snapshot.from_values(values, name=HOSTILE[0])
     envelopes = gl.build_envelopes(campaign)
     both = [(snapshot, None), (analysis_snapshot(snapshot, envelopes), "analysis")]

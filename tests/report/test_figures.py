@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from report.report_studies import by_hand, hostile, synthetic, synthetic_analyses
 
 from gapline import figures
 from gapline.errors import UsageError
@@ -23,6 +22,7 @@ from gapline.report.figures.metric_slopes import slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import shift_figure
 from gapline.report.figures.study import study_figures, telling_run
+from report.report_studies import by_hand, hostile, synthetic, synthetic_analyses
 
 
 def test_final_gaps_end_at_the_share_of_runs_that_found_something():

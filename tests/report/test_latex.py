@@ -5,7 +5,6 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report.report_studies import hostile
 
 from gapline.report.analyses import analyse_study
 from gapline.report.latex import Macro, comment, escape, macro_file, macro_names
@@ -13,6 +12,7 @@ from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex
 from gapline.report.tables.table import to_latex
 from gapline.report.write import heading, study_tables
+from report.report_studies import hostile
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 PREAMBLE = r"""\documentclass{article}

@@ -1,7 +1,7 @@
 import pytest
-from report.report_studies import by_hand, synthetic
 
 from gapline.report.methods import NOT_DECLARED, methods_clauses, methods_latex, methods_markdown
+from report.report_studies import by_hand, synthetic
 
 CONTRACT = """
 seeds = [1, 2]

@@ -2,7 +2,6 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from report.report_studies import synthetic
 
 from gapline.report.paper.companion import companion_figure
 from gapline.report.paper.examples import HORIZON, PAIR, REFERENCE
@@ -12,6 +11,7 @@ from gapline.report.paper.synthetic import synthetic_campaign, synthetic_snapsho
 from gapline.report.paper.two_regime import regime_figure
 from gapline.report.paper.worked_example import worked_figure, worked_table
 from gapline.report.paper.write import paper_figures
+from report.report_studies import synthetic
 
 
 def test_the_worked_example_is_the_papers_table():
@@ -114,7 +114,8 @@ def test_the_built_in_campaign_is_the_same_everywhere():
 def test_all_figures_of_the_paper_are_drawn():
     charts = paper_figures(synthetic(), source="a campaign made up")
     assert list(charts) == [
-        "scale-conversion", "gap-shapes", "worked-example", "two-regime", "companion", "metric-sensitivity", "early-log",
+        "scale-conversion", "gap-shapes", "worked-example", "two-regime", "companion", "metric-sensitivity",
+        "early-log",
         "end-log",
     ]  # fmt: skip
     for name in ("two-regime", "metric-sensitivity"):

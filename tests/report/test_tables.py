@@ -3,7 +3,6 @@ import io
 
 import polars as pl
 import pytest
-from report.report_studies import HOSTILE, by_hand, hostile, synthetic, synthetic_analyses
 
 from gapline.report.analyses import analyse_study
 from gapline.report.tables.analyses import grid_table, health_table, pairs_table, pooled_table
@@ -11,6 +10,7 @@ from gapline.report.tables.instances import instance_frame, instance_table
 from gapline.report.tables.scores import contrast_table, panel_table, score_table
 from gapline.report.tables.table import Cell, Column, Table, csv_bytes, one_part, to_latex, to_markdown
 from gapline.report.terminal import number
+from report.report_studies import HOSTILE, by_hand, hostile, synthetic, synthetic_analyses
 
 
 def rows_of(table):

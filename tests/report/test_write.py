@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from report.report_studies import by_hand
 
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.model.store import file_digest
 from gapline.report.write import write_report
+from report.report_studies import by_hand
 
 WRITE = """
 import sys

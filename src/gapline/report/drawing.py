@@ -90,21 +90,25 @@ def printable(value: Any) -> Any:
     return [printable(item) for item in value] if isinstance(value, list) else value
 
 
-def write_drawing(chart: Any, path: Path) -> None:
-    """Write a chart as SVG, PNG or PDF, by the name of the file."""
-    form = path.suffix.lstrip(".").lower()
-    if form not in FILE_FORMATS:
-        raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
+def write_drawing(chart: Any, *paths: Path) -> None:
+    """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
+    forms = [path.suffix.lstrip(".").lower() for path in paths]
+    for path, form in zip(paths, forms, strict=True):
+        if form not in FILE_FORMATS:
+            raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
     try:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
     # A control character in a name would abort the whole process inside the converter.
-    specification = printable(chart.to_dict())
-    if form == "svg":
-        data = vl_convert.vegalite_to_svg(specification).encode("utf-8")
-    elif form == "png":
-        data = vl_convert.vegalite_to_png(specification, scale=2)
-    else:
-        data = vl_convert.vegalite_to_pdf(specification)
+    drawing = vl_convert.vegalite_to_svg(printable(chart.to_dict()))
+    for path, form in zip(paths, forms, strict=True):
+        if form == "svg":
+            data = drawing.encode("utf-8")
+        else:
+            data = vl_convert.svg_to_png(drawing, scale=2) if form == "png" else vl_convert.svg_to_pdf(drawing)
+        _write(path, data)
+
+
+def _write(path: Path, data: bytes) -> None:
     write_atomically(path, lambda stream: stream.write(data))

@@ -105,13 +105,11 @@ def study_tables(study: ReportInput, analyses: Analyses) -> list[Table]:
 def write_figures(charts: dict[str, Any], folder: Path, formats: tuple[str, ...]) -> list[Path]:
     """Write every chart in every format, in the look of the report."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written: list[Path] = []
     for name, chart in charts.items():
-        styled = style(chart)
-        for form in formats:
-            path = folder / f"{name}.{form}"
-            write_drawing(styled, path)
-            written.append(path)
+        paths = [folder / f"{name}.{form}" for form in formats]
+        write_drawing(style(chart), *paths)
+        written += paths
     return written
 
 
