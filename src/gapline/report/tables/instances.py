@@ -48,11 +48,13 @@ def instance_table(study: ReportInput, tier_one: tuple[str, ...]) -> Table:
     """Return the table, a part per panel; the best of each instance is bold."""
     frame = instance_frame(study)
     maximised = study.envelopes.transform.maximises
+    stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
+    digits = 0 if (stated == stated.round()).all() else 2
     parts = []
     for (panel,), group in frame.partition_by("panel", as_dict=True, maintain_order=True).items():
         rows: list[tuple[Cell, ...]] = []
         for block in group.partition_by("instance", maintain_order=True):
-            rows += _block(block, tier_one, maximised=maximised)
+            rows += _block(block, tier_one, maximised=maximised, digits=digits)
         parts.append((f"panel {panel}", tuple(rows)))
     columns = (
         Column("instance", "Instance", text=True), Column("reference", "Reference"), Column("arm", "Arm", text=True),
@@ -72,7 +74,7 @@ def instance_table(study: ReportInput, tier_one: tuple[str, ...]) -> Table:
     )
 
 
-def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool) -> list[tuple[Cell, ...]]:
+def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool, digits: int) -> list[tuple[Cell, ...]]:
     compared = [arm in tier_one for arm in block["arm"]]
     full = [may and empty == 0 for may, empty in zip(compared, block["empty"], strict=True)]
     turn = -1.0 if maximised else 1.0
@@ -87,12 +89,12 @@ def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool) -
         rows.append(
             (
                 Cell(row["instance"] if k == 0 else ""),
-                Cell(_objective(row["reference"]) if k == 0 else ""),
+                Cell(_objective(row["reference"], digits) if k == 0 else ""),
                 Cell(row["arm"]),
                 Cell(f"{row['runs']:,}"),
                 Cell(f"{row['empty']:,}"),
-                Cell(_objective(row["best"]), marks["best"][k]),
-                Cell(_objective(row["mean"]), marks["mean"][k]),
+                Cell(_objective(row["best"], digits), marks["best"][k]),
+                Cell(_objective(row["mean"], max(digits, 1)), marks["mean"][k]),
                 Cell(percent(row["gap"]), marks["gap"][k]),
                 Cell(number(row["score"]), marks["score"][k]),
             )
@@ -100,14 +102,12 @@ def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool) -
     return rows
 
 
-def _objective(value: float | None) -> str:
-    """Format an objective with at most two decimals, as routing papers do; very small and large ones in full.
+def _objective(value: float | None, digits: int) -> str:
+    """Format an objective, as routing papers do; very small and large ones by their leading digits.
 
-    >>> _objective(2345.0), _objective(2345.678), _objective(0.00123)
+    >>> _objective(2345.0, 0), _objective(2345.678, 2), _objective(0.00123, 2)
     ('2345', '2345.68', '0.00123')
     """
     if value is None:
         return "–"
-    if value == 0 or 1 <= abs(value) < 1e9:
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    return f"{value:.6g}"
+    return f"{value:.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"

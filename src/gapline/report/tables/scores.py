@@ -76,7 +76,7 @@ def score_table(study: ReportInput, tier_one: Sequence[str]) -> Table:
         columns=tuple(columns),
         parts=one_part(list(zip(*cells, strict=True))),
         frame=frame.hstack(ends),
-        notes=(_reading(study), *_score_notes(study, tier_one, beaten)),
+        notes=(f"{_sentence(study.summary.caption())}.", *_score_notes(study, tier_one, beaten)),
     )
 
 
@@ -102,7 +102,10 @@ def panel_table(study: ReportInput, tier_one: Sequence[str]) -> Table:
         columns=(Column("panel", "Panel", text=True), *(Column(arm) for arm in arms)),
         parts=one_part(rows),
         frame=summary.frame.sort("panel", "arm"),
-        notes=(_reading(study), "Empty runs in brackets; they score the worst value and stay in the mean."),
+        notes=(
+            f"{_sentence(summary.caption())}.",
+            "Empty runs in brackets; they score the worst value and stay in the mean.",
+        ),
     )
 
 
@@ -137,7 +140,7 @@ def contrast_table(study: ReportInput) -> Table | None:
         parts=tuple(parts),
         frame=frame,
         notes=(
-            f"{study.contrasts.caption().capitalize()}; against {study.scores[0].reference}.",
+            f"{_sentence(study.contrasts.caption())}; against {study.scores[0].reference}.",
             "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
         ),
     )
@@ -165,7 +168,9 @@ def run_table(scores: Scores) -> pl.DataFrame:
         "first_time", "best_raw", *(f"hit:{goal:g}" for goal in scores.goals), "captured", "steps", "rejected", "late",
         "unchecked", "terminal_valid", "beaten", "validation",
     ]  # fmt: skip
-    return scores.frame.select(name for name in keep if name in scores.frame.columns)
+    rows = scores.frame.select(name for name in keep if name in scores.frame.columns)
+    # A goal that was never attained has no time; `inf` would be a number to some readers of CSV and text to others.
+    return rows.with_columns(pl.when(pl.col("^hit:.*$").is_finite()).then(pl.col("^hit:.*$")))
 
 
 def interval(row: dict[str, float | None] | None) -> str:
@@ -188,9 +193,8 @@ def _kernel_cells(
     return bold_best([number(value) for value in values], smallest(values, [may and rankable for may in eligible]))
 
 
-def _reading(study: ReportInput) -> str:
-    text = study.summary.caption()
-    return f"{text[0].upper()}{text[1:]}."
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _score_notes(study: ReportInput, tier_one: Sequence[str], beaten: bool) -> list[str]:
