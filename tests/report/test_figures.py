@@ -10,6 +10,7 @@ from gapline import figures
 from gapline.errors import UsageError
 from gapline.model.tables import RunKey
 from gapline.report.analyses import analyse_study
+from gapline.report.curve_figure import CurveFigure, draw_curves, thinned
 from gapline.report.drawing import arm_scales, style
 from gapline.report.figures.complementarity import segment_figure
 from gapline.report.figures.contrasts import contrast_figure
@@ -173,3 +174,19 @@ def test_titles_say_what_and_captions_under_which_choices():
         assert "gapline" in caption, name
         if name != "health":
             assert study.scores[0].reference.digest[:19] in caption, name
+
+
+def test_long_curves_fit_a_notebook_and_keep_their_ends():
+    """Altair refuses more than 5,000 rows; a campaign of 8,800 runs has a million steps."""
+    parts = [
+        pl.DataFrame({"series": [f"arm {k}"] * 3000, "time": np.arange(3000.0) + k, "value": np.linspace(1, 0, 3000)})
+        for k in range(12)
+    ]
+    thin = thinned(pl.concat(parts))
+    assert thin.height <= 5000
+    ends = thin.group_by("series").agg(first=pl.col("time").min(), last=pl.col("time").max())
+    assert {name: (first, last) for name, first, last in ends.iter_rows()} == {
+        f"arm {k}": (k, 2999.0 + k) for k in range(12)
+    }
+    figure = CurveFigure(thin, "title", "caption", "time", "value")
+    assert figures.style(draw_curves(figure)).to_dict()["layer"]

@@ -9,8 +9,8 @@ from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
 from gapline.score.attainment import AttainmentCurves
 from gapline.score.curve import MeanCurves
 
-# More breakpoints than a screen has pixels do not show; the exact curve is in the CSV.
-MOST_POINTS = 2000
+# More breakpoints than a screen has pixels do not show; the exact curve is in the CSV. Altair takes 5,000 rows.
+MOST_POINTS, MOST_ROWS = 2000, 4900
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def _time_scale(figure: CurveFigure) -> Any:
 def _time_axis(figure: CurveFigure) -> Any:
     alt = load_altair()
     if figure.percent_time:
-        return alt.Axis(format="~%")
-    return alt.Axis(format="~g", tickCount=6) if figure.log_time else alt.Axis()
+        return alt.Axis(format="~%", tickCount=8)
+    return alt.Axis(format="~g", tickCount=6) if figure.log_time else alt.Axis(tickCount=8)
 
 
 def _ends(curves: MeanCurves) -> float:
@@ -120,11 +120,25 @@ def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float) -> pl.DataFrame:
-    """Name the series, thin what no screen can show, and hold the last value to the end."""
+    """Name the series, hold the last value to the end, and thin what no screen can show."""
     pieces = []
     for part in _named(frame, by).partition_by("series", maintain_order=True):
-        stride = max(1, part.height // MOST_POINTS)
-        kept = part.gather_every(stride)
         last = part.tail(1).with_columns(time=pl.lit(end))
-        pieces.append(pl.concat([kept, last]).select("series", "time", "value"))
-    return pl.concat(pieces)
+        pieces.append(pl.concat([part, last]).select("series", "time", "value"))
+    return thinned(pl.concat(pieces))
+
+
+def thinned(data: pl.DataFrame) -> pl.DataFrame:
+    """Leave out breakpoints that no screen can show; the ends of every series stay.
+
+    >>> frame = pl.DataFrame({"series": ["a"] * 6001, "time": range(6001), "value": range(6001)})
+    >>> thinned(frame).height, thinned(frame)["time"][-1]
+    (1501, 6000)
+    """
+    parts = data.partition_by("series", maintain_order=True)
+    most = max(2, min(MOST_POINTS, MOST_ROWS // max(1, len(parts)) - 1))
+    kept = []
+    for part in parts:
+        stride = -(-part.height // most)
+        kept.append(part if stride <= 1 else pl.concat([part[:-1].gather_every(stride), part.tail(1)]))
+    return pl.concat(kept) if kept else data

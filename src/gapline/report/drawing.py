@@ -45,14 +45,14 @@ def arm_scales(names: list[str]) -> tuple[Any, Any]:
     return alt.Scale(domain=names, range=colours), alt.Scale(domain=names, range=dashes)
 
 
-def folded(text: str, most: int = 115) -> list[str]:
-    """Break a text into lines of at most `most` characters, at spaces.
+def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
+    """Break a text into lines of at most `most` characters, at spaces; `last` is added and stays in one piece.
 
-    >>> folded("one two three", most=8)
-    ['one two', 'three']
+    >>> folded("one two three", most=8, last="and four")
+    ['one two', 'three', 'and four']
     """
     lines, line = [], ""
-    for word in text.split(" "):
+    for word in (*text.split(" "), *([last] if last else [])):
         if line and len(line) + len(word) + 1 > most:
             lines.append(line)
             line = word
@@ -66,7 +66,7 @@ def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     alt = load_altair()
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
-    lines = folded(f"{shown(caption)}; gapline {__version__}", most)
+    lines = folded(f"{shown(caption)};", most, last=f"gapline {__version__}")
     return chart.properties(title=alt.TitleParams(folded(shown(title), most * 3 // 4), subtitle=lines))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from gapline.report.curve_figure import CurveFigure
+from gapline.report.curve_figure import CurveFigure, thinned
 from gapline.score.curve import group_rows
 from gapline.score.scores import Scores
 from gapline.score.weighting import run_weights
@@ -38,7 +38,7 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     empty = int((frame["steps"] == 0).sum())
     note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
     return CurveFigure(
-        data=pl.concat(parts),
+        data=thinned(pl.concat(parts)),
         title="Final gaps: further left and higher is better",
         caption=(
             f"share of runs that ended within x of the reference, {weighting}-equal, against {scores.reference}; "

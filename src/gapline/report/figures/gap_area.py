@@ -10,6 +10,7 @@ from gapline.envelope import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.snapshot import Snapshot
+from gapline.report.curve_figure import thinned
 from gapline.report.drawing import load_altair, titled
 from gapline.score.integral import primal_integral
 from gapline.score.kernels import Kernel, parse_kernel
@@ -74,11 +75,12 @@ def area_figure(
 def draw_area(figure: AreaFigure, *, width: int = 620, height: int = 260) -> Any:
     """Draw the gap as steps, the area above zero light and the area below it dark."""
     alt = load_altair()
-    parts = figure.data.select(
+    rows = thinned(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
+    parts = rows.select(
         "time", above=pl.col("gap").clip(lower_bound=0.0), below=pl.col("gap").clip(upper_bound=0.0)
     ).unpivot(["above", "below"], index="time", variable_name="side", value_name="gap")
     shaded = parts.with_columns(side=pl.col("side").replace({"above": ABOVE, "below": BELOW}))
-    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(nice=False))
+    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
     y = alt.Y("gap:Q", title=figure.value_title)
     area = (
         alt.Chart(shaded)
@@ -93,7 +95,7 @@ def draw_area(figure: AreaFigure, *, width: int = 620, height: int = 260) -> Any
             ),
         )
     )
-    line = alt.Chart(figure.data).mark_line(interpolate="step-after", color="#08306b", strokeWidth=2).encode(x=x, y=y)
+    line = alt.Chart(rows).mark_line(interpolate="step-after", color="#08306b", strokeWidth=2).encode(x=x, y=y)
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444").encode(y="zero:Q")
     chart = alt.layer(area, zero, line).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)

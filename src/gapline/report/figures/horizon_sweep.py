@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from gapline.analysis.horizon_sweep import HorizonSweep
+from gapline.report.curve_figure import MOST_ROWS
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
 from gapline.score.reading import ReferenceLabel
 
@@ -27,9 +28,10 @@ class SweepFigure:
 
 def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel) -> SweepFigure:
     """Return the exact curves on a fine grid, and every swap where it happens."""
-    grid = sweep.horizon * np.arange(1, POINTS + 1) / POINTS
+    points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
+    grid = sweep.horizon * np.arange(1, points + 1) / points
     data = pl.concat(
-        pl.DataFrame({"arm": [arm] * POINTS, "horizon": grid, "score": curve.at(grid)})
+        pl.DataFrame({"arm": [arm] * points, "horizon": grid, "score": curve.at(grid)})
         for arm, curve in sweep.curves.items()
     )
     rows = [
@@ -58,7 +60,7 @@ def draw_sweep(figure: SweepFigure, *, width: int = 620, height: int = 300) -> A
     names = sorted(figure.data["arm"].unique().to_list())
     colour, dash = arm_scales(names)
     legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
-    x = alt.X("horizon:Q", title=figure.horizon_title, scale=alt.Scale(nice=False))
+    x = alt.X("horizon:Q", title=figure.horizon_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
     lines = (
         alt.Chart(figure.data)
         .mark_line(strokeWidth=2)

@@ -57,7 +57,7 @@ def draw_slopes(figure: SlopeFigure, *, width: int = 520, height: int = 300) -> 
     names = sorted(figure.data["arm"].unique().to_list())
     colour, dash = arm_scales(names)
     legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
-    scale = alt.Scale(type="log") if figure.log else alt.Scale(zero=False)
+    scale = alt.Scale(type="log", nice=False, padding=12) if figure.log else alt.Scale(zero=False)
     base = alt.Chart(figure.data).encode(
         x=alt.X(
             "kernel:N", sort=list(figure.kernels), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)

@@ -3,7 +3,7 @@
 import polars as pl
 
 from gapline.analysis.profiles import Profiles
-from gapline.report.curve_figure import CurveFigure
+from gapline.report.curve_figure import CurveFigure, thinned
 from gapline.score.reading import ReferenceLabel
 
 PERFORMANCE = "performance"
@@ -21,7 +21,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
     ]
     goal = f"{100 * profiles.goal:g} %"
     return CurveFigure(
-        data=pl.concat(parts).select(series="arm", time="x", value="value"),
+        data=thinned(pl.concat(parts).select(series="arm", time="x", value="value")),
         title=f"Performance profile: time to {goal}, further left and higher is better"
         if ratio
         else f"Data profile: time to {goal}",

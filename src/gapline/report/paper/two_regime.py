@@ -87,7 +87,7 @@ def draw_regimes(figure: RegimeFigure, *, width: int = 360, height: int = 260) -
             alt.Chart(mine)
             .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
             .encode(
-                x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False)),
+                x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)),
                 y=y,
                 color=alt.Color("series:N", scale=colour, title=None, legend=legend),
                 strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
