@@ -45,6 +45,7 @@ def confined_primal_integral(
     kernel: str | Kernel = "maxform",
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
 
@@ -70,7 +71,7 @@ def confined_primal_integral(
     references = reference_column(snapshot, envelopes)
     values = _per_run(envelopes, references, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
     name = f"confined primal integral ({chosen.name}, alpha {alpha:g} s)"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def area_over_curve(
@@ -83,6 +84,7 @@ def area_over_curve(
     logarithmic: bool = True,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the area over the convergence curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
 
@@ -105,7 +107,7 @@ def area_over_curve(
     values = _per_run(envelopes, references, mode=1 if logarithmic else 2, a=lower, b=upper)
     scale = "log10" if logarithmic else "linear"
     name = f"area over the convergence curve ({scale} raw gap in [{lower:g}, {upper:g}])"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def time_quality_hypervolume(
@@ -116,6 +118,7 @@ def time_quality_hypervolume(
     worst_gap: float = 1.0,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    policy: str | None = None,
 ) -> Areas:
     """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
 
@@ -130,11 +133,18 @@ def time_quality_hypervolume(
     references = reference_column(snapshot, envelopes)
     values = _per_run(envelopes, references, mode=3, a=worst_gap, b=0.0)
     name = f"hypervolume of the time-quality front (worst gap {worst_gap:g})"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name)
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
 
 
 def _areas(
-    envelopes: Envelopes, snapshot: Snapshot, values: Floats, by: str | Sequence[str], weighting: str, *, what: str
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    values: Floats,
+    by: str | Sequence[str],
+    weighting: str,
+    *,
+    what: str,
+    policy: str | None,
 ) -> Areas:
     groups = [by] if isinstance(by, str) else list(by)
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
@@ -144,7 +154,7 @@ def _areas(
     ]
     schema = {name: envelopes.runs.schema[name] for name in groups} | {"runs": pl.Int64(), "area": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes))
+    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes, policy=policy))
 
 
 def _per_run(
@@ -169,27 +179,24 @@ def _per_run(
 def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, out
 ):
-    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1 and 2 over the curve (log, linear), 3 volume."""
+    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1, 2 over the curve (log, linear), 3 volume."""
     for run in range(low, high):
         end_of_run, reference = horizon[run], references[run]
         begin, stop = first[run], first[run] + count[run]
-        total, lost = 0.0, 0.0
+        total, lost, left = 0.0, 0.0, 1.0
         if mode == 0:
-            start = time[begin] if stop > begin else end_of_run
-            total = b * -math.expm1(-start / a)
+            # One exponential per step: each step's end is the next one's start.
+            left = math.exp(-(time[begin] if stop > begin else end_of_run) / a)
+            total = b * (1.0 - left)
         for k in range(begin, stop):
             now = time[k]
             then = time[k + 1] if k + 1 < stop else end_of_run
             gap = (objective[k] - reference) / reference
             if mode == 0:
-                if code == 0:
-                    gap = gap / (gap + 2.0) if gap < np.inf else 1.0
-                elif code <= 2:
-                    gap = (objective[k] - reference) / max(objective[k], reference)
-                    gap = abs(gap) if code == 2 else gap
-                elif code == 3:
-                    gap = gap if objective[k] < parameter * reference else parameter - 1.0
-                term = gap * math.exp(-now / a) * -math.expm1(-(then - now) / a)
+                gap = _kernel_gap(code, parameter, objective[k], reference)
+                rest = math.exp(-then / a)
+                term = gap * (left - rest)
+                left = rest
             elif mode == 1:
                 clipped = min(max(gap, a), b)
                 term = (1.0 - math.log10(clipped / a) / math.log10(b / a)) * (then - now)
@@ -208,3 +215,14 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
             out[run] = total / (end_of_run * a)
         else:
             out[run] = total / end_of_run
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _kernel_gap(code, parameter, z, reference):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the gap of a built-in kernel; the compiled twin of `gapline.score.kernels` for one candidate."""
+    if code == 0:
+        return (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
+    if code == 3:
+        return (z - reference) / reference if z < parameter * reference else parameter - 1.0
+    gap = (z - reference) / max(z, reference)
+    return abs(gap) if code == 2 else gap

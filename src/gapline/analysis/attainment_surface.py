@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import Events, collect_groups
+from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
@@ -49,8 +49,8 @@ def attainment_surface(
 
     The surface of level p at time t is the ⌈p·n⌉-th smallest gap of the n runs at t. Every run counts alike.
 
-    Missing incumbents: a run without an incumbent has attained nothing, so a surface begins when ⌈p·n⌉ runs have one and
-    has no row where that never happens. Beaten references: gaps below zero continue the surface downwards. Gaps, unlike
+    Missing incumbents: a run without one has attained nothing, so a surface begins when ⌈p·n⌉ runs have one, and
+    has no row if they never do. Beaten references: gaps below zero continue the surface downwards. Gaps, unlike
     objectives, may be pooled over instances; for one instance the surface is that of its objectives, rescaled.
 
     >>> import gapline as gl
@@ -71,9 +71,10 @@ def attainment_surface(
         references = reference_column(snapshot, envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in members], relative=relative)
     frames = []
-    for (key, _), steps in zip(members, events, strict=True):
+    found = in_threads(lambda steps: surfaces(steps, levels), events)
+    for (key, _), steps in zip(members, found, strict=True):
         named = [pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)]
-        for level, (time, gap) in zip(levels, surfaces(steps, levels), strict=True):
+        for level, (time, gap) in zip(levels, steps, strict=True):
             frames.append(
                 pl.DataFrame({"time": time, "gap": gap})
                 .with_columns(pl.lit(float(level)).alias("level"), *named)
@@ -95,21 +96,21 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _walk(runs, run, time, gap, ranks, out_time, out_gap, where):  # type: ignore[no-untyped-def] # pragma: no cover
     """Keep the gaps of all runs sorted while time passes, and note where the wanted order statistics move."""
-    current = np.full(runs, np.inf)
     ordered = np.full(runs, np.inf)
+    owner, place_of = np.arange(runs), np.arange(runs)
     k = 0
     while k < len(time):
         now = time[k]
         while k < len(time) and time[k] == now:
-            old, new = current[run[k]], gap[k]
-            current[run[k]] = new
-            if new < old:
-                # The old value leaves its place and those between move up by one: mostly a short way.
-                place = np.searchsorted(ordered, old)
-                while place > 0 and ordered[place - 1] > new:
-                    ordered[place] = ordered[place - 1]
-                    place -= 1
-                ordered[place] = new
+            # A step passes few other runs, so walking from the run's own place beats searching for the new one.
+            place, new = place_of[run[k]], gap[k]
+            while place > 0 and ordered[place - 1] > new:
+                ordered[place] = ordered[place - 1]
+                owner[place] = owner[place - 1]
+                place_of[owner[place]] = place
+                place -= 1
+            ordered[place] = new
+            owner[place], place_of[run[k]] = run[k], place
             k += 1
         for level in range(len(ranks)):
             value = ordered[ranks[level] - 1]

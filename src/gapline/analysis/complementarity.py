@@ -91,7 +91,7 @@ def complementarity(
     rows = []
     for panel, name in enumerate(cells.panels):
         for one, other in combinations(range(len(cells.arms)), 2):
-            cell = [abs(float(means[one, panel] - means[other, panel])) for means in (score, final, attained)]
+            cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
             if np.isnan(cell[0]):
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(number(value) for value in cell)))

@@ -32,7 +32,13 @@ class RunningTimes(ResultTable):
 
 
 def expected_running_time(
-    envelopes: Envelopes, snapshot: Snapshot, /, *, goals: Sequence[float] = (0.01,), by: str | Sequence[str] = "arm"
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goals: Sequence[float] = (0.01,),
+    by: str | Sequence[str] = "arm",
+    policy: str | None = None,
 ) -> RunningTimes:
     """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
@@ -63,7 +69,9 @@ def expected_running_time(
         "goal": pl.Float64(), "runs": pl.Int64(), "successes": pl.Int64(), "success_rate": pl.Float64(),
         "ert": pl.Float64(), "spent": pl.Float64(),
     }  # fmt: skip
-    return RunningTimes(pl.DataFrame(rows, schema=schema, orient="row"), label_reference(snapshot, envelopes))
+    return RunningTimes(
+        pl.DataFrame(rows, schema=schema, orient="row"), label_reference(snapshot, envelopes, policy=policy)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -91,6 +99,7 @@ def target_ecdf(
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     relative: bool | None = None,
+    policy: str | None = None,
 ) -> TargetEcdf:
     """Return the empirical distribution of hitting times over runs and a grid of goals, every goal alike.
 
@@ -121,7 +130,9 @@ def target_ecdf(
         frames.append(
             pl.DataFrame({"time": times, "value": value}).with_columns(*named).select(*groups, "time", "value")
         )
-    return TargetEcdf(pl.concat(frames), tuple(goals), str(weighting), label_reference(snapshot, envelopes))
+    return TargetEcdf(
+        pl.concat(frames), tuple(goals), str(weighting), label_reference(snapshot, envelopes, policy=policy)
+    )
 
 
 def hits_and_horizons(envelopes: Envelopes, snapshot: Snapshot, goals: Sequence[float]) -> tuple[Floats, Floats]:

@@ -16,10 +16,12 @@ from gapline.model.tables import CARRIED, RUNS, Reason, RunStatus
 from gapline.summary.balance import check_balance
 
 _BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]
-# Columns of `Envelopes.runs` that no one varies on purpose.
+# Columns of `Envelopes.runs` that no one sets on purpose: counted, measured, or the name of something.
 _NO_LADDER = {
     *RUNS, *CARRIED, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid", "best",
-    "best_raw", "best_time", "best_primary", "best_secondary", "best_solution_digest", "tier", "machine",
+    "best_raw", "best_time", "best_primary", "best_secondary", "best_solution_digest", "tier", "machine", "attempts",
+    "cpu_time", "dropped", "elapsed", "exit_code", "foreign_share", "leftover", "load", "peak_memory", "quarantined",
+    "signal",
 }  # fmt: skip
 _MOST_STEPS = 50
 
@@ -30,7 +32,7 @@ class Health(ResultTable):
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
     candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
-    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has the rejections by group and reason.
+    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has rejections by reason.
     """
 
     by: tuple[str, ...]
@@ -83,10 +85,10 @@ def health(campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[st
 
 
 def ladder_columns(runs: pl.DataFrame) -> list[str]:
-    """Name the carried columns that take several values, as a ladder of settings does (slices, threads)."""
+    """Name the carried columns of numbers that take several values, as a ladder of settings does (slices, threads)."""
     found = []
     for name in runs.columns:
-        if name not in _NO_LADDER and not runs[name].dtype.is_nested():
+        if name not in _NO_LADDER and runs[name].dtype.is_numeric():
             steps = runs[name].drop_nulls().n_unique()
             if 1 < steps <= min(_MOST_STEPS, runs.height // 2):
                 found.append(name)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import Events, collect_groups
+from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.reference.snapshot import Snapshot
@@ -44,6 +44,14 @@ class SweepCurve:
         place = np.searchsorted(self.time, h, side="right") - 1
         total = self.area[place] + self.value[place] * (h - self.time[place])
         return np.where(h > 0, total / np.where(h > 0, h, 1.0), self.value[0])
+
+    def log_weighted(self, horizon: float, cutoffs: Sequence[float], *, end: bool) -> Floats:
+        """Return the score at the horizon under `early-log` (or `end-log`) weights, one per cutoff.
+
+        Summed by parts over the mean curve, so that one logarithm per breakpoint serves every cutoff: with F the
+        cumulated weight and W = F(horizon), the score is g_last - Σ Δg·F(t) / W.
+        """
+        return np.asarray(_log_weighted(self.time, self.value, horizon, np.array(cutoffs, np.float64), end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +155,16 @@ def horizon_sweep(
         references = reference_column(snapshot, envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in groups], relative=relative)
     weights = run_weights(envelopes.runs, by=["arm"], weighting=rule)
-    curves = {}
-    for ((name,), rows), steps in zip(groups, events, strict=True):
-        if arms is None or name in arms:
-            curves[str(name)] = sweep_curve(str(name), steps, weights[rows], chosen)
+    wanted = [
+        (str(name), steps, weights[rows])
+        for ((name,), rows), steps in zip(groups, events, strict=True)
+        if arms is None or name in arms
+    ]
+    curves = {curve.arm: curve for curve in in_threads(lambda given: sweep_curve(*given, chosen), wanted)}
     end = 1.0 if relative else float(horizons[0])
-    swaps = {(a, b): find_swaps(curves[a], curves[b], end) for a, b in combinations(curves, 2)}
+    pairs = list(combinations(curves, 2))
+    found = in_threads(lambda pair: find_swaps(curves[pair[0]], curves[pair[1]], end), pairs)
+    swaps = dict(zip(pairs, found, strict=True))
     return HorizonSweep(curves, swaps, end, relative, chosen.name, rule.value)
 
 
@@ -247,3 +259,18 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
         while j + 1 < len(time_b) and time_b[j + 1] <= now:
             j += 1
     return found
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _log_weighted(time, value, horizon, cutoffs, end):  # type: ignore[no-untyped-def] # pragma: no cover
+    totals = np.zeros(len(cutoffs))
+    least = cutoffs.min()
+    logs = np.log(cutoffs)
+    whole = np.log(horizon) - logs
+    for k in range(1, len(time)):
+        drop = value[k] - value[k - 1]
+        here = np.log(max(horizon - time[k] if end else time[k], least))
+        for c in range(len(cutoffs)):
+            spent = min(logs[c] + whole[c] - here, whole[c]) if end else max(here - logs[c], 0.0)
+            totals[c] += drop * spent
+    return value[-1] - totals / whole

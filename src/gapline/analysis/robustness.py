@@ -6,13 +6,15 @@ horizon, the last reference): kernel × reference, time weight with its cutoff, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
+from gapline.analysis.events import in_threads
+from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
 from gapline.score.endpoints import hitting_times
 from gapline.score.integral import integrate_envelopes
@@ -163,13 +165,8 @@ def _choices(
                 left_out.append(f"{label}: does not exist for every run")
             else:
                 choices.append(Choice("kernel", label, readings.pooled(r, k)))
-    references, default = readings.references[reference], readings.kernels[0]
-    shortest = float(envelopes.runs["horizon"].to_numpy().min())
-    for head in ("early-log", "end-log"):
-        for cutoff in cutoffs:
-            weight = parse_weight(f"{head}:{cutoff * shortest:g}")
-            scores = integrate_envelopes(envelopes, references, kernels=[default], weight=weight)[:, 0]
-            choices.append(Choice("weight", weight.name, cells.pooled(cells.instance_means(scores))))
+    references = readings.references[reference]
+    choices += _weight_choices(readings, sweep, references, cutoffs)
     for rule in ("instance", "run"):
         choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(reference, 0, rule)))
     unit = "of the horizon" if sweep.relative else "s"
@@ -183,6 +180,29 @@ def _choices(
         missed = 1.0 - hits[:, k].astype(np.float64)
         choices.append(Choice("goal", f"attainment of {goal:g}", cells.pooled(cells.instance_means(missed))))
     return choices, left_out
+
+
+def _weight_choices(
+    readings: Readings, sweep: HorizonSweep, references: Floats, cutoffs: Sequence[float]
+) -> list[Choice]:
+    """Judge the arms under logarithmic time; on relative time every run is integrated, as a cutoff is in seconds."""
+    cells, envelopes = readings.cells, readings.envelopes
+    shortest = float(envelopes.runs["horizon"].to_numpy().min())
+    choices = []
+    for head in ("early-log", "end-log"):
+        weights = [parse_weight(f"{head}:{cutoff * shortest:g}") for cutoff in cutoffs]
+        seconds = [weight.cutoff for weight in weights]
+        if sweep.relative:
+            pooled = []
+            for weight in weights:
+                scores = integrate_envelopes(envelopes, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
+                pooled.append(cells.pooled(cells.instance_means(scores)))
+        else:
+            curves = [sweep.curves[arm] for arm in cells.arms]
+            weigh = partial(SweepCurve.log_weighted, horizon=sweep.horizon, cutoffs=seconds, end=head == "end-log")
+            pooled = list(np.array(in_threads(weigh, curves)).T)
+        choices += [Choice("weight", weight.name, row) for weight, row in zip(weights, pooled, strict=True)]
+    return choices
 
 
 def _horizon_words(sweep: HorizonSweep, a: str, b: str, better: str | None) -> list[str]:

@@ -26,6 +26,8 @@ COMMANDS = (
     "snapshot",
     "score",
     "curve",
+    "compare",
+    "analyse",
     "report",
     "paper",
     "doctor",

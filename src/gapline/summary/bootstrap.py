@@ -16,7 +16,7 @@ from gapline.model.result_table import ResultTable
 from gapline.score.scores import Scores
 from gapline.score.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, number
-from gapline.summary.draws import draw_counts
+from gapline.summary.draws import draw_sums
 from gapline.summary.intervals import (
     Method,
     acceleration,
@@ -115,8 +115,11 @@ class Bootstrap:
         self.draws, self.seed = draws, seed
         self.counts = self.cells.counts()
         self.means = self.cells.instance_means(column.to_numpy())
-        self._drawn: dict[bytes, Floats] = {}
-        self._whole = self._whole_replicates() if bool(np.all(self.counts > 0)) else None
+        self._whole: Floats | None = None
+        if bool(np.all(self.counts > 0)):
+            everything = np.ones(len(self.cells.units), np.bool_)
+            weights = self.cells.unit_weights(self.weighting, self.counts)
+            self._whole = self._replicates(everything, weights, self.means)
 
     def mean(self, arm: str, /) -> Estimate:
         """Return the pooled mean of one arm."""
@@ -150,26 +153,16 @@ class Bootstrap:
         pooled = np.sum(weights * means, axis=1)
         if self._whole is not None and bool(chosen.all()):
             return pooled, self._whole[:, list(rows)]
-        return pooled, self._combine(self._draw(chosen), weights, means)
+        return pooled, self._replicates(chosen, weights, means)
 
-    def _whole_replicates(self) -> Floats:
-        weights = self.cells.unit_weights(self.weighting, self.counts)
-        counts = self._draw(np.ones(len(self.cells.units), np.bool_))
-        return self._combine(counts, weights, self.means)
-
-    def _combine(self, counts: Floats, weights: Floats, means: Floats) -> Floats:
+    def _replicates(self, chosen: NDArray[np.bool_], weights: Floats, means: Floats) -> Floats:
         """Return draws × rows: the pooled mean of each row of instance means under each draw."""
-        replicates: Floats = counts @ (weights * means).T
+        parts = weights * means
         if self.weighting is Weighting.RUN:
             # Instances with other numbers of runs change the total weight of a draw.
-            replicates = replicates / (counts @ weights.T)
-        return replicates
-
-    def _draw(self, chosen: NDArray[np.bool_]) -> Floats:
-        key = chosen.tobytes()
-        if key not in self._drawn:
-            self._drawn[key] = draw_counts(self.cells.panel[chosen], draws=self.draws, seed=self.seed)
-        return self._drawn[key]
+            parts = np.concatenate([parts, weights])
+        sums = draw_sums(self.cells.panel[chosen], parts.T, draws=self.draws, seed=self.seed)
+        return sums[:, : len(means)] / sums[:, len(means) :] if self.weighting is Weighting.RUN else sums
 
     def _estimate(self, chosen: NDArray[np.bool_], parts: list[tuple[float, int]]) -> Estimate:
         strata = self.cells.panel[chosen]
