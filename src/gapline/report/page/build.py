@@ -81,7 +81,7 @@ def vega_bundle() -> str:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
-    return str(vl_convert.javascript_bundle())
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg, unused-ignore]
 
 
 @cache

@@ -12,8 +12,17 @@ from gapline import __version__
 from gapline.errors import UsageError
 from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.input import ReportInput
-from gapline.report.page.encode import Block, Floats, Grid, Integers, compress, deltas, objective_grid
-from gapline.report.page.encode import time_grid, time_units
+from gapline.report.page.encode import (
+    Block,
+    Floats,
+    Grid,
+    Integers,
+    compress,
+    deltas,
+    objective_grid,
+    time_grid,
+    time_units,
+)
 from gapline.report.page.others import add_other_candidates
 from gapline.score.kernels import KernelCode, parse_kernel
 from gapline.score.reading import reference_column
@@ -87,6 +96,7 @@ def page_data(study: ReportInput) -> PageData:
         "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],
         "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
         "contrastCaption": study.contrasts.caption() if study.contrasts is not None else "",
+        "noIntervals": study.no_intervals,
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": {"steps": steps.columns, "others": others.columns},
     }
@@ -140,9 +150,7 @@ def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
     }
 
 
-def _snapshots(
-    study: ReportInput, cells: Cells, references: list[Floats], grids: list[Grid]
-) -> list[dict[str, Any]]:
+def _snapshots(study: ReportInput, cells: Cells, references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
     found = []
     for entry, column in zip(study.snapshots, references, strict=True):
         # A run that equals its reference has to equal it on a rounded grid too.

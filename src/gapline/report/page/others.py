@@ -9,7 +9,7 @@ from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.report.input import ReportInput
 from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, zigzag
 
-# What the page can hold beside the steps; a run keeps its rejected and late candidates before those that do not improve.
+# What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
 MOST_CANDIDATES = 100_000
 LEAST_PER_RUN = 5
 
@@ -70,7 +70,8 @@ def scored_objectives(study: ReportInput) -> Floats:
 
 def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bool_]:
     trusted = unchecked is Unchecked.TRUST_SOLVER
-    return (verdict == VerdictCode.VALID) | (trusted & (verdict == VerdictCode.UNCHECKED))
+    accepted: NDArray[np.bool_] = verdict == VerdictCode.VALID
+    return accepted | (verdict == VerdictCode.UNCHECKED) if trusted else accepted
 
 
 def _improving(time: Floats, values: Floats, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from gapline.errors import listing
 from gapline.model.tables import RunStatus
 from gapline.report.input import ReportInput
 from gapline.report.terminal import number, percent, shown
+from gapline.score.kernels import KernelCode, parse_kernel
 from gapline.summary.cells import TIE
 
 FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)
@@ -21,7 +22,7 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
         "facts": _facts(study),
         "kernels": [kernel["name"] for kernel in head["kernels"]],
         "snapshots": [{"name": shown(e.snapshot.name), "policy": e.policy} for e in study.snapshots],
-        "goals": [{"value": _javascript_number(goal), "text": f"{100 * goal:g} %"} for goal in study.goals],
+        "goals": [f"{100 * goal:g} %" for goal in study.goals],
         "weighting": study.weighting,
         "headline": headline,
         "subline": subline,
@@ -35,17 +36,12 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _javascript_number(value: float) -> str:
-    """Return a number as the browser writes it, so that a choice can be found by its text."""
-    text = repr(float(value))
-    return text.removesuffix(".0")
-
-
 def _facts(study: ReportInput) -> str:
     runs = study.envelopes.runs
     horizons = listing((f"{h:g}" for h in sorted(runs["horizon"].unique())), most=4)
+    panels = runs["panel"].n_unique()
     return (
-        f"{runs['arm'].n_unique()} arms · {runs['instance'].n_unique():,} instances in {runs['panel'].n_unique()} panels · "
+        f"{runs['arm'].n_unique()} arms · {runs['instance'].n_unique():,} instances in {panels} panels · "
         f"{runs.height:,} runs · horizon {horizons} s · validated by {study.envelopes.validation}"
     )
 
@@ -60,19 +56,39 @@ def _headline(study: ReportInput) -> tuple[str, str]:
     kernel = study.kernels[0]
     ranked = [row for row in _ranked(study) if row[kernel] is not None]
     if not ranked:
-        return f"No mean {kernel} score exists here", ""
+        hint = (
+            "Some run has no score: the raw kernel needs it to be feasible at time 0, "
+            "a logarithmic weight needs a horizon beyond its cutoff."
+        )
+        return f"No mean {kernel} score exists here", hint
+    if reason := _unrankable(study):
+        return f"No ranking under {kernel}", reason
     mean = f"mean {kernel} score {number(ranked[0][kernel])}"
     if len(ranked) == 1:
         return f"{shown(ranked[0]['arm'])}: {mean}", "One arm is shown."
     first, second = ranked[0]["arm"], ranked[1]["arm"]
-    words = f"{shown(first)} is ahead of {shown(second)} by {number(ranked[1][kernel] - ranked[0][kernel])}"
+    ahead = f"{shown(first)} is ahead of {shown(second)} by "
     for row in study.contrasts.frame.iter_rows(named=True) if study.contrasts is not None else ():
-        if {row["a"], row["b"]} == {first, second} and row["low"] is not None:
+        if {row["a"], row["b"]} == {first, second}:
+            words = ahead + number(abs(row["difference"]))
+            if abs(row["difference"]) < TIE:
+                words = f"{shown(first)} and {shown(second)} are level"
+            if row["low"] is None:
+                return words, f"{mean}. No interval: {row['reason']}."
             low, high = (row["low"], row["high"]) if row["a"] == first else (-row["high"], -row["low"])
             sure = "excludes 0" if high < 0 else "includes 0: the order is not settled"
             span = f"{low:+.5f} to {high:+.5f}".replace("-", "−")
             return words, f"{mean}. {100 * study.level:g} % interval of the difference {span}, which {sure}."
-    return words, f"{mean}."
+    reason = study.no_intervals or "none was computed"
+    return ahead + number(ranked[1][kernel] - ranked[0][kernel]), f"{mean}. No interval: {reason}."
+
+
+def _unrankable(study: ReportInput) -> str | None:
+    """Say why the declared kernel ranks nothing: Berthold's absolute gap reads an improvement as a loss."""
+    beaten = int(study.scores[0].frame["beaten"].sum())
+    if parse_kernel(study.kernels[0]).code is not KernelCode.BERTHOLD or not beaten:
+        return None
+    return f"berthold is out of its envelope: {beaten:,} runs end below their reference; shown, not ranked"
 
 
 def _cards(study: ReportInput) -> list[dict[str, str]]:
@@ -92,7 +108,8 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
         {
             "title": "What failed",
             "value": f"{int(frame['empty'].sum()):,} empty · {failed:,} crashed",
-            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); {int(frame['rejected'].sum()):,} candidates rejected, "
+            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); "
+            f"{int(frame['rejected'].sum()):,} candidates rejected, "
             f"{int(frame['late'].sum()):,} late",
         },
         {
@@ -110,16 +127,18 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
 
 def _ranking(study: ReportInput) -> dict[str, Any]:
     kernel, goal = study.kernels[0], study.goals[0]
+    means = study.summary.frame[kernel].drop_nulls()
     spans = {}
     if study.intervals is not None:
         spans = {row["arm"]: row for row in study.intervals.frame.iter_rows(named=True)}
     rows = []
-    for rank, row in enumerate(_ranked(study), 1):
+    reason = _unrankable(study)
+    for row in _ranked(study):
         span = spans.get(row["arm"])
         known = span is not None and span["low"] is not None
         rows.append(
             [
-                str(rank),
+                "–" if reason or row[kernel] is None else str(1 + int((means < row[kernel] - TIE).sum())),
                 shown(row["arm"]),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span is not None and known else "–",
@@ -156,9 +175,9 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
     return [
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves are "
-        "recomputed from the steps in this page. Intervals and bands were computed by Python for the declared choice and "
-        "are greyed or hidden under any other.",
+        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
+        "are recomputed from the steps in this page. Intervals and bands were computed by Python for the declared "
+        "choice and are greyed or hidden under any other.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.transform}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that was announced to the solver.",
@@ -166,11 +185,11 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
 
 
 def _provenance(study: ReportInput, head: dict[str, Any]) -> list[tuple[str, str]]:
-    import vl_convert
+    from importlib.metadata import version
 
     return [
         ("gapline", __version__),
-        ("Vega, from vl-convert", str(vl_convert.__version__)),
+        ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
         *((f"{shown(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.snapshots),
     ]

@@ -33,8 +33,10 @@ function colourOf(arm) {
   return colour === "#000000" && look.colours.dark ? "#ffffff" : colour;
 }
 
+// Shifted by one in each round of colours, so that no two of 64 arms look alike.
 function dashOf(arm) {
-  return page.head.dashes[arm % page.head.dashes.length];
+  const { colours, dashes } = page.head;
+  return dashes[(arm + Math.floor(arm / colours.length)) % dashes.length];
 }
 
 // A short piece of the arm's line, for legends and tables.
@@ -53,10 +55,13 @@ function armScales() {
   };
 }
 
-function drawChart(id, spec, onMove = null) {
+// `spec` is the look of a chart, `rows` its datasets by name, `ends` the ends of its axes by name. A chart whose look
+// stays the same is not made again: it gets the new rows and ends, which is many times faster.
+function drawChart(id, spec, rows, ends, onMove) {
   later.delete(id);
-  if (look.boxes[id].near) now.push(embedChart(id, spec, onMove));
-  else later.set(id, () => embedChart(id, spec, onMove));
+  const draw = () => updateChart(id, spec, rows, ends, onMove);
+  if (look.boxes[id].near) now.push(draw());
+  else later.set(id, draw);
 }
 
 // Resolves when everything in sight is drawn.
@@ -82,8 +87,18 @@ function drawLater() {
   });
 }
 
+async function updateChart(id, spec, rows, ends, onMove) {
+  const key = JSON.stringify([spec, Object.keys(rows), look.boxes[id].width, look.colours]);
+  const current = drawn.get(id);
+  if (current?.key !== key || !current.view) return embedChart(id, key, spec, rows, ends, onMove);
+  current.onMove = onMove;
+  for (const [name, values] of Object.entries(rows)) current.view.data(name, values);
+  for (const [name, value] of Object.entries(ends)) current.view.signal(name, value);
+  await current.view.runAsync();
+}
+
 // A drawing that was overtaken by a newer one is thrown away.
-async function embedChart(id, spec, onMove) {
+async function embedChart(id, key, spec, rows, ends, onMove) {
   const box = byId(id);
   const { colours } = look;
   const ticket = (drawn.get(id)?.ticket || 0) + 1;
@@ -97,9 +112,10 @@ async function embedChart(id, spec, onMove) {
         gridColor: colours.grid, domainColor: colours.soft, tickColor: colours.soft, labelColor: colours.soft,
         titleColor: colours.soft, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 170,
       },
-      header: { labelColor: colours.ink },
     },
     ...spec,
+    params: Object.entries(ends).map(([name, value]) => ({ name, value })),
+    datasets: rows,
   };
   const plot = element("div");
   const result = await vegaEmbed(plot, full, {
@@ -109,8 +125,9 @@ async function embedChart(id, spec, onMove) {
   if (current.ticket !== ticket) return result.finalize();
   current.finalize?.();
   box.replaceChildren(plot);
-  drawn.set(id, { ticket, finalize: () => result.finalize() });
-  if (onMove) followPointer(box, result.view, onMove);
+  drawn.set(id, { ticket, key, view: result.view, onMove, finalize: () => result.finalize() });
+  if (spec.encoding?.shape) pointAt(box, result.view, (row) => drawn.get(id).onMove(row));
+  else followPointer(box, result.view, (time) => drawn.get(id).onMove(time));
 }
 
 function clearChart(id, words) {
@@ -123,15 +140,14 @@ function clearChart(id, words) {
 
 // A cursor on the time axis with exact values beside it, for pointer and arrow keys alike.
 function followPointer(box, view, onMove) {
-  const scale = view.scale("x");
-  const [left, right] = scale.range();
+  const [left, right] = view.scale("x").range();
   const origin = view.origin()[0] + view.padding().left;
   const cursor = element("div", { class: "cursor", hidden: true });
   box.append(cursor);
   let place = left;
   const show = (x, clientX, clientY) => {
     place = Math.min(Math.max(x, left), right);
-    const lines = onMove(scale.invert(place));
+    const lines = onMove(view.scale("x").invert(place));
     cursor.hidden = false;
     cursor.style.left = `${origin + place}px`;
     cursor.style.top = `${view.origin()[1] + view.padding().top}px`;
@@ -158,6 +174,15 @@ function followPointer(box, view, onMove) {
   };
 }
 
+// Exact values of the mark under the pointer.
+function pointAt(box, view, onMove) {
+  view.addEventListener("pointermove", (event, item) => {
+    if (item?.mark?.marktype === "symbol") showTip(onMove(item.datum), event.clientX, event.clientY);
+    else byId("tip").hidden = true;
+  });
+  box.onpointerleave = () => (byId("tip").hidden = true);
+}
+
 // Lines are [swatch or null, label, value].
 function showTip(lines, x, y) {
   const tip = byId("tip");
@@ -170,9 +195,33 @@ function showTip(lines, x, y) {
   tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - height - 4))}px`;
 }
 
-function timeAxis({ end, relative, log, low }) {
-  const scale = log ? { type: "log", domain: [low, end], nice: false, clamp: true } : { domain: [0, end], nice: false };
+// Ends of axes are parameters, so that another horizon or kernel needs no new chart.
+const END = (name) => ({ expr: name });
+
+function timeAxis({ relative, log }) {
+  const scale = { type: log ? "log" : "linear", domain: [END("x0"), END("x1")], nice: false, clamp: log };
   return { field: "time", type: "quantitative", scale, title: relative ? "time t/Γ" : "time (s)", axis: { grid: false, tickCount: 6 } };
+}
+
+function gapAxis(title) {
+  return { type: "quantitative", title, axis: { tickCount: 5 }, scale: { domain: [END("y0"), END("y1")], nice: true, zero: false } };
+}
+
+function timeEnds({ end, log, low }) {
+  return { x0: log ? low : 0, x1: end };
+}
+
+// The range of some fields of some rows; never empty, so that an axis always has ends.
+function rangeOf(rows, fields, least = Infinity, most = -Infinity) {
+  for (const row of rows) {
+    for (const field of fields) {
+      if (!Number.isFinite(row[field])) continue;
+      least = Math.min(least, row[field]);
+      most = Math.max(most, row[field]);
+    }
+  }
+  if (!(least <= most)) return [0, 1];
+  return least < most ? [least, most] : [least - 0.05, most + 0.05];
 }
 
 // More breakpoints than pixels do not show: of those in one place the last is drawn.
@@ -207,73 +256,107 @@ function bandRows(bands, clock) {
   return rows;
 }
 
-// Step curves by arm, with their bands where these apply.
-function drawCurves(id, curves, { clock, title, domain, format, bands, description }) {
-  const y = { type: "quantitative", title, axis: { tickCount: 5, format: domain ? "%" : undefined }, scale: domain ? { domain } : { zero: false } };
+// On a linear clock the first moments, when nothing is found yet, would press everything else to the floor: they may
+// leave the figure at its top. A logarithmic clock shows them.
+const FIRST_MOMENTS = 0.01;
+
+// The ends of the gap axis for some step curves, and whether something was cut off.
+function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity) {
+  const from = log ? 0 : FIRST_MOMENTS * end;
+  const seen = spans.filter((row) => row.time >= from);
+  let top = most;
+  for (const curve of curves) {
+    if (!curve.time.length) continue;
+    seen.push({ low: valueAt(curve, Math.max(from, curve.time[0])) });
+    for (let k = 0; k < curve.time.length; k++) {
+      if (curve.time[k] >= from) seen.push({ low: curve.value[k] });
+      if (curve.value[k] > top) top = curve.value[k];
+    }
+  }
+  const [y0, y1] = rangeOf(seen, ["low", "high"], least, most);
+  return { y0, y1, cut: top > y1 + 0.05 * (y1 - y0) };
+}
+
+const CUT_WORDS = " The first moments leave the figure at its top; the logarithmic time axis shows them.";
+
+// Step curves by arm, with their bands where these apply; returns whether something was cut off.
+function drawCurves(id, curves, { clock, title, share, format, bands, description }) {
+  const y = gapAxis(title);
+  if (share) Object.assign(y, { axis: { tickCount: 5, format: "%" }, scale: { ...y.scale, nice: false } });
   const x = timeAxis(clock);
   const { color, strokeDash } = armScales();
-  const layer = [];
-  if (bands) {
-    layer.push({
-      data: { values: bandRows(bands, clock) }, mark: { type: "area", interpolate: "step-after", opacity: 0.16, clip: true },
+  const lines = curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock));
+  const spans = bands ? bandRows(bands, clock) : [];
+  const { y0, y1, cut } = share ? { y0: -0.01, y1: 1.02 } : gapEnds(curves.map(({ curve }) => curve), spans, clock);
+  const layer = [
+    {
+      data: { name: "spans" }, mark: { type: "area", interpolate: "step-after", opacity: 0.16, clip: true },
       encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, color },
-    });
-  }
-  layer.push({
-    data: { values: curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock)) },
-    mark: { type: "line", interpolate: "step-after", strokeWidth: 2, clip: true }, encoding: { x, y: { ...y, field: "value" }, color, strokeDash },
-  });
-  drawChart(id, { height: 300, description, layer }, (time) => [
+    },
+    {
+      data: { name: "lines" }, mark: { type: "line", interpolate: "step-after", strokeWidth: 2, clip: true },
+      encoding: { x, y: { ...y, field: "value" }, color, strokeDash },
+    },
+  ];
+  drawChart(id, { height: 300, description, layer }, { spans, lines }, { ...timeEnds(clock), y0, y1 }, (time) => [
     [null, clock.relative ? "t/Γ" : "time", clock.relative ? formatValue(time, 4) : `${formatValue(time, 5)} s`],
     ...curves.map(({ arm, curve }) => [swatch(arm), page.head.arms[arm], format(valueAt(curve, time))]),
   ]);
+  return cut;
 }
 
-function drawPanels(rows) {
+function drawPanels(points) {
   const { color } = armScales();
   const shape = { field: "arm", type: "nominal", legend: null, scale: { domain: page.head.arms.map((_, arm) => arm) } };
-  const names = [...new Set(rows.map((row) => row.panel))];
+  points = points.map((point) => ({ ...point, panel: visible(point.panel) }));
+  const names = [...new Set(points.map((point) => point.panel))];
+  const [x0, x1] = rangeOf(points, ["value"]);
   drawChart("panel-chart", {
-    height: 26 * names.length + 50, description: "Mean score of each arm in each panel",
-    data: { values: rows }, mark: { type: "point", filled: true, size: 90, opacity: 0.9 },
+    height: 26 * names.length + 50, description: "Mean score of each arm in each panel", data: { name: "points" },
+    mark: { type: "point", filled: true, size: 90, opacity: 0.9 },
     encoding: {
-      y: { field: "panel", type: "nominal", title: null, sort: names, axis: { grid: true, domain: false, ticks: false } },
-      x: { field: "value", type: "quantitative", title: `mean ${page.choice.kernel.name} score`, scale: { zero: false }, axis: { tickCount: 6 } },
+      y: { field: "panel", type: "nominal", title: null, sort: names, scale: { domain: names }, axis: { grid: true, domain: false, ticks: false } },
+      x: { field: "value", type: "quantitative", title: "mean score", scale: { domain: [END("x0"), END("x1")], zero: false, nice: true }, axis: { tickCount: 6 } },
       color, shape,
     },
-  });
+  }, { points }, { x0, x1 }, ({ arm, panel, value }) => [[swatch(arm), `${page.head.arms[arm]} · ${panel}`, formatScore(value, 6)]]);
 }
 
 // The gap of several runs over time, one thin line each.
-function drawRuns(rows, clock) {
+function drawRuns(curves, lines, clock, onMove) {
   const { color, strokeDash } = armScales();
+  const { y0, y1, cut } = gapEnds(curves, [], clock);
   drawChart("instance-chart", {
-    height: 240, description: "Gap of every run on this instance over time", data: { values: rows },
+    height: 240, description: "Gap of every run on this instance over time", data: { name: "lines" },
     mark: { type: "line", interpolate: "step-after", strokeWidth: 1.4, opacity: 0.8, clip: true },
-    encoding: {
-      x: timeAxis(clock), y: { field: "value", type: "quantitative", title: `${page.choice.kernel.name} gap`, axis: { tickCount: 5 } },
-      color, strokeDash, detail: { field: "run" },
-    },
-  });
+    encoding: { x: timeAxis(clock), y: { ...gapAxis("gap"), field: "value" }, color, strokeDash, detail: { field: "run" } },
+  }, { lines }, { ...timeEnds(clock), y0, y1 }, onMove);
+  return cut;
 }
 
 // One run: its gap with the signed area that the score is the mean of, and its rejected candidates.
-function drawRun(steps, marks, clock, onMove) {
+function drawRun(curve, steps, marks, clock, onMove) {
   const { colours } = look;
   const x = timeAxis(clock);
-  const y = { type: "quantitative", title: `${page.choice.kernel.name} gap`, axis: { tickCount: 5 } };
-  const area = (field, colour) => ({
-    data: { values: steps.map((row) => ({ time: row.time, [field]: field === "up" ? Math.max(row.value, 0) : Math.min(row.value, 0), zero: 0 })) },
-    mark: { type: "area", interpolate: "step-after", opacity: 0.18, color: colour, clip: true },
+  const y = gapAxis("gap");
+  const area = (field, color) => ({
+    data: { name: "area" }, mark: { type: "area", interpolate: "step-after", opacity: 0.18, color, clip: true },
     encoding: { x, y: { ...y, field }, y2: { field: "zero" } },
   });
+  const line = { type: "line", interpolate: "step-after", strokeWidth: 2, color: colours.ink, clip: true };
+  const cross = { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true };
+  const { y0, y1, cut } = gapEnds([curve], marks.map(({ time, value }) => ({ time, low: value })), clock, 0, 0);
   drawChart("run-chart", {
     height: 280, description: "Gap of this run over time; crosses mark rejected candidates",
     layer: [
       area("up", colours.above), area("down", colours.below),
-      { data: { values: [{ zero: 0 }] }, mark: { type: "rule", color: colours.soft }, encoding: { y: { ...y, field: "zero" } } },
-      { data: { values: steps }, mark: { type: "line", interpolate: "step-after", strokeWidth: 2, color: colours.ink, clip: true }, encoding: { x, y: { ...y, field: "value" } } },
-      ...(marks.length ? [{ data: { values: marks }, mark: { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true }, encoding: { x, y: { ...y, field: "value" } } }] : []),
+      { data: { name: "axis" }, mark: { type: "rule", color: colours.soft }, encoding: { y: { ...y, field: "zero" } } },
+      { data: { name: "steps" }, mark: line, encoding: { x, y: { ...y, field: "value" } } },
+      { data: { name: "marks" }, mark: cross, encoding: { x, y: { ...y, field: "value" } } },
     ],
-  }, onMove);
+  }, {
+    area: steps.map((row) => ({ time: row.time, up: Math.max(row.value, 0), down: Math.min(row.value, 0), zero: 0 })),
+    axis: [{ zero: 0 }], steps, marks,
+  }, { ...timeEnds(clock), y0, y1 }, onMove);
+  return cut;
 }

@@ -35,6 +35,11 @@ function formatGoal(goal) {
   return formatValue(100 * goal, 6) + " %";
 }
 
+// Control, bidi and other unprintable characters are shown, not obeyed.
+function visible(text) {
+  return String(text).replace(/[\p{C}\p{Z}]/gu, (c) => (c === " " ? c : "\\u" + c.codePointAt(0).toString(16).padStart(4, "0")));
+}
+
 function element(tag, attributes = {}, ...children) {
   const node = tag.startsWith("svg:") ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4)) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -42,7 +47,10 @@ function element(tag, attributes = {}, ...children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  for (const child of children) {
+    if (child instanceof Node) node.append(child);
+    else if (child !== null && child !== undefined) node.append(visible(child));
+  }
   return node;
 }
 

@@ -1,5 +1,7 @@
 // Instances, the runs of one of them, and one run with its candidates.
 
+// More lines than this do not fit a screen.
+const MOST_TIPS = 16;
 const sorting = { column: null, down: false };
 
 function renderInstances(summary) {
@@ -94,7 +96,7 @@ function renderInstance() {
   const { head, runs, reading, choice, steps } = page;
   const unit = shownUnit();
   const here = page.runsOfUnit[unit].filter((r) => !choice.hidden.has(head.arms[runs.arm[r]]));
-  byId("instance-name").textContent = `Runs on ${head.units.name[unit]}`;
+  byId("instance-name").textContent = visible(`Runs on ${head.units.name[unit]}: ${choice.kernel.name} gap`);
   const references = head.snapshots[choice.snapshot];
   fillTable("run-table", [["arm", "text name"], ["seed"], [`${choice.kernel.name} score`], ["final gap"], ["best"], ["first"], ["steps"], ["rejected"], ["late"], ["status", "text"]],
     here.map((r) => {
@@ -107,9 +109,17 @@ function renderInstance() {
       ];
     }), (k) => here[k] === shownRun());
   const certified = references.certified[unit] ? "certified" : "not certified";
-  byId("instance-caption").textContent = `Reference ${formatValue(references.references[unit])}, ${certified}${references.source[unit] ? ", " + references.source[unit] : ""}. Choose a run to see its candidates.`;
-  if (here.length) drawRuns(here.flatMap((r) => gapRows(r, secondsClock(r)).rows), secondsClock(here[0]));
-  else clearChart("instance-chart", "All arms of this instance are hidden.");
+  byId("instance-caption").textContent = visible(`Reference ${formatValue(references.references[unit])}, ${certified}${references.source[unit] ? ", source: " + references.source[unit] : ""}. Choose a run to see its candidates.`);
+  const gaps = here.map((r) => gapRows(r, secondsClock(r)));
+  const lines = gaps.flatMap(({ rows }) => rows);
+  if (lines.length) {
+    const cut = drawRuns(gaps.map(({ curve }) => curve), lines, secondsClock(here[0]), (time) => [
+      [null, "time", `${formatValue(time, 5)} s`],
+      ...here.slice(0, MOST_TIPS).map((r, k) => [swatch(runs.arm[r]), `${head.arms[runs.arm[r]]} · ${runs.seed[r]}`, formatScore(valueAt(gaps[k].curve, time), 6)]),
+      ...(here.length > MOST_TIPS ? [[null, `and ${here.length - MOST_TIPS} more runs`, ""]] : []),
+    ]);
+    if (cut) byId("instance-caption").append(CUT_WORDS);
+  } else clearChart("instance-chart", here.length ? "No run here has a gap under this choice." : "The arms that ran here are hidden.");
   setTools("instance-tools", "runs", () => ({
     header: ["panel", "instance", "arm", "seed", "score", "final_gap", "hit", "goal", "steps", "rejected", "late", "status"],
     rows: here.map((r) => [head.panels[head.units.panel[unit]], head.units.name[unit], head.arms[runs.arm[r]], runs.seed[r], reading.score[r], reading.finalGap[r],
@@ -138,25 +148,30 @@ function renderRun() {
   const { head, runs, reading, choice, steps } = page;
   const run = shownRun();
   if (run === null) {
-    clearChart("run-chart", "All arms of this instance are hidden.");
+    clearChart("run-chart", "The arms that ran on this instance are hidden.");
+    byId("run-name").textContent = "Choose a run above";
+    for (const id of ["run-caption", "run-facts", "candidate-caption", "run-tools"]) byId(id).replaceChildren();
+    fillTable("candidate-table", [], []);
     return;
   }
   const reference = head.snapshots[choice.snapshot].references[runs.unit[run]];
   const clock = secondsClock(run);
   const { curve, rows } = gapRows(run, clock);
   const candidates = candidatesOf(run);
-  byId("run-name").replaceChildren(swatch(runs.arm[run]), ` ${head.arms[runs.arm[run]]} · ${head.units.name[runs.unit[run]]} · seed ${runs.seed[run]}`);
+  byId("run-name").replaceChildren(swatch(runs.arm[run]), visible(` ${head.arms[runs.arm[run]]} · ${head.units.name[runs.unit[run]]} · seed ${runs.seed[run]}`));
   const values = curve.value.filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const marks = candidates.filter((one) => one.verdict === "rejected" && one.time <= reading.horizon[run]).map((one) => {
     const gap = one.objective > 0 ? gapOf(choice.kernel, one.objective, reference) : high;
     return { time: Math.max(one.time, choice.log ? clock.low : 0), value: Math.min(Math.max(gap, low - 0.1), high), reason: one.reason };
   });
-  drawRun(rows, marks, clock, (time) => {
+  let cut = false;
+  if (!rows.length) clearChart("run-chart", "This run has no gap under this choice.");
+  else cut = drawRun(curve, rows, marks, clock, (time) => {
     const near = marks.filter((mark) => Math.abs(mark.time - time) < clock.end / 80).slice(0, 4);
     return [[null, "time", `${formatValue(time, 5)} s`], [null, "gap", formatScore(valueAt(curve, time))], ...near.map((mark) => [null, "rejected", mark.reason])];
   });
-  byId("run-caption").textContent = `The score ${formatScore(reading.score[run])} is the mean of the gap over ${formatValue(reading.horizon[run])} s: the shaded area, counted negative below the reference. Crosses: rejected candidates.`;
+  byId("run-caption").textContent = `The score ${formatScore(reading.score[run])} is the mean of the ${choice.kernel.name} gap over ${formatValue(reading.horizon[run])} s: the shaded area, counted negative below the reference. Crosses: rejected candidates.${cut ? CUT_WORDS : ""}`;
   const facts = [
     ["status", runs.status[run]], ["score", formatScore(reading.score[run])], ["final gap", formatPercent(reading.finalGap[run])],
     ["reference", formatValue(reference)], ["goal reached", Number.isFinite(reading.hit[run]) ? `${formatValue(reading.hit[run], 6)} s` : "never"],

@@ -27,7 +27,7 @@ function renderArms() {
   const { head, choice } = page;
   byId("arms").replaceChildren(...head.arms.map((name, arm) => element("button", {
     type: "button", class: "arm", "aria-pressed": String(!choice.hidden.has(name)), "data-arm": name,
-    title: "Click hides or shows this arm, double-click (or Shift+Enter) shows it alone",
+    title: `${name}: click hides or shows this arm, double-click (or Shift+Enter) shows it alone`,
     on: {
       click: (event) => (event.shiftKey ? isolate(name) : toggle(name)),
       dblclick: () => isolate(name),
@@ -37,7 +37,7 @@ function renderArms() {
         isolate(name);
       },
     },
-  }, swatch(arm), name)));
+  }, swatch(arm), element("span", {}, name))));
 }
 
 function toggle(name) {
@@ -75,7 +75,7 @@ function showControls() {
   const { choice, head } = page;
   byId("kernel").value = choice.kernel.name;
   byId("snapshot").value = String(choice.snapshot);
-  byId("goal").value = String(choice.goal);
+  byId("goal").value = String(head.goals.indexOf(choice.goal));
   byId("weighting").value = choice.weighting;
   byId("scale").value = choice.log ? "log" : "linear";
   const seconds = choice.horizon ?? page.shortest;
@@ -91,12 +91,13 @@ function headlineOf(summary, stale) {
   const { head, choice } = page;
   const [first, second] = summary.ranked;
   if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
-  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "The raw kernel needs every run to be feasible at time 0; choose a bounded kernel."];
+  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
   const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
   if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
   const now = difference(page, choice, summary.score, first.arm, second.arm);
   const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
-  const words = `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
+  const level = Math.abs(now.value) < TIE;
+  const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
   if (stale) return [words, element("span", {}, `${mean}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
   if (!row || row.low === null) return [words, `${mean}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
   const ends = row.a === first.name ? [row.low, row.high] : [-row.high, -row.low];
@@ -107,8 +108,8 @@ function headlineOf(summary, stale) {
 function renderVerdict(summary, stale) {
   const { head, choice } = page;
   const [words, more] = headlineOf(summary, stale);
-  byId("headline").textContent = words;
-  byId("subline").replaceChildren(more);
+  byId("headline").textContent = visible(words);
+  byId("subline").replaceChildren(more instanceof Node ? more : visible(more));
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
   const most = Math.max(...summary.visible.map((row) => row.attained));
@@ -118,7 +119,7 @@ function renderVerdict(summary, stale) {
     card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),
     card("What failed", `${formatCount(sum("empty"))} empty · ${formatCount(sum(failures))} crashed`, `of ${formatCount(sum("runs"))} runs (crashed, killed, out of memory or lost); ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
     card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
-    card("Below the reference", `${formatCount(page.reading.beaten)} runs`, page.reading.beaten ? "improvement, stale value, other instance or defect" : "no run ends below it"),
+    card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),
   );
 }
 
@@ -137,16 +138,17 @@ function renderCurves(summary, stale) {
   const level = formatValue(100 * head.level, 4);
   const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
+  byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;
   if (curves.some(({ curve }) => curve === null)) {
     clearChart("mean-chart", `The mean ${choice.kernel.name} curve does not exist: some run is not feasible at time 0.`);
     byId("mean-caption").replaceChildren(choiceWords());
   } else {
-    drawCurves("mean-chart", curves, {
-      clock, title: `mean ${choice.kernel.name} gap`, format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
+    const cut = drawCurves("mean-chart", curves, {
+      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.`, bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
@@ -154,7 +156,7 @@ function renderCurves(summary, stale) {
   byId("attainment-title").textContent = `Goal attainment: within ${formatGoal(choice.goal)}`;
   const kernelOnly = choice.kernel !== head.kernels[0] && choice.snapshot === 0 && choice.horizon === null && choice.weighting === head.weighting && choice.goal === head.goals[0];
   drawCurves("attainment-chart", shares, {
-    clock, title: "share of runs", domain: [0, 1], format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
+    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
   byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
@@ -189,7 +191,7 @@ function listen() {
   const on = (id, event, listener) => byId(id).addEventListener(event, listener);
   on("kernel", "change", (event) => choose({ kernel: head.kernels.find((kernel) => kernel.name === event.target.value) }));
   on("snapshot", "change", (event) => choose({ snapshot: Number(event.target.value) }));
-  on("goal", "change", (event) => choose({ goal: Number(event.target.value) }));
+  on("goal", "change", (event) => choose({ goal: head.goals[Number(event.target.value)] }));
   on("weighting", "change", (event) => choose({ weighting: event.target.value }));
   on("scale", "change", (event) => choose({ log: event.target.value === "log" }));
   // Three digits: a reader moves the slider to about 12 s, not to 11.988 s.
@@ -202,8 +204,8 @@ function listen() {
   on("instance-filter", "input", () => renderInstances(page.summary));
   on("reset", "click", () => choose(declaredChoice(head)));
   on("copy-link", "click", async (event) => {
-    await navigator.clipboard?.writeText(location.href).catch(() => {});
-    event.target.textContent = "Copied";
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    event.target.textContent = copied ? "Copied" : "Copy the address above";
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
   });
   addEventListener("hashchange", () => {
@@ -222,7 +224,12 @@ function listen() {
 }
 
 async function start() {
-  prepare(await decodePage(page.head));
+  try {
+    prepare(await decodePage(page.head));
+  } catch (error) {
+    byId("mean-caption").textContent = `This browser could not decode the runs (${error}). The numbers above were computed by Python.`;
+    throw error;
+  }
   performance.mark("gapline-decoded");
   page.choice = readHash(page);
   listen();

@@ -115,14 +115,14 @@ function lateCount(page, run, horizon) {
   return { count, atLeast: runs.omitted[run] > 0 };
 }
 
-// Every run under one choice: columns score, finalGap, hit, stop, late, horizon, beaten.
+// Every run under one choice: columns score, finalGap, hit, stop, late, horizon, below (the reference).
 function scoreAll(page, choice) {
   const { head, runs, steps } = page;
   const size = runs.arm.length;
   const references = head.snapshots[choice.snapshot].references;
   const reading = {
     score: new Float64Array(size), finalGap: new Float64Array(size), hit: new Float64Array(size), stop: new Uint32Array(size),
-    late: new Float64Array(size), horizon: new Float64Array(size), lateAtLeast: false, beaten: 0,
+    late: new Float64Array(size), horizon: new Float64Array(size), lateAtLeast: false, below: new Uint8Array(size),
   };
   for (let r = 0; r < size; r++) {
     const horizon = choice.horizon === null ? runs.horizon[r] : Math.min(choice.horizon, runs.horizon[r]);
@@ -136,8 +136,8 @@ function scoreAll(page, choice) {
     reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal);
     const late = lateCount(page, r, horizon);
     reading.late[r] = late.count;
-    reading.lateAtLeast ||= late.atLeast;
-    if (!empty && steps.objective[stop - 1] < reference * (1 - TOLERANCE)) reading.beaten++;
+    if (late.atLeast) reading.lateAtLeast = true;
+    if (!empty && steps.objective[stop - 1] < reference * (1 - TOLERANCE)) reading.below[r] = 1;
   }
   return reading;
 }

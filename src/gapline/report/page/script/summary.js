@@ -58,7 +58,7 @@ function cellMean(page, cells, arm, weighting, chosen) {
     if (!weights[u]) continue;
     const x = cells.sum[arm * cells.units + u];
     if (Number.isNaN(x)) return NaN;
-    infinite ||= !Number.isFinite(x);
+    if (!Number.isFinite(x)) infinite = true;
     total.add(weights[u] * x);
     any = true;
   }
@@ -72,9 +72,9 @@ function ranksOf(means) {
 }
 
 // Why no rank can be given under this choice, or null.
-function unrankable(choice, reading) {
-  if (choice.kernel.code !== KERNEL.BERTHOLD || !reading.beaten) return null;
-  return `berthold is out of its envelope: ${formatCount(reading.beaten)} runs end below their reference; shown, not ranked`;
+function unrankable(choice, below) {
+  if (choice.kernel.code !== KERNEL.BERTHOLD || !below) return null;
+  return `berthold is out of its envelope: ${formatCount(below)} runs end below their reference; shown, not ranked`;
 }
 
 // Everything the tables show, for every arm, hidden or not; ranks are among the visible ones.
@@ -84,7 +84,7 @@ function summariseAll(page, choice, reading) {
   const attained = cellSums(page, (r) => (Number.isFinite(reading.hit[r]) ? 1 : 0));
   const finalGap = cellSums(page, (r) => (reading.stop[r] === steps.first[r] ? null : reading.finalGap[r]));
   const arms = head.arms.map((name, arm) => ({
-    arm, name, runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, statuses: {},
+    arm, name, runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, below: 0, statuses: {},
     score: cellMean(page, score, arm, choice.weighting),
     attained: cellMean(page, attained, arm, choice.weighting),
     finalGap: cellMean(page, finalGap, arm, choice.weighting),
@@ -96,14 +96,16 @@ function summariseAll(page, choice, reading) {
     row.rejected += runs.rejected[r];
     row.unchecked += runs.unchecked[r];
     row.late += reading.late[r];
+    row.below += reading.below[r];
     row.statuses[runs.status[r]] = (row.statuses[runs.status[r]] || 0) + 1;
   }
-  const visible = arms.filter((row) => !choice.hidden.has(row.name));
-  const reason = unrankable(choice, reading);
-  const ranks = ranksOf(visible.map((row) => row.score));
-  visible.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
-  const ranked = [...visible].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
-  return { arms, visible, ranked, score, attained, finalGap, notRanked: reason };
+  const shown = arms.filter((row) => !choice.hidden.has(row.name));
+  const below = shown.reduce((sum, row) => sum + row.below, 0);
+  const reason = unrankable(choice, below);
+  const ranks = ranksOf(shown.map((row) => row.score));
+  shown.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
+  const ranked = [...shown].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
+  return { arms, visible: shown, ranked, score, attained, finalGap, below, notRanked: reason };
 }
 
 // Smaller first, what does not exist last.

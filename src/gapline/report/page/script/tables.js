@@ -43,9 +43,7 @@ function fillTable(id, columns, rows, chosen = () => false) {
 }
 
 function armCell(arm) {
-  const cell = document.createDocumentFragment();
-  cell.append(swatch(arm), page.head.arms[arm]);
-  return cell;
+  return element("span", { class: "arm-cell" }, swatch(arm), page.head.arms[arm]);
 }
 
 function intervalOf(name) {
@@ -79,7 +77,7 @@ function renderRanking(summary, reading, stale) {
   });
   const [low, high] = [Math.min(...shown), Math.max(...shown)];
   const columns = [
-    ["rank"], ["arm", "text name"], [`mean ${choice.kernel.name}`], ["", "text"], [`${level} % interval`], ["final gap"],
+    ["rank"], ["arm", "text name"], [`mean ${choice.kernel.name}`], [element("span", { class: "hidden" }, "drawn"), "text"], [`${level} % interval`], ["final gap"],
     [`≤ ${formatGoal(choice.goal)}`], ["runs"], ["empty"], ["failed"], ["rejected"], ["late"],
   ];
   const rows = summary.ranked.map((row) => {
@@ -112,7 +110,7 @@ function renderRanking(summary, reading, stale) {
 function choiceWords() {
   const { choice, head } = page;
   const horizon = choice.horizon === null ? head.horizonWords : `horizon ${formatValue(choice.horizon)} s`;
-  return `Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`;
+  return visible(`Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`);
 }
 
 function renderContrasts(summary, stale) {
@@ -124,7 +122,7 @@ function renderContrasts(summary, stale) {
   });
   const level = formatValue(100 * head.level, 4);
   const grey = (text) => (stale ? [element("span", { class: "stale", title: stale }, text), "stale"] : text);
-  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["p (Holm)"], ["wins · ties · losses"], ["", "text"]],
+  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["p (Holm)"], ["wins · ties · losses"], ["kind", "text"]],
     rows.map(({ a, b, now, low, high, p, p_holm: holm, declared: named, reason }) => [
       armCell(head.arms.indexOf(a)), armCell(head.arms.indexOf(b)), formatSigned(now.value),
       grey(low === null || low === undefined ? DASH : `${formatSigned(low)} to ${formatSigned(high)}`),
@@ -161,7 +159,9 @@ function renderPanels(summary) {
     rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
   byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.`;
   const points = rows.flatMap((row) => row.means.map((value, k) => ({ panel: row.name, arm: summary.visible[k].arm, value })));
-  drawPanels(points.filter((point) => Number.isFinite(point.value)));
+  const known = points.filter((point) => Number.isFinite(point.value));
+  if (known.length) drawPanels(known);
+  else clearChart("panel-chart", `No mean ${choice.kernel.name} score exists in any panel.`);
   setTools("panels-tools", "panels", () => ({
     header: ["panel", "arm", "mean", "instances"],
     rows: rows.flatMap((row) => row.means.map((value, k) => [row.name, summary.visible[k].name, value, row.instances])),
