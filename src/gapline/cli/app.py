@@ -28,6 +28,8 @@ COMMANDS = (
     "curve",
     "compare",
     "analyse",
+    "report",
+    "paper",
     "doctor",
 )
 
