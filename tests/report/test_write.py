@@ -20,7 +20,7 @@ from gapline.report.paper.synthetic import TIER_TWO
 from gapline.report.paper.write import synthetic_study, write_paper
 from gapline.report.write import write_report
 study = synthetic_study()
-write_report(study, sys.argv[1] + "/results", tier_two=TIER_TWO, formats=("svg", "png"))
+write_report(study, sys.argv[1] + "/results", tier_two=TIER_TWO, formats=("svg", "png", "pdf"))
 write_paper(sys.argv[1] + "/paper", formats=("svg",))
 """
 PLACES = (
@@ -35,9 +35,7 @@ PLACES = (
 )
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory) -> list[Path]:
-    folders = [tmp_path_factory.mktemp(f"place-{k}") for k in range(len(PLACES))]
+def write_everywhere(folders: list[Path]) -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", WRITE, str(folder)],
@@ -51,7 +49,6 @@ def written(tmp_path_factory) -> list[Path]:
     for process in running:
         _, errors = process.communicate()
         assert process.returncode == 0, errors
-    return folders
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -60,36 +57,38 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_another_process_locale_and_time_zone_give_the_same_bytes(written):
-    one, other = map(files, written)
+def test_a_report_is_complete_and_the_same_bytes_in_another_process_locale_and_time_zone(tmp_path):
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    write_everywhere(folders)
+    one, other = map(files, folders)
     assert list(one) == list(other)
-    assert [name for name in one if one[name] != other[name]] == []
+    # PDF is derived from the SVG and carries its moment; everything else is the same.
+    assert [name for name in one if not name.endswith(".pdf") and one[name] != other[name]] == []
+    assert_complete(set(files(folders[0] / "results")))
+    assert_described(folders[0] / "results")
 
 
-def test_everything_is_there(written):
-    names = set(files(written[0] / "results"))
+def assert_complete(names: set[str]) -> None:
     assert {"report.html", "results.json", "macros.tex", "methods.md", "methods.tex", "tables/runs.csv"} <= names
     figures = {name.split("/")[1].split(".")[0] for name in names if name.startswith("figures/")}
     assert len(figures) == 12
-    assert all({f"figures/{name}.svg", f"figures/{name}.png"} <= names for name in figures)
+    assert all(f"figures/{name}.{form}" in names for name in figures for form in ("svg", "png", "pdf"))
     tables = ("scores", "panels", "contrasts", "instances", "health", "pooled", "pairs", "grid")
     assert all(f"tables/{name}.{form}" in names for name in tables for form in ("md", "csv", "tex"))
 
 
-def test_results_name_the_digest_of_every_file_and_the_versions(written):
-    folder = written[0] / "results"
+def assert_described(folder: Path) -> None:
+    """results.json names the digest of every file but the PDFs; digests and version stand inside the files."""
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     listed = document["files"]
-    assert set(listed) == set(files(folder)) - {"results.json"}
+    assert set(listed) == {name for name in files(folder) if name != "results.json" and not name.endswith(".pdf")}
     assert all(file_digest(folder / name) == digest for name, digest in listed.items())
+    assert (folder / "figures" / "health.pdf").read_bytes().startswith(b"%PDF")
     assert document["versions"]["gapline"] == __version__
     assert len(document["readings"]) == 2
     assert {arm["arm"] for arm in document["readings"][0]["arms"]} == {"early", "late", "sliced", "steady"}
-
-
-def test_digests_and_version_stand_inside_the_files(written):
-    folder = written[0] / "results"
-    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     campaign, reference = document["campaign"]["digest"], document["readings"][0]["reference"]["digest"]
     for name in ("tables/scores.tex", "tables/scores.md", "macros.tex", "methods.md"):
         text = (folder / name).read_text(encoding="utf-8")
@@ -99,11 +98,7 @@ def test_digests_and_version_stand_inside_the_files(written):
     assert reference[:19] in (folder / "figures/mean-convergence.svg").read_text(encoding="utf-8")
 
 
-def test_pdf_is_written_and_not_digested(tmp_path):
-    study = by_hand()
-    write_report(study, tmp_path, formats=("pdf",))
-    document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    assert (tmp_path / "figures" / "health.pdf").read_bytes().startswith(b"%PDF")
-    assert not any(name.endswith(".pdf") for name in document["files"])
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(UsageError, match="expected svg, png, pdf, got gif"):
-        write_report(study, tmp_path, formats=("gif",))
+        write_report(by_hand(), tmp_path / "results", formats=("gif",))
+    assert not (tmp_path / "results").exists()
