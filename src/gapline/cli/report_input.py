@@ -60,6 +60,12 @@ def read_report_input(sources: Sequence[str], given: dict[str, Any], choices: di
     )
 
 
+def read_study_input(folder: Path) -> "ReportInput":
+    """Read a study under its contract, with no option given."""
+    nothing: dict[str, Any] = dict.fromkeys((*ACCEPTANCE, *REFERENCES)) | dict.fromkeys((*FILTERS, "snapshots"), ())
+    return read_report_input([str(folder)], {}, nothing | {"allow_unchecked": False})
+
+
 def _contract_options(folder: Path, contract: Any, choices: dict[str, Any]) -> dict[str, Any]:
     """Return the options that the contract answers and the command line does not."""
     found: dict[str, Any] = {}
