@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import gapline as gl
@@ -16,7 +17,7 @@ from gapline.errors import UsageError
 from gapline.report.input import prepare_report
 from gapline.report.page.build import SCRIPTS, build_page, page_script
 from gapline.report.page.data import page_data
-from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates
+from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates, scored_objectives
 from report.page_study import make_campaign, make_study
 
 
@@ -122,6 +123,31 @@ def test_a_study_without_any_candidate_can_be_written(open_page, tmp_path):
     assert [row["rank"] for row in page.table("ranking")] == ["1", "1"]
     page.choose(kernel="raw")
     assert [row["mean raw"] for row in page.table("ranking")] == ["–", "–"]
+
+
+@pytest.mark.parametrize("transform", ["none", "shift:10", "hierarchical:100", "hierarchical:10n"])
+def test_candidates_are_on_the_scale_that_is_scored(transform):
+    runs = pl.DataFrame(
+        {"arm": ["a", "b"], "instance": ["i", "i"], "seed": [1, 1], "horizon": [9.0, 9.0], "size": [7.0, 7.0]}
+    ).with_columns(first=pl.Series([0, 3]), count=pl.Series([3, 2]))
+    secondary = np.array([50.0, 40.0, 30.0, 60.0, 20.0])
+    campaign = gl.Campaign.from_arrays(
+        runs=runs,
+        time=np.array([1.0, 2.0, 3.0, 1.0, 2.0]),
+        objective=secondary,
+        verdict=np.array([1, 0, 1, 1, 1], np.uint8),
+        primary=np.array([3.0, 3.0, 2.0, 3.0, 2.0]),
+        secondary=secondary,
+    )
+    envelopes = gl.build_envelopes(campaign, transform=transform)
+    snapshot = gl.Snapshot.from_entries(
+        {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
+    )
+    study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=10, band_draws=10)
+    scored = scored_objectives(study)
+    assert scored[campaign.verdict == 1].tolist() == envelopes.objective.tolist()
+    references = page_data(study).head["snapshots"][0]["references"]
+    assert references == study.scores[0].frame["reference"].unique().to_list()
 
 
 def test_building_twice_gives_the_same_text():

@@ -270,13 +270,23 @@ def test_runs_that_cannot_be_decoded_leave_pythons_numbers_standing(open_page, p
 
 def test_the_policy_lets_nothing_else_run(page):
     """The page's own policy, not only its escaping, stops an element that somebody smuggled in."""
-    page.page.evaluate(
-        """() => { const node = document.createElement('div');
-                   node.innerHTML = '<img src=x onerror="window.pwned = 1">';
-                   const script = document.createElement('script'); script.textContent = 'window.pwned = 1';
-                   document.body.append(node, script) }"""
+    broken = page.page.evaluate(
+        """async () => {
+             const broken = [];
+             const both = new Promise(done => addEventListener('securitypolicyviolation', event => {
+               broken.push(event.effectiveDirective);
+               if (broken.length === 2) done();
+             }));
+             const node = document.createElement('div');
+             node.innerHTML = '<img src="data:image/png;base64,AAAA" onerror="window.pwned = 1">';
+             const script = document.createElement('script');
+             script.textContent = 'window.pwned = 1';
+             document.body.append(script, node);
+             await both;
+             return broken;
+           }"""
     )
-    page.page.wait_for_timeout(50)
+    assert set(broken) <= {"script-src-elem", "script-src-attr", "img-src"}
     assert page.page.evaluate("() => window.pwned") is None
     assert any("Content Security Policy" in line for line in page.complaints)
     page.complaints.clear()

@@ -1,8 +1,7 @@
-"""From a command line to what a report is made from: shared by `report` and `paper`."""
+"""From a command line to what a report is made from: shared by `report`, `paper` and `demo`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +10,14 @@ if TYPE_CHECKING:
 FILTERS = ("arm", "panel", "instance")
 ACCEPTANCE = ("horizon", "transform", "validation", "allow_unchecked")
 REFERENCES = ("references", "snapshots", "policy")
+# The shared options as they are when none is given.
+NO_OPTIONS: dict[str, Any] = {
+    **dict.fromkeys(FILTERS, ()),
+    **dict.fromkeys(ACCEPTANCE),
+    **dict.fromkeys(REFERENCES),
+    "allow_unchecked": False,
+    "snapshots": (),
+}
 
 
 def read_report_input(sources: Sequence[str], given: dict[str, Any], choices: dict[str, Any]) -> "ReportInput":
@@ -20,62 +27,42 @@ def read_report_input(sources: Sequence[str], given: dict[str, Any], choices: di
     not given). Where a prior snapshot is read, the analysis reading is added, so that both policies can be seen.
     """
     from gapline.cli import sources as reading
+    from gapline.cli.study_defaults import study_defaults
     from gapline.reference.policy import Policy, analysis_snapshot, refuse_unfrozen
-    from gapline.report.choices import ReportChoices, choices_of_contract, contract_of
-    from gapline.report.input import prepare_report
+    from gapline.report.input import DEFAULT_KERNELS, prepare_report
+    from gapline.score.scores import DEFAULT_GOALS
 
-    study = contract_of(sources)
-    defaults = ReportChoices()
-    if study is not None:
-        folder, contract = study
-        defaults = choices_of_contract(folder, contract)
-        choices = choices | _contract_options(folder, contract, choices)
-    chosen = replace(defaults, **{name: value for name, value in given.items() if value is not None})
+    study = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in FILTERS})
-    envelopes = reading.accept(campaign, **{name: choices[name] for name in ACCEPTANCE})
-    picked = reading.choose_references(envelopes, sources, **{name: choices[name] for name in REFERENCES})
+    envelopes = reading.accept(campaign, study, **{name: choices[name] for name in ACCEPTANCE})
+    # The first reading is the prior snapshot's; only a contract that asks for the analysis reading alone gets it alone.
+    prior = study if study.policy == Policy.ANALYSIS else replace(study, policy=None)
+    picked = reading.choose_references(envelopes, sources, prior, **{name: choices[name] for name in REFERENCES})
     snapshots = [(choice.snapshot, choice.policy) for choice in picked]
-    if study is not None and choices["policy"] is None and study[1].reference.policy == "frozen":
+    if choices["policy"] is None and study.policy == Policy.FROZEN:
         # A contract that says frozen and is not gets refused.
         for snapshot, _ in snapshots:
             refuse_unfrozen(snapshot, envelopes.runs)
     if choices["policy"] is None and all(policy != Policy.ANALYSIS for _, policy in snapshots):
         snapshots.append((analysis_snapshot(snapshots[0][0], envelopes), Policy.ANALYSIS.value))
-    present = set(campaign.runs["arm"].to_list())
-    return prepare_report(
-        campaign,
-        envelopes,
-        snapshots,
-        title=chosen.title,
-        kernels=chosen.kernels,
-        weight=chosen.weight,
-        goals=chosen.goals,
-        weighting=chosen.weighting,
+    goals = study.goals or DEFAULT_GOALS
+    # With a goal of 0 in front, the figures would show who found the reference itself.
+    lead = next((goal for goal in goals if goal > 0), goals[0])
+    declared: dict[str, Any] = {
+        "title": study.title or "gapline report",
+        # The others follow, so that a reader can switch to them.
+        "kernels": (*study.kernels, *(kernel for kernel in DEFAULT_KERNELS if kernel not in study.kernels)),
+        "weight": study.weight,
+        "goals": (lead, *(goal for goal in goals if goal != lead)),
+        "weighting": study.weighting,
+        "declared": study.contrasts,
+        "level": study.level,
+        "draws": study.draws,
+        "seed": study.seed,
+    }
+    chosen = declared | {name: value for name, value in given.items() if value is not None}
+    if not given.get("declared"):
         # A contrast of the contract may name an arm that --arm left out.
-        declared=[pair for pair in chosen.declared if present.issuperset(pair) or given.get("declared")],
-        level=chosen.level,
-        draws=chosen.draws,
-        seed=chosen.seed,
-        contract=chosen.contract,
-    )
-
-
-def read_study_input(folder: Path) -> "ReportInput":
-    """Read a study under its contract, with no option given."""
-    nothing: dict[str, Any] = dict.fromkeys((*ACCEPTANCE, *REFERENCES)) | dict.fromkeys((*FILTERS, "snapshots"), ())
-    return read_report_input([str(folder)], {}, nothing | {"allow_unchecked": False})
-
-
-def _contract_options(folder: Path, contract: Any, choices: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that the contract answers and the command line does not."""
-    found: dict[str, Any] = {}
-    if choices["transform"] is None and contract.objective.transform != "none":
-        found["transform"] = contract.objective.transform
-    if choices["validation"] is None and not choices["allow_unchecked"] and contract.objective.validation == "solver":
-        found["validation"] = "solver"
-    if choices["references"] is None and not choices["snapshots"]:
-        if contract.reference.snapshot is not None:
-            found["snapshots"] = (str(folder / contract.reference.snapshot),)
-        if choices["policy"] is None and contract.reference.policy == "analysis":
-            found["policy"] = "analysis"
-    return found
+        present = set(campaign.runs["arm"].to_list())
+        chosen["declared"] = [pair for pair in study.contrasts if present.issuperset(pair)]
+    return prepare_report(campaign, envelopes, snapshots, contract=study.text, **chosen)

@@ -25,6 +25,7 @@ class StudyDefaults:
     seed: int = 1
     level: float = 0.95
     title: str | None = None
+    text: str | None = None
 
 
 NO_STUDY = StudyDefaults()
@@ -54,4 +55,5 @@ def study_defaults(sources: Sequence[str]) -> StudyDefaults:
         seed=contract.aggregate.bootstrap.seed,
         level=contract.aggregate.bootstrap.level,
         title=contract.study.title or contract.study.name,
+        text=(folder / STUDY).read_text(encoding="utf-8"),
     )

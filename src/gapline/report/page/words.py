@@ -66,6 +66,7 @@ def _headline(study: ReportInput) -> tuple[str, str]:
     mean = f"mean {kernel} score {number(ranked[0][kernel])}"
     if len(ranked) == 1:
         return f"{shown(ranked[0]['arm'])}: {mean}", "One arm is shown."
+    mean = mean.capitalize()
     first, second = ranked[0]["arm"], ranked[1]["arm"]
     ahead = f"{shown(first)} is ahead of {shown(second)} by "
     for row in study.contrasts.frame.iter_rows(named=True) if study.contrasts is not None else ():

@@ -93,16 +93,17 @@ function headlineOf(summary, stale) {
   if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
   if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
   const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
+  const sentence = "M" + mean.slice(1);
   if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
   const now = difference(page, choice, summary.score, first.arm, second.arm);
   const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
   const level = Math.abs(now.value) < TIE;
   const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
-  if (stale) return [words, element("span", {}, `${mean}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
-  if (!row || row.low === null) return [words, `${mean}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
+  if (stale) return [words, element("span", {}, `${sentence}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
+  if (!row || row.low === null) return [words, `${sentence}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
   const ends = row.a === first.name ? [row.low, row.high] : [-row.high, -row.low];
   const sure = ends[1] < 0 ? "excludes 0" : "includes 0: the order is not settled";
-  return [words, `${mean}. ${formatValue(100 * head.level, 4)} % interval of the difference ${formatSigned(ends[0])} to ${formatSigned(ends[1])}, which ${sure}.`];
+  return [words, `${sentence}. ${formatValue(100 * head.level, 4)} % interval of the difference ${formatSigned(ends[0])} to ${formatSigned(ends[1])}, which ${sure}.`];
 }
 
 function renderVerdict(summary, stale) {
