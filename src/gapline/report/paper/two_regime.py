@@ -10,6 +10,7 @@ from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
 from gapline.report.input import ReportInput
 from gapline.score.curve import mean_curve
 from gapline.score.kernels import parse_kernel
+from gapline.score.scores import score
 from gapline.summary.means import summarise
 
 # The axis ends here where the curves start at 1: what the reference changes is near zero.
@@ -32,7 +33,7 @@ def regime_figure(study: ReportInput, *, source: str) -> RegimeFigure:
     """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it."""
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
     places = [0, len(study.snapshots) - 1] if len(study.snapshots) > 1 else [0]
-    parts, scores, names = [], [], []
+    parts, scores, names, negative = [], [], [], []
     for place in places:
         entry = study.snapshots[place]
         name = f"{entry.policy} reference: {entry.snapshot.name}"
@@ -46,10 +47,11 @@ def regime_figure(study: ReportInput, *, source: str) -> RegimeFigure:
         )
         figure = mean_curve_figure(curves)
         parts.append(figure.data.with_columns(regime=pl.lit(name)))
-        means = summarise(study.scores[place], weighting=study.weighting).frame
-        scores += [(name, arm, score) for arm, score in means.select("arm", kernel).iter_rows()]
+        reading = score(study.envelopes, entry.snapshot, kernels=[kernel], policy=entry.policy)
+        means = summarise(reading, weighting=study.weighting).frame
+        scores += [(name, arm, mean) for arm, mean in means.select("arm", kernel).iter_rows()]
+        negative.append(int((reading.frame[kernel] < 0).sum()))
         names.append(name)
-    negative = [int((study.scores[place].frame[kernel] < 0).sum()) for place in places]
     digests = "; ".join(str(study.scores[place].reference) for place in places)
     return RegimeFigure(
         data=pl.concat(parts),

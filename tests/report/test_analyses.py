@@ -1,0 +1,71 @@
+"""Studies at the edge: whatever there is to show is shown, and what does not exist is left out or said."""
+
+import json
+
+import pytest
+
+import gapline as gl
+from gapline.report.analyses import analyse_study, snapshot_names
+from gapline.report.figures.study import study_figures
+from gapline.report.input import LabelledSnapshot, prepare_report
+from gapline.report.latex import macro_file
+from gapline.report.macros import study_macros
+from gapline.report.methods import methods_latex, methods_markdown
+from gapline.report.paper.write import paper_figures
+from gapline.report.tables.table import to_latex, to_markdown
+from gapline.report.write import heading, results_document, study_tables
+
+
+def runs(*rows, horizons=None):
+    return [
+        {"arm": arm, "instance": instance, "seed": 1, "panel": "p", "horizon": (horizons or {}).get(instance, 10.0),
+         "trace": [(*step, True) for step in trace]}
+        for arm, instance, trace in rows
+    ]  # fmt: skip
+
+
+def square(a, b):
+    return runs(("a", "i", a), ("b", "i", b), ("a", "j", a), ("b", "j", b))
+
+
+EDGES = {
+    "one run": (runs(("a", "i", [(1, 12)])), {}),
+    "all empty": (square([], []), {}),
+    "all equal": (square([(0, 10)], [(0, 10)]), {}),
+    "two horizons": (
+        runs(("a", "i", [(1, 12)]), ("b", "i", []), ("a", "j", [(1, 12)]), ("b", "j", [(5, 11)]), horizons={"j": 20.0}),
+        {},
+    ),
+    "raw alone": (square([(0, 12)], [(0, 11)]), {"kernels": ["raw"]}),
+    "raw does not exist": (square([(1, 12)], [(0, 11)]), {"kernels": ["raw"]}),
+    "unbalanced": (
+        runs(("a", "i", [(1, 12)]), ("b", "i", [(0, 11)]), ("a", "j", [(0, 9)])),
+        {"kernels": ["dimacs:1.1"], "goals": [0.0], "weight": "early-log:0.1", "weighting": "run"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_a_study_at_the_edge_has_its_report(name):
+    rows, choices = EDGES[name]
+    campaign = gl.Campaign.from_runs(rows)
+    envelopes = gl.build_envelopes(campaign)
+    snapshot = gl.Snapshot.from_values(dict.fromkeys(("i", "j"), 10.0), name="mine")
+    study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=20, band_draws=10, **choices)
+    analyses = analyse_study(study)
+    charts = study_figures(study, analyses) | paper_figures(study, source=name)
+    assert all(chart.to_dict() for chart in charts.values())
+    for table in study_tables(study, analyses):
+        assert "nan" not in to_markdown(table).lower()
+        assert to_latex(table).count("\\begin{tabular}") >= 1
+    assert macro_file(study_macros(study, analyses), heading(study))
+    assert methods_markdown(study)
+    assert methods_latex(study)
+    json.dumps(results_document(study, analyses), allow_nan=False)
+
+
+def test_snapshots_of_one_name_are_told_apart_by_their_digests():
+    one, other = (gl.Snapshot.from_values({"i": value}, name="mine") for value in (1.0, 2.0))
+    names = snapshot_names((LabelledSnapshot(one, "frozen"), LabelledSnapshot(other, "frozen")))
+    assert len(set(names)) == 2
+    assert snapshot_names((LabelledSnapshot(one, "frozen"),)) == ("mine",)
