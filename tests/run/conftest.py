@@ -15,6 +15,9 @@ from gapline.capture.journal import Journal, read_journal
 from gapline.model.attempt import Ending, Order
 from gapline.run.tree import strays
 
+# Doctest collection imports modules, and to import one of these is to run it.
+collect_ignore = ["zoo"]
+
 ZOO = Path(__file__).parent / "zoo"
 # The interpreter without site-packages: it starts fast, and the zoo needs nothing else.
 PYTHON = [sys.executable, "-S", "-E"]

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import gapline
+from gapline.capture.journal import read_journal
 from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.model.journal_line import EVENTS_FILE
 from gapline.model.tables import VerdictCode
 from gapline.run.campaign import run_study
-from gapline.run.check_run import PATIENCE, CheckSettings, check_study, identify_checker
+from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker
 
 # Judges the solutions [seed, number] of the scripted solver: even numbers are valid at 100 - number.
 CHECKER = """
@@ -105,6 +106,17 @@ def test_runs_that_wait_for_verdicts_are_checked_by_the_next_call_and_not_run_ag
     assert report.outcomes == {"skipped": 2}
     assert columns(study)[1] == [1, 0, 1, 0]
     assert {path: path.read_bytes() for path in study.glob(f"journal/*/*/{EVENTS_FILE}")} == before
+
+
+def test_a_check_that_is_stopped_leaves_the_rest_for_the_next_call(study):
+    run_study(study, check=False)
+    (attempt,) = study.glob("journal/steady_one*/attempt-001")
+    answers = iter([False, False, False, True])
+    settings = identify_checker(study, "python:judge:check")
+    stopped = check_attempt(study, read_journal(attempt), settings, stopping=lambda: next(answers, True))
+    assert (stopped.valid, stopped.invalid, stopped.unchecked) == (1, 1, 2)
+    whole = check_attempt(study, read_journal(attempt), settings)
+    assert (whole.valid, whole.invalid, whole.unchecked) == (2, 2, 0)
 
 
 def test_verdicts_of_two_versions_are_kept_apart_and_the_last_whole_one_counts(study):

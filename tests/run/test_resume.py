@@ -30,4 +30,4 @@ def test_before_between_and_after(make_study, eventually):
     assert after["failures"][0] == {"arm": "crashing", "instance": "one", "seed": 1, "cause": "crashed (SIGSEGV)"}
     text = status(study.path)
     assert "crashed 2, finished 2" in text
-    assert "'crashing/one/1': crashed (SIGSEGV)" in text
+    assert "crashing/one/1: crashed (SIGSEGV)" in text

@@ -12,10 +12,10 @@ from gapline.model.tables import Reason, RunStatus
 
 @pytest.mark.parametrize("name", ["ignores_term", "stops_itself", "hangs_at_exit", "closes_stdout"])
 def test_a_solver_that_does_not_end_is_ended(supervise, name):
-    attempt = supervise(name, horizon=0.5)
+    attempt = supervise(name, horizon=1.0)
     assert attempt.journal.status is RunStatus.TIME_LIMIT
     assert attempt.ending.cause == "horizon"
-    assert attempt.ending.elapsed >= 0.5
+    assert attempt.ending.elapsed >= 1.0
     assert attempt.objectives == [10.0]
 
 
@@ -25,7 +25,7 @@ def test_sigterm_comes_before_sigkill(supervise):
 
 
 def test_sigkill_follows_when_sigterm_is_ignored(supervise):
-    assert supervise("ignores_term", horizon=0.3).ending.signal == "SIGKILL"
+    assert supervise("ignores_term", horizon=1.0).ending.signal == "SIGKILL"
 
 
 @pytest.mark.parametrize("keep", ["keep", "leave"])
@@ -41,14 +41,14 @@ def test_a_daemon_does_not_outlive_its_run(supervise, tmp_path, keep):
 
 
 def test_a_family_that_forks_on_is_cleared(supervise):
-    attempt = supervise("forks", horizon=0.5)
+    attempt = supervise("forks", horizon=1.0)
     assert attempt.journal.status is RunStatus.TIME_LIMIT
     assert attempt.ending.leftover == 0
     assert attempt.ending.stragglers > 10
 
 
 def test_a_flood_is_read_capped_and_counted(supervise):
-    attempt = supervise("floods", horizon=0.8)
+    attempt = supervise("floods", horizon=1.0)
     assert attempt.journal.status is RunStatus.TIME_LIMIT
     assert attempt.objectives[0] == 10.0
     assert attempt.ending.dropped["stdout bytes"] > 0
@@ -194,3 +194,9 @@ def test_cpu_time_load_and_machine_are_recorded(supervise):
     assert attempt.ending.zero > 0
     assert attempt.ending.load is not None
     assert attempt.ending.started.endswith("+00:00")
+
+
+def test_the_solver_has_the_priority_of_the_runner_not_the_supervisors(supervise):
+    code = "import os; print('{\"objective\": %d}' % (1000 + os.getpriority(os.PRIO_PROCESS, 0)))"
+    attempt = supervise("priority", argv=[sys.executable, "-c", code])
+    assert attempt.objectives == [1000 + os.getpriority(os.PRIO_PROCESS, 0)]

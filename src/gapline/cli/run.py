@@ -20,7 +20,7 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
     import json
 
     from gapline.run.campaign import run_study
-    from gapline.run.progress import progress_for_terminal
+    from gapline.run.progress import printable, progress_for_terminal
 
     report = run_study(study, jobs=jobs, check=not no_check, pin=not no_pin, progress=progress_for_terminal())
     campaign = report.campaign
@@ -43,7 +43,7 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
         click.echo(json.dumps(answer, indent=1))
     else:
         for problem in problems:
-            click.echo(f"problem: {problem}", err=True)
+            click.echo(f"problem: {printable(problem)}", err=True)
         click.echo(f"{report.done} of {report.planned} runs done, {report.left} left")
         if campaign is not None:
             for line in campaign.diagnostics.lines():

@@ -14,6 +14,7 @@ def command(study: str, as_json: bool) -> None:
     import json
 
     from gapline.run.campaign import resume_command
+    from gapline.run.progress import printable
     from gapline.run.resume import CellState, study_status
 
     status = study_status(study)
@@ -44,8 +45,8 @@ def command(study: str, as_json: bool) -> None:
         click.echo(f"{name:<12} {count:>6}{detail}")
     click.echo(f"{'failed':<12} {len(status.failed):>6}")
     for key, cause in status.failed:
-        click.echo(f"  {str(key)!r}: {cause}")
+        click.echo(f"  {printable(str(key))}: {cause}")
     for problem in status.problems:
-        click.echo(f"problem: {problem}")
+        click.echo(f"problem: {printable(problem)}")
     if go_on:
         click.echo(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")

@@ -82,7 +82,7 @@ def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) ->
             if journal is not None and journal.order is not None:
                 refuse_other_condition(cell, settings, journal.order)
             if journal is not None and journal.state is JournalState.WHOLE:
-                problems, unchecked = _check(journal.path.parent, settings, slot)
+                problems, unchecked = _check(journal.path.parent, settings, slot, control)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
                 return CellResult(cell.key, "left")
@@ -114,10 +114,8 @@ def _result(
     problems = []
     if ending.leftover:
         problems.append(f"{cell.key}: expected no process left, got {ending.leftover}")
-    unchecked = 0
-    if not control.killing:
-        more, unchecked = _check(attempt, settings, slot)
-        problems += more
+    more, unchecked = _check(attempt, settings, slot, control)
+    problems += more
     return CellResult(
         cell.key,
         "done",
@@ -130,10 +128,11 @@ def _result(
     )
 
 
-def _check(attempt: Path, settings: RunSettings, slot: Slot) -> tuple[list[str], int]:
+def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:
     if settings.check is None:
         return [], 0
-    checked = check_attempt(settings.study, read_journal(attempt), settings.check, cpus=slot)
+    journal = read_journal(attempt)
+    checked = check_attempt(settings.study, journal, settings.check, cpus=slot, stopping=lambda: control.killing)
     return list(checked.problems), checked.unchecked
 
 

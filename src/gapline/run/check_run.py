@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
@@ -140,10 +140,18 @@ def identify_checker(study: Path, checker: str, *, again: bool = False) -> Check
     return CheckSettings(checker, identity.name, identity.version, again=again)
 
 
-def check_attempt(study: Path, journal: Journal, settings: CheckSettings, *, cpus: Sequence[int] = ()) -> CheckResult:
+def check_attempt(
+    study: Path,
+    journal: Journal,
+    settings: CheckSettings,
+    *,
+    cpus: Sequence[int] = (),
+    stopping: Callable[[], bool] = lambda: False,
+) -> CheckResult:
     """Judge every candidate of a journal, unless that checker version did so already, and store the verdicts.
 
-    A candidate on which the checker crashes, hangs or answers nonsense stays unchecked, and the next call asks again.
+    A candidate on which the checker crashes, hangs or answers nonsense stays unchecked, and the next call asks again;
+    so do those that are left once `stopping` says so.
     """
     order = journal.order
     assert order is not None
@@ -165,7 +173,7 @@ def check_attempt(study: Path, journal: Journal, settings: CheckSettings, *, cpu
         problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
     else:
         candidates = [(event.sequence, event.solution) for event in asked if event.solution is not None]
-        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key)
+        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
     head = VerdictsHead(
         settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
     )
@@ -183,6 +191,7 @@ def _ask_all(
     *,
     cpus: Sequence[int],
     key: RunKey,
+    stopping: Callable[[], bool],
 ) -> tuple[list[StoredVerdict], list[str]]:
     """Ask a checker about each candidate; start it anew after a crash, give up after several in a row."""
     verdicts: list[StoredVerdict] = []
@@ -191,7 +200,7 @@ def _ask_all(
     known: dict[bytes, Answer] = {}
     left = list(reversed(candidates))
     failures = 0
-    while left and failures < MOST_FAILURES:
+    while left and failures < MOST_FAILURES and not stopping():
         with CheckerProcess(study, settings.checker, instance, cpus) as process:
             try:
                 identity = process.identity(PATIENCE)
@@ -204,7 +213,7 @@ def _ask_all(
                         f"got {identity.failure or f'{identity.name} {identity.version}'}"
                     )
                     break
-                while left:
+                while left and not stopping():
                     sequence, solution = left[-1]
                     digest = hashlib.sha256(solution).digest()
                     answer = known.get(digest) or process.ask(sequence, solution, settings.patience)

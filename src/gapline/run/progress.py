@@ -24,9 +24,18 @@ class Progress(Protocol):
         """End the display."""
 
 
+def printable(text: str) -> str:
+    r"""Make control and direction characters of hostile names visible instead of obeying them.
+
+    >>> print(printable("a\x1b[2J"))
+    a\x1b[2J
+    """
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
 def describe(result: CellResult) -> str:
-    """Return one line on a result, with control characters of hostile names made visible."""
-    name = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(result.key))
+    """Return one line on a result."""
+    name = printable(str(result.key))
     if result.outcome == "done":
         unchecked = f", {result.unchecked} unchecked" if result.unchecked else ""
         noisy = ", noisy host" if result.noisy else ""
