@@ -37,6 +37,8 @@ RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
     "leftover": pl.Int64(),
     "dropped": pl.Int64(),
     "attempts": pl.Int64(),
+    "order_seed": pl.Int64(),
+    "order_position": pl.Int64(),
     "quarantined": pl.Boolean(),
     "best_solution_digest": pl.String(),
 }
@@ -214,6 +216,8 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "leftover": ending.leftover if ending is not None else None,
         "dropped": sum(ending.dropped.values()) if ending is not None else None,
         "attempts": attempts,
+        "order_seed": order.order_seed,
+        "order_position": order.position,
         "quarantined": journal.state is JournalState.QUARANTINED,
         "best_solution_digest": _best_digest(events, time, objective, code, order.horizon),
     }

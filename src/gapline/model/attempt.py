@@ -25,7 +25,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
-    the study; `machine` and `load` describe the host at the start. Times are seconds.
+    the study; `machine` and `load` describe the host at the start; `position` is the place of the cell in the order of
+    the campaign, which `order_seed` made. Times are seconds.
     """
 
     arm: str
@@ -47,6 +48,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     carried: dict[str, str | int | float | bool | None] = {}
     machine: dict[str, str] = {}
     load: float | None = None
+    order_seed: int | None = None
+    position: int | None = None
     schema: str = SCHEMA
 
 

@@ -4,6 +4,7 @@ import hashlib
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +30,8 @@ from gapline.run.tree import signal_all, strays
 
 ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
 KILL_AFTER = 1.0
+# A supervisor whose worker died has cleared its tree by then, or the machine is gone.
+CLEAR_WITHIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,31 @@ class RunSettings:
     check: CheckSettings | None
     kill_after: float = KILL_AFTER
     caps: Caps = field(default_factory=Caps)
+    order_seed: int | None = None
+    rerun_noisy: bool = False
 
     @classmethod
-    def of(cls, study: Path, contract: Contract, check: CheckSettings | None) -> "RunSettings":
+    def of(
+        cls,
+        study: Path,
+        contract: Contract,
+        check: CheckSettings | None,
+        *,
+        order_seed: int | None = None,
+        rerun_noisy: bool = False,
+    ) -> "RunSettings":
         """Take the settings from the contract of a study."""
         time = contract.time
-        return cls(study, time.grace, time.threads, time.memory, contract.objective.validation, check)
+        return cls(
+            study,
+            time.grace,
+            time.threads,
+            time.memory,
+            contract.objective.validation,
+            check,
+            order_seed=order_seed,
+            rerun_noisy=rerun_noisy,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +92,31 @@ class CellResult:
     problems: tuple[str, ...] = field(default=())
 
 
-def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) -> CellResult:
-    """Make an attempt at a cell that has no whole one yet, and check its candidates."""
+def run_cell(
+    cell: Cell,
+    settings: RunSettings,
+    slot: Slot,
+    control: Control,
+    *,
+    runner: str | None = None,
+    held: Sequence[int] = (),
+) -> CellResult:
+    """Make an attempt at a cell that has no whole one yet, and check its candidates.
+
+    Parameters
+    ----------
+    cell, settings, slot, control
+        What is run, how, on which cores, and who may stop it.
+    runner
+        The campaign this belongs to, where cells run on other machines: a claim that a lost worker of the same campaign
+        has left behind is waited for, as its supervisor is about to let go.
+    held
+        Open files that the supervisor keeps open as long as it lives: locks on cores.
+    """
     directory = cell.directory(settings.study)
+    patience = cell.horizon + settings.grace + settings.kill_after + CLEAR_WITHIN if runner else 0.0
     try:
-        with claim(directory) as claimed:
+        with claim(directory, runner=runner, patience=patience, stopping=lambda: control.stopping) as claimed:
             if claimed is None:
                 return CellResult(cell.key, "busy")
             record = read_cell(directory)
@@ -92,7 +134,7 @@ def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) ->
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
-            ending = _supervise(attempt, control, claimed)
+            ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, ending, settings=settings, slot=slot, control=control)
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
@@ -136,7 +178,7 @@ def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -
     return list(checked.problems), checked.unchecked
 
 
-def _supervise(attempt: Path, control: Control, claimed: int) -> Ending | None:
+def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | None:
     """Start a supervisor, wait for it, and return its ending; None when it died without one."""
     supervisor = subprocess.Popen(
         [sys.executable, "-m", "gapline.run.supervise", str(attempt)],
@@ -144,7 +186,7 @@ def _supervise(attempt: Path, control: Control, claimed: int) -> Ending | None:
         stdout=subprocess.PIPE,
         # A terminal's Ctrl-C must reach the runner alone.
         start_new_session=True,
-        pass_fds=(claimed,),
+        pass_fds=held,
     )
     control.add(supervisor)
     try:
@@ -192,6 +234,8 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         carried=_carried(cell, settings),
         machine=describe_machine(),
         load=load_average(),
+        order_seed=settings.order_seed,
+        position=cell.position or None,
     )
 
 
