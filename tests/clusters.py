@@ -1,6 +1,5 @@
 """A campaign of 40 cells for the tests of executors, what must come out of it, and the score table of a study."""
 
-import os
 from pathlib import Path
 
 import gapline
@@ -63,4 +62,4 @@ def ancestors(process: int) -> list[int]:
 def processes_named(study: Path) -> list[int]:
     """Return the living processes that the waiting solvers have named."""
     pids = [int(path.name.partition("-")[2]) for path in study.glob("alive-*")]
-    return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -6,8 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import gapline
 from clusters import (
     ARMS,
     HORIZON,
@@ -19,8 +22,6 @@ from clusters import (
     processes_named,
     score_table,
 )
-
-import gapline
 from gapline.capture.journal import read_journal
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.run.campaign import run_study
@@ -157,5 +158,5 @@ def test_ctrl_c_twice_ends_the_solvers_of_the_workers(make_study, scheduler, sta
     out, err = runner.communicate()
     assert runner.returncode == 130, err
     assert "0 of 2 runs done, 2 left" in out
-    assert not any(os.path.exists(f"/proc/{process}") for process in processes)
+    assert not any(Path(f"/proc/{process}").exists() for process in processes)
     assert read_journal(study.attempts()[0]).ending.cause == "interrupted"

@@ -3,10 +3,11 @@
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
-from clusters import ARMS, HORIZON, ancestors, broken_and_whole, content, expected, processes_named, score_table
 
+from clusters import ARMS, HORIZON, ancestors, broken_and_whole, content, expected, processes_named, score_table
 from gapline.capture.journal import read_journal
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.run.campaign import run_study
@@ -41,8 +42,7 @@ def test_jobs_of_which_one_is_killed_give_the_local_table(make_study, eventually
 
 
 def _runs(process: int, module: str) -> bool:
-    with open(f"/proc/{process}/cmdline", "rb") as stream:
-        return module.encode() in stream.read()
+    return module.encode() in Path(f"/proc/{process}/cmdline").read_bytes()
 
 
 def test_ctrl_c_twice_ends_the_solvers_of_the_jobs(make_study, eventually):

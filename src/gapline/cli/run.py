@@ -75,7 +75,9 @@ def command(
             for line in campaign.diagnostics.lines():
                 click.echo(line)
         if noisy:
-            click.echo(f"warning: {noisy} runs shared their cores with other work (noisy host); see foreign_share")
+            click.echo(
+                f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy"
+            )
         if unchecked:
             click.echo(f"{unchecked} candidates are unchecked; gapline check {study}")
         if report.busy:

@@ -61,7 +61,8 @@ class Ending(msgspec.Struct, kw_only=True):
     Only the first three make a whole attempt; after the others the cell is run again.
     `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
-    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used.
+    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
+    how late the supervisor, which stamps, was woken (99th percentile of its own alarms).
     """
 
     cause: str
@@ -74,6 +75,7 @@ class Ending(msgspec.Struct, kw_only=True):
     peak_memory: int = 0
     load: float | None = None
     foreign_share: float | None = None
+    jitter: float | None = None
     events: int = 0
     log_lines: int = 0
     dropped: dict[str, int] = {}

@@ -16,6 +16,7 @@ from gapline.capture.study import read_cell
 from gapline.errors import IntegrityError
 from gapline.model.attempt import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
+from gapline.model.fairness import disturbances
 from gapline.model.journal_line import ORDER_FILE
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
@@ -23,7 +24,7 @@ from gapline.run.adapters import command_line
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.control import Control
-from gapline.run.machine import describe_machine, is_noisy, load_average
+from gapline.run.machine import describe_machine, frequency_policy, load_average
 from gapline.run.pin import Slot
 from gapline.run.plan import Cell
 from gapline.run.tree import signal_all, strays
@@ -123,7 +124,8 @@ def run_cell(
             journal = record.counting
             if journal is not None and journal.order is not None:
                 refuse_other_condition(cell, settings, journal.order)
-            if journal is not None and journal.state is JournalState.WHOLE:
+            again = settings.rerun_noisy and journal is not None and journal.disturbed
+            if journal is not None and journal.state is JournalState.WHOLE and not again:
                 problems, unchecked = _check(journal.path.parent, settings, slot, control)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
@@ -135,13 +137,20 @@ def run_cell(
             order = make_order(cell, settings, slot, attempt)
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
             ending = _supervise(attempt, control, (claimed, *held))
-            return _result(cell, attempt, ending, settings=settings, slot=slot, control=control)
+            return _result(cell, attempt, order, ending, settings=settings, slot=slot, control=control)
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
 
 
 def _result(
-    cell: Cell, attempt: Path, ending: Ending | None, *, settings: RunSettings, slot: Slot, control: Control
+    cell: Cell,
+    attempt: Path,
+    order: Order,
+    ending: Ending | None,
+    *,
+    settings: RunSettings,
+    slot: Slot,
+    control: Control,
 ) -> CellResult:
     if ending is None:
         signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
@@ -165,7 +174,7 @@ def _result(
         events=ending.events,
         unchecked=unchecked,
         elapsed=ending.elapsed,
-        noisy=is_noisy(ending.foreign_share, ending.elapsed),
+        noisy=bool(disturbances(order, ending)),
         problems=tuple(problems),
     )
 
@@ -232,7 +241,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         cpus=list(slot),
         caps=settings.caps,
         carried=_carried(cell, settings),
-        machine=describe_machine(),
+        machine=describe_machine() | frequency_policy(slot),
         load=load_average(),
         order_seed=settings.order_seed,
         position=cell.position or None,
