@@ -124,7 +124,8 @@ def test_a_killed_supervisor_leaves_a_broken_attempt_and_no_solver(make_study, e
     runner = study.start("-j", "1")
     eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
     processes = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
-    (supervisor,) = _children(runner.pid)
+    (nursery,) = _children(runner.pid)
+    (supervisor,) = _children(nursery)
     os.kill(supervisor, signal.SIGKILL)
     eventually(lambda: not any(_is_alive(process) for process in processes))
     eventually(lambda: len(study.attempts()) == 2)

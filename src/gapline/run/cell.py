@@ -2,8 +2,6 @@
 
 import hashlib
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,6 +23,7 @@ from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.control import Control
 from gapline.run.machine import describe_machine, frequency_policy, load_average
+from gapline.run.nursery import start_supervisor
 from gapline.run.pin import Slot
 from gapline.run.plan import Cell
 from gapline.run.tree import signal_all, strays
@@ -189,25 +188,14 @@ def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -
 
 def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | None:
     """Start a supervisor, wait for it, and return its ending; None when it died without one."""
-    supervisor = subprocess.Popen(
-        [sys.executable, "-m", "gapline.run.supervise", str(attempt)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # A terminal's Ctrl-C must reach the runner alone.
-        start_new_session=True,
-        pass_fds=held,
-    )
+    supervisor = start_supervisor(attempt, held)
     control.add(supervisor)
     try:
-        assert supervisor.stdout is not None
+        # It closes its end when it is gone, however that came.
         answer = supervisor.stdout.read()
-        supervisor.wait()
     finally:
         control.remove(supervisor)
-        if supervisor.stdin is not None:
-            supervisor.stdin.close()
-        if supervisor.stdout is not None:
-            supervisor.stdout.close()
+        supervisor.close()
     try:
         return msgspec.json.decode(answer, type=Ending)
     except msgspec.DecodeError:
