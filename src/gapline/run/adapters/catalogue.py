@@ -4,15 +4,13 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from gapline.errors import closest
 from gapline.model.contract import PLACEHOLDERS, Arm
-
-ROUTING_EXTRA = "routing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +37,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A child program of gapline that drives one solver."""
+    """A child program of gapline that drives one solver.
+
+    `package` is what it imports, `extra` what brings it, and `lacks` says in a few words what else is missing.
+    """
 
     module: str
     package: str
     options: Mapping[str, Option]
+    extra: str = "routing"
+    lacks: Callable[[], str | None] = lambda: None
 
 
 _STATIC = {
@@ -51,6 +54,7 @@ _STATIC = {
     "slice": Option((str,), ("min", "mean", "mid", "max")),
     "iterations": Option(),
 }
+_STEPS = {"iterations": Option()}
 ADAPTERS = {
     "kayros": Adapter(
         "gapline.run.adapters.kayros",
@@ -78,6 +82,9 @@ ADAPTERS = {
             )
         },
     ),
+    "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
+    "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),
+    "cpsat": Adapter("gapline.run.adapters.cpsat", "ortools", _STEPS, "mip"),
 }
 
 
@@ -103,19 +110,28 @@ def check_setup(arm: Arm) -> str | None:
             return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
         return None
     adapter = ADAPTERS[arm.solver]
+    lacking = _package_lack(adapter) or adapter.lacks() or _option_mistake(adapter, arm)
+    return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def _package_lack(adapter: Adapter) -> str:
     try:
         version(adapter.package)
     except PackageNotFoundError:
-        return f"arm {arm.name}: {adapter.package} is not installed; pip install 'gapline[{ROUTING_EXTRA}]'"
+        return f"{adapter.package} is not installed; pip install 'gapline[{adapter.extra}]'"
+    return ""
+
+
+def _option_mistake(adapter: Adapter, arm: Arm) -> str:
     for name, value in arm.options.items():
         if name not in adapter.options:
             near = closest(name, adapter.options)
             hint = f"; did you mean {near!r}?" if near else ""
-            return f"arm {arm.name}: expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
+            return f"expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
         mistake = adapter.options[name].mistake(value)
         if mistake:
-            return f"arm {arm.name}: options.{name}: {mistake}"
-    return None
+            return f"options.{name}: {mistake}"
+    return ""
 
 
 def _fill(argument: str, values: Mapping[str, str]) -> str:

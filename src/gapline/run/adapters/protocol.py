@@ -111,6 +111,11 @@ def emit(objective: float, solution: object, *, time: float | None = None, bound
     _print_line(line)
 
 
+def emit_bound(bound: float) -> None:
+    """Print a dual bound alone: no better solution is possible, by the solver's proof."""
+    _print_line({"bound": bound})
+
+
 def seconds_since_start() -> float:
     """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
     try:
