@@ -137,7 +137,19 @@ class Arm(_Section):
 
     name: Name
     """Unique name of the arm."""
-    solver: Literal["kayros", "pyvrp", "ortools", "highs", "scip", "cpsat", "command"]
+    solver: Literal[
+        "kayros",
+        "kayros.lera",
+        "pyvrp",
+        "ortools",
+        "vrp-cli",
+        "hygese",
+        "pyvroom",
+        "highs",
+        "scip",
+        "cpsat",
+        "command",
+    ]
     """The adapter; `command` runs any program that prints gapline's JSON lines."""
     options: dict[str, str | int | float | bool | list[str | int | float | bool]] = {}
     """Settings handed to the adapter."""

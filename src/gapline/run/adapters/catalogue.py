@@ -15,10 +15,10 @@ from gapline.model.contract import PLACEHOLDERS, Arm
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What one setting of an arm may be: one of some words, or a number from a least one upwards."""
+    """What one setting of an arm may be: one of some words or numbers, or a number from a least one upwards."""
 
     kind: tuple[type, ...] = (int,)
-    among: tuple[str, ...] = ()
+    among: tuple[str | int, ...] = ()
     least: float = 1
 
     def mistake(self, value: object) -> str:
@@ -26,11 +26,10 @@ class Option:
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
         if self.among and value not in self.among:
-            near = closest(str(value), self.among)
-            return f"expected one of {', '.join(self.among)}, got {value!r}" + (
-                f"; did you mean {near!r}?" if near else ""
-            )
-        if isinstance(value, int | float) and value < self.least:
+            names = [str(one) for one in self.among]
+            near = closest(value, names) if isinstance(value, str) else None
+            return f"expected one of {', '.join(names)}, got {value!r}" + (f"; did you mean {near!r}?" if near else "")
+        if not self.among and isinstance(value, int | float) and value < self.least:
             return f"expected at least {self.least:g}, got {value!r}"
         return ""
 
@@ -71,6 +70,7 @@ ADAPTERS = {
             "seed_k_factor": Option((float, int)),
         },
     ),
+    "kayros.lera": Adapter("gapline.run.adapters.kayros_lera", "kayros", _STEPS),
     "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _STATIC),
     "ortools": Adapter(
         "gapline.run.adapters.ortools_routing",
@@ -81,6 +81,19 @@ ADAPTERS = {
                 (str,), ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
             )
         },
+    ),
+    "vrp-cli": Adapter(
+        "gapline.run.adapters.vrp_cli",
+        "vrp-cli",
+        {"problem": _STATIC["problem"], "slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
+        "solvers",
+    ),
+    "hygese": Adapter("gapline.run.adapters.hygese", "hygese", _STEPS, "solvers"),
+    "pyvroom": Adapter(
+        "gapline.run.adapters.pyvroom",
+        "pyvroom",
+        {"problem": Option((str,), ("vrptw", "cvrp")), "exploration": Option(among=(0, 1, 2, 3, 4, 5))},
+        "solvers",
     ),
     "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
     "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),
