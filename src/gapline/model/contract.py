@@ -157,6 +157,8 @@ class Arm(_Section):
     """Tier 1 is compared, tier 2 is descriptive."""
     command: list[str] = []
     """For solver = "command": program and arguments; {instance}, {seed}, {horizon} and {threads} are filled in."""
+    format: str = ""
+    """For solver = "command": the format of its log, as `gapline import --format` names it, where it prints no JSON."""
 
 
 class Contract(_Section):

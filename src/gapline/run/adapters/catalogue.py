@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from gapline.errors import closest
+from gapline.errors import GaplineError, closest
 from gapline.model.contract import PLACEHOLDERS, Arm
 
 
@@ -110,7 +110,10 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
     """
     values = {"instance": str(instance_path), "seed": str(seed), "horizon": repr(horizon), "threads": str(threads)}
     if arm.solver == "command":
-        return [_fill(argument, values) for argument in arm.command]
+        program = [_fill(argument, values) for argument in arm.command]
+        if not arm.format:
+            return program
+        return [sys.executable, "-m", "gapline.run.adapters.log", f"--format={arm.format}", "--", *program]
     arguments = [f"--{name}={values[name]}" for name in PLACEHOLDERS]
     return [sys.executable, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
 
@@ -121,10 +124,22 @@ def check_setup(arm: Arm) -> str | None:
         program = arm.command[0]
         if shutil.which(program) is None:
             return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
-        return None
+        return _format_mistake(arm)
     adapter = ADAPTERS[arm.solver]
     lacking = _package_lack(adapter) or adapter.lacks() or _option_mistake(adapter, arm)
     return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def _format_mistake(arm: Arm) -> str | None:
+    if not arm.format:
+        return None
+    from gapline.capture.formats import find_reader
+
+    try:
+        find_reader(arm.format)
+    except GaplineError as error:
+        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
+    return None
 
 
 def _package_lack(adapter: Adapter) -> str:
