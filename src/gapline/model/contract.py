@@ -145,6 +145,7 @@ class Arm(_Section):
         "vrp-cli",
         "hygese",
         "pyvroom",
+        "timefold",
         "highs",
         "scip",
         "cpsat",

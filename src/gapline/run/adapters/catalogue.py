@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gapline.errors import GaplineError, closest
 from gapline.model.contract import PLACEHOLDERS, Arm
+from gapline.run.adapters.jdk import jdk_lack
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,13 @@ ADAPTERS = {
         "pyvroom",
         {"problem": Option((str,), ("vrptw", "cvrp")), "exploration": Option(among=(0, 1, 2, 3, 4, 5))},
         "solvers",
+    ),
+    "timefold": Adapter(
+        "gapline.run.adapters.timefold",
+        "solverforge-legacy",
+        {"compile": Option((str,), ("full", "fast")), "iterations": Option()},
+        "timefold",
+        jdk_lack,
     ),
     "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
     "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),

@@ -3,6 +3,7 @@
 Options: iterations (without improvement).
 """
 
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +15,7 @@ from gapline.run.adapters.static_model import guess_problem, read_model
 def solve(task: Task) -> None:
     """Print the last solution of the hybrid genetic search."""
     try:
-        import hygese
+        hygese = import_module("hygese")
     except ImportError:
         raise EnvironmentLacksError.for_extra("hygese", "solvers") from None
     problem = guess_problem(task.instance)

@@ -7,6 +7,7 @@ VROOM takes no seed and stops by itself.
 
 import datetime
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -20,7 +21,7 @@ PROBLEMS = ("vrptw", "cvrp")
 def solve(task: Task) -> None:
     """Print the last solution of VROOM, when it serves every customer."""
     try:
-        import vroom
+        vroom = import_module("vroom")
     except ImportError:
         raise EnvironmentLacksError.for_extra("pyvroom", "solvers") from None
     problem = task.option("problem", guess_problem(task.instance))

@@ -10,6 +10,7 @@ seconds: the adapter rounds it down, so that the solution is printed before the 
 
 import datetime
 import json
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -28,7 +29,7 @@ OPEN = 10**8
 def solve(task: Task) -> None:
     """Print the last solution of vrp-cli, when it serves every customer."""
     try:
-        import vrp_cli
+        vrp_cli = import_module("vrp_cli")
     except ImportError:
         raise EnvironmentLacksError.for_extra("vrp-cli", "solvers") from None
     announce("vrp-cli", version("vrp-cli"), terminal_only=True)
