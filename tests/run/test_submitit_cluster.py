@@ -11,6 +11,7 @@ from clusters import ARMS, HORIZON, ancestors, broken_and_whole, content, expect
 from gapline.capture.journal import read_journal
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.run.campaign import run_study
+from slurm import write_commands
 
 pytest.importorskip("submitit")
 SEEDS = (1, 2)
@@ -73,3 +74,22 @@ def test_a_batch_system_that_is_not_there_is_said_before_anything_runs(make_stud
     with pytest.raises(UsageError, match="expected parameters that it knows"):
         run_study(study.path, on="submitit:local:partitions=x")
     assert not list(study.path.glob("journal/*/attempt-*"))
+
+
+def test_cells_are_an_array_of_slurm_with_the_limits_of_the_contract(make_study, tmp_path, monkeypatch):
+    """Scripts and environment as SLURM has them; its commands are a stand-in that starts the jobs here."""
+    write_commands(tmp_path / "slurm")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1, 2))
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace("grace = 0.5", "grace = 0.5\nmemory = 1500"))
+    report = run_study(study.path, on="slurm:partition=short,jobs=3")
+    assert (report.left, report.problems) == (0, [])
+    assert content(study.path) == {
+        key: value for key, value in expected().items() if key[0] == "steady" and key[2] in SEEDS
+    }
+    first, *_ = sorted((tmp_path / "slurm").glob("script-*"))
+    script = first.read_text()
+    assert "#SBATCH --array=0-2%3" in script
+    for line in ("--partition=short", "--cpus-per-task=1", "--mem=3GB", "--time=12", "--job-name=gapline"):
+        assert f"#SBATCH {line}" in script
