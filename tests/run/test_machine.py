@@ -1,14 +1,12 @@
 """What is recorded of the host."""
 
-import pytest
-
-from gapline.run.machine import busy_seconds, describe_machine, is_noisy, load_average
+from gapline.run.machine import busy_seconds, describe_machine, frequency_policy, load_average
 from gapline.run.pin import cores
 
 
 def test_the_machine_is_named_with_its_versions():
     facts = describe_machine()
-    assert set(facts) == {"processor", "cores", "memory", "system", "python", "gapline"}
+    assert set(facts) == {"host", "processor", "cores", "memory", "system", "python", "gapline"}
     assert all(facts.values())
 
 
@@ -19,9 +17,16 @@ def test_busy_time_of_cores_only_grows():
     assert load_average() >= 0
 
 
-@pytest.mark.parametrize(
-    ("share", "elapsed", "noisy"),
-    [(0.5, 10.0, True), (0.05, 10.0, False), (0.5, 0.2, False), (None, 10.0, False)],
-)
-def test_a_noisy_host_is_one_whose_others_show(share, elapsed, noisy):
-    assert is_noisy(share, elapsed) is noisy
+def test_the_frequency_policy_is_read_where_there_is_one(tmp_path):
+    for cpu, governor in ((0, "performance"), (1, "performance"), (2, "powersave")):
+        (tmp_path / f"cpu{cpu}/cpufreq").mkdir(parents=True)
+        (tmp_path / f"cpu{cpu}/cpufreq/scaling_governor").write_text(f"{governor}\n")
+    assert frequency_policy([0, 1], tmp_path) == {"governor": "performance"}
+    assert frequency_policy([1, 2], tmp_path) == {"governor": "performance+powersave"}
+    (tmp_path / "intel_pstate").mkdir()
+    (tmp_path / "intel_pstate/no_turbo").write_text("0\n")
+    assert frequency_policy([0], tmp_path) == {"governor": "performance", "boost": "on"}
+    (tmp_path / "cpufreq").mkdir()
+    (tmp_path / "cpufreq/boost").write_text("0\n")
+    assert frequency_policy([9], tmp_path) == {"boost": "off"}
+    assert frequency_policy([0], tmp_path / "nowhere") == {}

@@ -10,6 +10,7 @@ import msgspec
 
 from gapline.errors import TraceError
 from gapline.model.attempt import WHOLE_CAUSES, Ending, Order
+from gapline.model.fairness import disturbances
 from gapline.model.journal_line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
 from gapline.model.tables import Reason, RunStatus
 
@@ -90,6 +91,11 @@ class Journal:
         if self.state is not JournalState.WHOLE or self.ending is None:
             return RunStatus.LOST
         return run_status(self.ending)
+
+    @property
+    def disturbed(self) -> list[str]:
+        """What disturbed the run from outside."""
+        return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
 
     def problems(self) -> list[str]:
         """Say what is wrong with the journal, each in one line."""

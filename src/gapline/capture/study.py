@@ -18,6 +18,7 @@ from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.journal import Event, Journal, JournalState, read_journal
 from gapline.errors import TraceError
 from gapline.model.campaign import Campaign
+from gapline.model.fairness import fairness_columns
 from gapline.model.tables import CARRIED, RunKey, VerdictCode
 
 JOURNALS = "journal"
@@ -33,11 +34,22 @@ RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
     "cpu_time": pl.Float64(),
     "peak_memory": pl.Int64(),
     "machine": pl.String(),
+    "host": pl.String(),
+    "cpus": pl.String(),
+    "governor": pl.String(),
+    "boost": pl.String(),
     "load": pl.Float64(),
+    "cpu_share": pl.Float64(),
     "foreign_share": pl.Float64(),
+    "overshoot": pl.Float64(),
+    "jitter": pl.Float64(),
+    "disturbed": pl.String(),
     "leftover": pl.Int64(),
     "dropped": pl.Int64(),
     "attempts": pl.Int64(),
+    "attempt": pl.Int64(),
+    "order_seed": pl.Int64(),
+    "order_position": pl.Int64(),
     "quarantined": pl.Boolean(),
     "best_solution_digest": pl.String(),
 }
@@ -89,10 +101,16 @@ class CellRecord:
 
     @property
     def counting(self) -> Journal | None:
-        """The first whole attempt, else the last broken one: nobody may choose the best of several."""
-        for journal in self.attempts:
-            if journal.state is JournalState.WHOLE:
+        """The first whole attempt that nothing disturbed, else the first whole one, else the last broken one.
+
+        Nobody may choose the best of several: what decides is how they were measured, never what they found.
+        """
+        whole = [journal for journal in self.attempts if journal.state is JournalState.WHOLE]
+        for journal in whole:
+            if not journal.disturbed:
                 return journal
+        if whole:
+            return whole[0]
         begun = [journal for journal in self.attempts if journal.order is not None]
         return begun[-1] if begun else None
 
@@ -207,6 +225,7 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
     code = np.array([verdict for verdict, _, _ in judged], np.uint8)
     time = np.array([event.time for event in events], np.float64)
     carried: dict[str, Any] = dict(order.carried)
+    carried |= fairness_columns(order, ending)
     carried |= {
         "clock": "wall",
         "started": ending.started if ending is not None and ending.started else None,
@@ -217,11 +236,12 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "cpu_time": ending.cpu_time if ending is not None else None,
         "peak_memory": ending.peak_memory if ending is not None else None,
         "machine": _machine_class(order.machine),
-        "load": order.load,
-        "foreign_share": ending.foreign_share if ending is not None else None,
         "leftover": ending.leftover if ending is not None else None,
         "dropped": sum(ending.dropped.values()) if ending is not None else None,
         "attempts": attempts,
+        "attempt": order.attempt,
+        "order_seed": order.order_seed,
+        "order_position": order.position,
         "quarantined": journal.state is JournalState.QUARANTINED,
         "best_solution_digest": _best_digest(events, time, objective, code, order.horizon),
     }

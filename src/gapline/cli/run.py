@@ -6,10 +6,27 @@ import rich_click as click
 @click.command("run")
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
+@click.option(
+    "--on",
+    "place",
+    metavar="PLACE",
+    help="Where runs are made: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
+)
+@click.option("--order-seed", type=click.IntRange(min=0), help="Seed of the random order of runs; recorded with each.")
+@click.option("--rerun-noisy", is_flag=True, help="Run again what others disturbed; both attempts are kept.")
 @click.option("--no-check", is_flag=True, help="Leave the candidates to `gapline check`.")
 @click.option("--no-pin", is_flag=True, help="Let runs move between cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json: bool) -> int:
+def command(
+    study: str,
+    jobs: int | None,
+    place: str | None,
+    order_seed: int | None,
+    rerun_noisy: bool,
+    no_check: bool,
+    no_pin: bool,
+    as_json: bool,
+) -> int:
     """Run every solver of a study on every instance and seed, under its contract.
 
     What is done already is skipped, so the same command goes on after an interruption. Ctrl-C lets the runs under way
@@ -22,7 +39,16 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
     from gapline.run.campaign import run_study
     from gapline.run.progress import printable, progress_for_terminal
 
-    report = run_study(study, jobs=jobs, check=not no_check, pin=not no_pin, progress=progress_for_terminal())
+    report = run_study(
+        study,
+        jobs=jobs,
+        on=place,
+        check=not no_check,
+        pin=not no_pin,
+        order_seed=order_seed,
+        rerun_noisy=rerun_noisy,
+        progress=progress_for_terminal(),
+    )
     campaign = report.campaign
     problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
     noisy = sum(result.noisy for result in report.results)
@@ -49,7 +75,9 @@ def command(study: str, jobs: int | None, no_check: bool, no_pin: bool, as_json:
             for line in campaign.diagnostics.lines():
                 click.echo(line)
         if noisy:
-            click.echo(f"warning: {noisy} runs shared their cores with other work (noisy host); see foreign_share")
+            click.echo(
+                f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy"
+            )
         if unchecked:
             click.echo(f"{unchecked} candidates are unchecked; gapline check {study}")
         if report.busy:

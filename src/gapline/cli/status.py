@@ -19,7 +19,10 @@ def command(study: str, as_json: bool) -> None:
 
     status = study_status(study)
     go_on = resume_command(status.study) if status.left else None
-    counts = {state.value: status.cells[state] for state in CellState if state is not CellState.UNCHECKED}
+    go_on_noisy = f"{resume_command(status.study)} --rerun-noisy"
+    shown = [state for state in CellState if state not in (CellState.UNCHECKED, CellState.NOISY)]
+    counts = {state.value: status.cells[state] for state in shown}
+    fairness = status.fairness
     if as_json:
         answer = {
             "study": status.name,
@@ -32,6 +35,7 @@ def command(study: str, as_json: bool) -> None:
                 for key, cause in status.failed
             ],
             "seconds_left": status.seconds_left,
+            "fairness": fairness.document(),
             "problems": status.problems,
             "resume": go_on,
         }
@@ -46,6 +50,10 @@ def command(study: str, as_json: bool) -> None:
     click.echo(f"{'failed':<12} {len(status.failed):>6}")
     for key, cause in status.failed:
         click.echo(f"  {printable(str(key))}: {cause}")
+    for line in fairness.lines():
+        click.echo(f"measured: {line}")
+    if fairness.disturbed:
+        click.echo(f"run them again with: {go_on_noisy}")
     for problem in status.problems:
         click.echo(f"problem: {printable(problem)}")
     if go_on:

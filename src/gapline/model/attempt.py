@@ -25,7 +25,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
-    the study; `machine` and `load` describe the host at the start. Times are seconds.
+    the study; `machine` and `load` describe the host at the start; `position` is the place of the cell in the order of
+    the campaign, which `order_seed` made. Times are seconds.
     """
 
     arm: str
@@ -47,6 +48,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     carried: dict[str, str | int | float | bool | None] = {}
     machine: dict[str, str] = {}
     load: float | None = None
+    order_seed: int | None = None
+    position: int | None = None
     schema: str = SCHEMA
 
 
@@ -58,7 +61,8 @@ class Ending(msgspec.Struct, kw_only=True):
     Only the first three make a whole attempt; after the others the cell is run again.
     `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
-    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used.
+    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
+    how late the supervisor, which stamps, was woken (99th percentile of its own alarms).
     """
 
     cause: str
@@ -71,6 +75,7 @@ class Ending(msgspec.Struct, kw_only=True):
     peak_memory: int = 0
     load: float | None = None
     foreign_share: float | None = None
+    jitter: float | None = None
     events: int = 0
     log_lines: int = 0
     dropped: dict[str, int] = {}

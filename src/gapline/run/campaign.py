@@ -7,7 +7,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,9 +22,9 @@ from gapline.run.adapters import check_setup
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
 from gapline.run.control import Control
-from gapline.run.executors import SlotRunner, run_cells
-from gapline.run.pin import cores, make_slots
-from gapline.run.plan import Cell, plan_cells, resolve_program
+from gapline.run.executors import run_cells
+from gapline.run.place import open_place, read_place
+from gapline.run.plan import Cell, default_order_seed, plan_cells, resolve_program, shuffle_cells
 from gapline.run.progress import Progress, Silence
 from gapline.run.resume import CellState, cell_state
 
@@ -91,8 +91,11 @@ def run_study(
     study_dir: str | Path,
     *,
     jobs: int | None = None,
+    on: str | None = None,
     check: bool = True,
     pin: bool = True,
+    order_seed: int | None = None,
+    rerun_noisy: bool = False,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> RunReport:
@@ -104,20 +107,27 @@ def run_study(
         The study directory with its `study.toml`.
     jobs
         Runs at a time; as many as there are cores for when left out.
+    on
+        Where cells run: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; this machine when left out.
     check
         Judge the candidates of each run in the slot it leaves; else `gapline check` does it later.
     pin
         Keep each run on its own cores.
+    order_seed
+        Seed of the random order of cells; it follows from the study's name when left out, and is recorded.
+    rerun_noisy
+        Make another attempt at runs that others disturbed; it counts if it is undisturbed, and both are kept.
     progress
         Where to show how far it is.
     executor
-        Where cells run; threads of this process when left out. A given one is not shut down.
+        Where cells run, instead of `on`: threads of this process do the waiting. It is not shut down.
 
     Raises
     ------
     EnvironmentLacksError
         When a solver or the checker is missing: found out before anything is run.
     """
+    place = read_place(on, jobs=jobs)
     study = Path(study_dir).absolute()
     contract = load_contract(study, files=True)
     if contract.time.clock != "wall":
@@ -125,34 +135,39 @@ def run_study(
             f"{study}: time.clock: expected 'wall', by which runs are stamped, got {contract.time.clock!r}",
             hint="cpu_time is recorded of every run besides",
         )
-    cells = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
+    order_seed = default_order_seed(contract) if order_seed is None else order_seed
+    planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
+    cells = shuffle_cells(planned, order_seed)
     check_arms(cells)
-    settings = RunSettings.of(study, contract, _check_settings(study, contract) if check else None)
-    slots = make_slots(cores(), width=contract.time.threads, count=jobs)
+    settings = RunSettings.of(
+        study,
+        contract,
+        _check_settings(study, contract) if check else None,
+        order_seed=order_seed,
+        rerun_noisy=rerun_noisy,
+    )
     states = {cell.key: cell_state(cell, settings) for cell in cells}
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
     control = Control()
     progress = progress or Silence()
-    progress.start(todo, done=report.before, slots=len(slots))
-    own = ThreadPoolExecutor(max_workers=len(slots)) if executor is None else None
     try:
-        with _signals(control, progress, report):
-            run_one = SlotRunner(settings, slots if pin else [()] * len(slots), control)
-            for cell, result in run_cells(todo, executor or own, run_one, stopping=lambda: control.stopping):  # type: ignore[arg-type]
-                report.results.append(result)
-                progress.advance(cell, result)
-                if result.outcome == "infrastructure":
-                    control.kill("infrastructure")
-            if report.infrastructure is None:
-                # On a full disk the campaign of the last call is worth more than half of a new one.
-                report.campaign = rebuild_campaign(study)
+        with open_place(place, settings, todo, control, pin=pin, executor=executor) as ready:
+            progress.start(todo, done=report.before, slots=ready.width())
+            with _signals(control, progress, report):
+                out = run_cells(
+                    todo, ready.executor, ready.run_one, stopping=lambda: control.stopping, width=ready.width
+                )
+                for cell, result in out:
+                    report.results.append(result)
+                    progress.advance(cell, result)
+                    if result.outcome == "infrastructure":
+                        control.kill("infrastructure")
+                if report.infrastructure is None:
+                    # On a full disk the campaign of the last call is worth more than half of a new one.
+                    report.campaign = rebuild_campaign(study)
     finally:
-        # An exception must not leave solvers behind a runner that is gone.
-        control.kill("end")
-        if own is not None:
-            own.shutdown(wait=True, cancel_futures=True)
         progress.stop()
     return report
 

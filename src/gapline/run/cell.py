@@ -2,8 +2,7 @@
 
 import hashlib
 import signal
-import subprocess
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from gapline.capture.study import read_cell
 from gapline.errors import IntegrityError
 from gapline.model.attempt import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
+from gapline.model.fairness import disturbances
 from gapline.model.journal_line import ORDER_FILE
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
@@ -22,13 +22,16 @@ from gapline.run.adapters import command_line
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.control import Control
-from gapline.run.machine import describe_machine, is_noisy, load_average
+from gapline.run.machine import describe_machine, frequency_policy, load_average
+from gapline.run.nursery import start_supervisor
 from gapline.run.pin import Slot
 from gapline.run.plan import Cell
 from gapline.run.tree import signal_all, strays
 
 ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
 KILL_AFTER = 1.0
+# A supervisor whose worker died has cleared its tree by then, or the machine is gone.
+CLEAR_WITHIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,31 @@ class RunSettings:
     check: CheckSettings | None
     kill_after: float = KILL_AFTER
     caps: Caps = field(default_factory=Caps)
+    order_seed: int | None = None
+    rerun_noisy: bool = False
 
     @classmethod
-    def of(cls, study: Path, contract: Contract, check: CheckSettings | None) -> "RunSettings":
+    def of(
+        cls,
+        study: Path,
+        contract: Contract,
+        check: CheckSettings | None,
+        *,
+        order_seed: int | None = None,
+        rerun_noisy: bool = False,
+    ) -> "RunSettings":
         """Take the settings from the contract of a study."""
         time = contract.time
-        return cls(study, time.grace, time.threads, time.memory, contract.objective.validation, check)
+        return cls(
+            study,
+            time.grace,
+            time.threads,
+            time.memory,
+            contract.objective.validation,
+            check,
+            order_seed=order_seed,
+            rerun_noisy=rerun_noisy,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +92,39 @@ class CellResult:
     problems: tuple[str, ...] = field(default=())
 
 
-def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) -> CellResult:
-    """Make an attempt at a cell that has no whole one yet, and check its candidates."""
+def run_cell(
+    cell: Cell,
+    settings: RunSettings,
+    slot: Slot,
+    control: Control,
+    *,
+    runner: str | None = None,
+    held: Sequence[int] = (),
+) -> CellResult:
+    """Make an attempt at a cell that has no whole one yet, and check its candidates.
+
+    Parameters
+    ----------
+    cell, settings, slot, control
+        What is run, how, on which cores, and who may stop it.
+    runner
+        The campaign this belongs to, where cells run on other machines: a claim that a lost worker of the same campaign
+        has left behind is waited for, as its supervisor is about to let go.
+    held
+        Open files that the supervisor keeps open as long as it lives: locks on cores.
+    """
     directory = cell.directory(settings.study)
+    patience = cell.horizon + settings.grace + settings.kill_after + CLEAR_WITHIN if runner else 0.0
     try:
-        with claim(directory) as claimed:
+        with claim(directory, runner=runner, patience=patience, stopping=lambda: control.stopping) as claimed:
             if claimed is None:
                 return CellResult(cell.key, "busy")
             record = read_cell(directory)
             journal = record.counting
             if journal is not None and journal.order is not None:
                 refuse_other_condition(cell, settings, journal.order)
-            if journal is not None and journal.state is JournalState.WHOLE:
+            again = settings.rerun_noisy and journal is not None and journal.disturbed
+            if journal is not None and journal.state is JournalState.WHOLE and not again:
                 problems, unchecked = _check(journal.path.parent, settings, slot, control)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
@@ -92,14 +135,21 @@ def run_cell(cell: Cell, settings: RunSettings, slot: Slot, control: Control) ->
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
-            ending = _supervise(attempt, control, claimed)
-            return _result(cell, attempt, ending, settings=settings, slot=slot, control=control)
+            ending = _supervise(attempt, control, (claimed, *held))
+            return _result(cell, attempt, order, ending, settings=settings, slot=slot, control=control)
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
 
 
 def _result(
-    cell: Cell, attempt: Path, ending: Ending | None, *, settings: RunSettings, slot: Slot, control: Control
+    cell: Cell,
+    attempt: Path,
+    order: Order,
+    ending: Ending | None,
+    *,
+    settings: RunSettings,
+    slot: Slot,
+    control: Control,
 ) -> CellResult:
     if ending is None:
         signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
@@ -123,7 +173,7 @@ def _result(
         events=ending.events,
         unchecked=unchecked,
         elapsed=ending.elapsed,
-        noisy=is_noisy(ending.foreign_share, ending.elapsed),
+        noisy=bool(disturbances(order, ending)),
         problems=tuple(problems),
     )
 
@@ -136,27 +186,16 @@ def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -
     return list(checked.problems), checked.unchecked
 
 
-def _supervise(attempt: Path, control: Control, claimed: int) -> Ending | None:
+def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | None:
     """Start a supervisor, wait for it, and return its ending; None when it died without one."""
-    supervisor = subprocess.Popen(
-        [sys.executable, "-m", "gapline.run.supervise", str(attempt)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # A terminal's Ctrl-C must reach the runner alone.
-        start_new_session=True,
-        pass_fds=(claimed,),
-    )
+    supervisor = start_supervisor(attempt, held)
     control.add(supervisor)
     try:
-        assert supervisor.stdout is not None
+        # It closes its end when it is gone, however that came.
         answer = supervisor.stdout.read()
-        supervisor.wait()
     finally:
         control.remove(supervisor)
-        if supervisor.stdin is not None:
-            supervisor.stdin.close()
-        if supervisor.stdout is not None:
-            supervisor.stdout.close()
+        supervisor.close()
     try:
         return msgspec.json.decode(answer, type=Ending)
     except msgspec.DecodeError:
@@ -190,8 +229,10 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         cpus=list(slot),
         caps=settings.caps,
         carried=_carried(cell, settings),
-        machine=describe_machine(),
+        machine=describe_machine() | frequency_policy(slot),
         load=load_average(),
+        order_seed=settings.order_seed,
+        position=cell.position or None,
     )
 
 

@@ -5,7 +5,8 @@ import fcntl
 import json
 import os
 import platform
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,28 +15,51 @@ from gapline.capture.study import attempts_of
 CLAIM_FILE = "claim"
 
 
+LOOK_EVERY = 0.05
+
+
 @contextmanager
-def claim(cell: Path) -> Iterator[int | None]:
+def claim(
+    cell: Path, *, runner: str | None = None, patience: float = 0.0, stopping: Callable[[], bool] = lambda: False
+) -> Iterator[int | None]:
     """Claim a cell; yields the open file that holds the claim, or None when somebody else has it.
 
     The claim is a lock on an open file that the supervisor inherits: it lasts as long as either of them lives, and no
-    crash can leave it behind.
+    crash can leave it behind. One that was made for the same `runner`, by a worker that is lost, is waited for.
     """
     cell.mkdir(parents=True, exist_ok=True)
     file = os.open(cell / CLAIM_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-            return
+        deadline = time.monotonic() + patience
+        while not _lock(file):
+            if time.monotonic() >= deadline or stopping() or _claimant(file) != runner:
+                yield None
+                return
+            time.sleep(LOOK_EVERY)
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
             os.ftruncate(file, 0)
-            os.pwrite(file, json.dumps({"host": platform.node(), "process": os.getpid()}).encode(), 0)
+            os.pwrite(file, json.dumps({"host": platform.node(), "process": os.getpid(), "runner": runner}).encode(), 0)
         yield file
     finally:
         os.close(file)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _claimant(file: int) -> str | None:
+    """Return the runner for which a claim was made, where it says so."""
+    try:
+        facts = json.loads(os.pread(file, 4096, 0))
+    except (OSError, ValueError):
+        return None
+    return facts.get("runner") if isinstance(facts, dict) else None
 
 
 def is_claimed(cell: Path) -> bool:

@@ -1,8 +1,9 @@
 """The runner's hold on its supervisors: stop launching, or stop them all."""
 
 import contextlib
-import subprocess
 import threading
+
+from gapline.run.nursery import Supervising
 
 
 class Control:
@@ -13,7 +14,7 @@ class Control:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._supervisors: set[subprocess.Popen[bytes]] = set()
+        self._supervisors: set[Supervising] = set()
         self.stopping = False
         self.killing = False
         self.reason: str | None = None
@@ -31,21 +32,20 @@ class Control:
             for supervisor in self._supervisors:
                 _ask_to_end(supervisor)
 
-    def add(self, supervisor: subprocess.Popen[bytes]) -> None:
+    def add(self, supervisor: Supervising) -> None:
         """Take a supervisor under control; one that was started while we were killing ends at once."""
         with self._lock:
             self._supervisors.add(supervisor)
             if self.killing:
                 _ask_to_end(supervisor)
 
-    def remove(self, supervisor: subprocess.Popen[bytes]) -> None:
+    def remove(self, supervisor: Supervising) -> None:
         """Let go of a supervisor that has ended."""
         with self._lock:
             self._supervisors.discard(supervisor)
 
 
-def _ask_to_end(supervisor: subprocess.Popen[bytes]) -> None:
-    assert supervisor.stdin is not None
+def _ask_to_end(supervisor: Supervising) -> None:
     with contextlib.suppress(OSError, ValueError):
         supervisor.stdin.write(b"!")
         supervisor.stdin.flush()

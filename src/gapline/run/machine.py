@@ -3,26 +3,21 @@
 import os
 import platform
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-# Above this share of a run's cores used by others, the run's stamps are not those of a quiet machine. The system counts
-# in ticks of 10 ms and the supervisor works too, so a fraction of a second says nothing.
-NOISY_SHARE = 0.1
-NOISY_SECONDS = 0.3
+_CPUS = Path("/sys/devices/system/cpu")
 
 
-def is_noisy(foreign_share: float | None, elapsed: float) -> bool:
-    """Say whether others used a run's cores to an extent that shows in its stamps."""
-    return foreign_share is not None and foreign_share > NOISY_SHARE and foreign_share * elapsed > NOISY_SECONDS
-
-
+@lru_cache(maxsize=1)
 def describe_machine() -> dict[str, str]:
-    """Return processor, cores, memory, kernel and versions."""
+    """Return host name, processor, cores, memory, kernel and versions."""
     from gapline import __version__
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
+        "host": platform.node(),
         "processor": _processor_name(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{memory / 1e9:.1f} GB",
@@ -41,6 +36,29 @@ def _processor_name() -> str:
     except OSError:
         pass
     return platform.machine()
+
+
+def frequency_policy(cpus: Sequence[int], root: Path = _CPUS) -> dict[str, str]:
+    """Return the frequency governor of the cores and whether boost is on, each where the system tells.
+
+    A core whose clock follows the load, or rises for some seconds, gives a solver that starts later another machine.
+    """
+    governors = {_line(root / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
+    boost = _line(root / "cpufreq/boost")
+    no_turbo = _line(root / "intel_pstate/no_turbo")
+    facts = {}
+    if governors:
+        facts["governor"] = "+".join(sorted(str(name) for name in governors))
+    if boost is not None or no_turbo is not None:
+        facts["boost"] = "on" if (boost == "1" if boost is not None else no_turbo == "0") else "off"
+    return facts
+
+
+def _line(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
 
 
 def load_average() -> float | None:

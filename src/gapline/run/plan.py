@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -17,12 +18,13 @@ _PART = 40
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run to be made."""
+    """One run to be made; `position` is its place in the order of the campaign."""
 
     arm: Arm
     instance: Instance
     seed: int
     horizon: float
+    position: int = 0
 
     @property
     def key(self) -> RunKey:
@@ -55,6 +57,26 @@ def plan_cells(contract: Contract) -> list[Cell]:
         for instance in contract.instances
         for arm in contract.arms
     ]
+
+
+def default_order_seed(contract: Contract) -> int:
+    """Return the seed of the order of a study's cells when nobody states one: it follows from the study's name."""
+    return int.from_bytes(hashlib.sha256(contract.study.name.encode()).digest()[:4])
+
+
+def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
+    """Put the cells into a random order inside each seed of the solvers, and number them.
+
+    A machine drifts: it warms up, others come and go. In a fixed order that would favour an arm. The seeds stay one
+    after the other, so that a campaign that is cut short is still balanced. The order is the same on any machine and
+    in any version of Python: cells are sorted by a hash of their names and the seed of the order.
+    """
+    blocks = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
+
+    def place(cell: Cell) -> tuple[int, bytes]:
+        return blocks[cell.seed], hashlib.sha256(msgspec.json.encode([order_seed, *cell.key])).digest()
+
+    return [replace(cell, position=position) for position, cell in enumerate(sorted(cells, key=place), start=1)]
 
 
 def file_slug(name: str) -> str:

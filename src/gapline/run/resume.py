@@ -8,6 +8,7 @@ from pathlib import Path
 from gapline.capture.journal import JournalState
 from gapline.capture.study import CellRecord, read_cell, read_verdicts
 from gapline.model.contract import Contract, load_contract
+from gapline.model.fairness import Fairness, fairness_columns, summarise_fairness
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
@@ -21,6 +22,7 @@ class CellState(StrEnum):
 
     DONE = "done"
     UNCHECKED = "unchecked"  # run whole, but candidates wait for a verdict
+    NOISY = "noisy"  # run whole, but disturbed, and asked to be run again
     RUNNING = "running"
     BROKEN = "broken"  # attempts were made, none is whole
     QUARANTINED = "quarantined"  # as broken, and a journal was changed after it was written
@@ -34,6 +36,8 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
     if journal is not None and journal.order is not None:
         refuse_other_condition(cell, settings, journal.order)
     state = state_of(record)
+    if state is CellState.DONE and settings.rerun_noisy and journal is not None and journal.disturbed:
+        return CellState.NOISY
     if state is CellState.DONE and settings.check is not None and journal is not None:
         asked = sum(event.is_candidate and not event.reason and event.solution is not None for event in journal.events)
         label = f"{settings.check.name} {settings.check.version}"
@@ -65,6 +69,7 @@ class StudyStatus:
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     seconds_left: float = 0.0
+    fairness: Fairness = field(default_factory=Fairness)
 
     @property
     def left(self) -> int:
@@ -78,6 +83,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     contract: Contract = load_contract(study)
     cells = plan_cells(contract)
     status = StudyStatus(study, contract.study.name, len(cells))
+    measured = []
     for cell in cells:
         directory = cell.directory(study)
         if is_claimed(directory):
@@ -92,7 +98,10 @@ def study_status(study_dir: str | Path) -> StudyStatus:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
             status.statuses[counting.status.value] += 1
+            if counting.order is not None:
+                measured.append(fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
+    status.fairness = summarise_fairness(measured)
     return status

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,8 @@ from gapline.run.tree import (
 PIPE_SIZE = 1 << 20
 CONTROL = 0
 WATCH_EVERY = 0.1
+# An hour of alarms: how late they come tells how late stamps are.
+LATENESS_KEPT = 36_000
 DRAIN = 4 * PIPE_SIZE
 # Where the system allows it the supervisor goes first, so that a stamp does not wait for others' work; its solver has
 # the priority that the runner was given.
@@ -56,6 +59,7 @@ class Supervisor:
         self._over_memory = False
         self._peak_memory = 0
         self._stalled = 0.0
+        self._lateness: deque[float] = deque(maxlen=LATENESS_KEPT)
         self._done = threading.Event()
         self._poll = select.poll()
         # Raises where the journal cannot even be begun: then there is no attempt to speak of.
@@ -194,7 +198,11 @@ class Supervisor:
     def _watch_memory(self) -> None:
         """Sample the memory of the tree; shared pages are told apart only where the plain sum is over the limit."""
         limit = None if self._order.memory is None else self._order.memory * 1_000_000
-        while not self._done.wait(WATCH_EVERY):
+        while True:
+            alarm = time.monotonic() + WATCH_EVERY
+            if self._done.wait(WATCH_EVERY):
+                return
+            self._lateness.append(time.monotonic() - alarm)
             tree = descendants(os.getpid())
             used = resident_memory(tree)
             if limit is not None and used > limit:
@@ -214,6 +222,8 @@ class Supervisor:
         def complete() -> Ending:
             ending.load = load_average()
             ending.stalled = round(self._stalled, 6)
+            late = sorted(self._lateness)
+            ending.jitter = round(max(0.0, late[int(0.99 * len(late))]), 6) if late else None
             ending.events, ending.log_lines, ending.dropped = recorder.events, recorder.log_lines, recorder.dropped()
             if recorder.error is not None:
                 ending.cause, ending.error = "infrastructure", recorder.error.strerror or str(recorder.error)
