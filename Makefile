@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench campaign clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,13 +20,17 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench campaigns
+	$(BIN)/ruff format --check src tests bench campaigns
 	$(BIN)/mypy
 
 bench: $(READY)
 	tools/system-packages
 	$(BIN)/python -m bench
+
+campaign: $(READY)
+	tools/system-packages
+	$(BIN)/python -m campaigns
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

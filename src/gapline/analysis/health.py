@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.study import RUN_RECORD
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
@@ -16,13 +17,11 @@ from gapline.model.tables import CARRIED, RUNS, Reason, RunStatus
 from gapline.summary.balance import check_balance
 
 _BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]
-# Columns of `Envelopes.runs` that no one sets on purpose: counted, measured, or the name of something.
+# What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
 _NO_LADDER = {
-    *RUNS, *CARRIED, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid", "best",
-    "best_raw", "best_time", "best_primary", "best_secondary", "best_solution_digest", "tier", "machine", "attempts",
-    "cpu_time", "dropped", "elapsed", "exit_code", "foreign_share", "leftover", "load", "peak_memory", "quarantined",
-    "signal",
-}  # fmt: skip
+    *RUNS, *CARRIED, *RUN_RECORD, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid",
+    "best", "best_raw", "best_time", "best_primary", "best_secondary",
+} - {"threads"}  # fmt: skip
 _MOST_STEPS = 50
 
 
