@@ -25,6 +25,15 @@ def test_init_writes_a_contract_that_is_ready_to_run(tmp_path, capsys, problem):
     assert f"next: gapline run {tmp_path / 's'}" in out
 
 
+def test_init_of_a_mip_study_has_a_panel_of_each_family_and_size(tmp_path):
+    assert run(["init", str(tmp_path), "--problem", "mip", "--name", "p"]) == 0
+    contract = load_contract(tmp_path, files=True)
+    assert contract.objective.checker == "mip"
+    panels = {f"p-{family}-n{size}" for family in ("setcover", "knapsack") for size in (100, 400)}
+    assert {instance.panel for instance in contract.instances} == panels
+    assert [check_setup(arm) for arm in contract.arms] == [None] * 3
+
+
 def test_init_twice_is_refused(tmp_path, capsys):
     assert run(["init", str(tmp_path), "--problem", "cvrp", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == 24

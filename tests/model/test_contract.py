@@ -2,17 +2,20 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from gapline.errors import ContractError
 from gapline.model import contract as module
-from gapline.model.contract import KERNELS, WEIGHTS, default_name, load_contract, study_schema
+from gapline.model.contract import KERNELS, WEIGHTS, Arm, default_name, load_contract, study_schema
 from gapline.model.mistakes import KERNEL, WEIGHT
 from gapline.model.transform import SYNTAX
 from gapline.score.kernels import parse_kernel
 from gapline.score.time_weights import parse_weight
 
+*_FIRST, _LAST = get_args(Arm.model_fields["solver"].annotation)
+SOLVERS = ", ".join(map(repr, _FIRST)) + f" or {_LAST!r}"
 SMALL = """
 seeds = [1, 2]
 [study]
@@ -139,7 +142,7 @@ tier = 3
         "seeds: expected each seed once, got 1 again",
         "instances[1].horizon: expected greater than 0, got 0",
         "instances[1].name: expected a unique name, got 'a' again; give one of them a name",
-        "arms[0].solver: expected 'kayros', 'pyvrp', 'ortools' or 'command', got 'kayro'; did you mean 'kayros'?",
+        f"arms[0].solver: expected {SOLVERS}, got 'kayro'; did you mean 'kayros'?",
         "arms[0].option: unknown field; did you mean 'options'?",
         "arms[1].command: expected the placeholders {instance}, {seed}, {horizon}, {threads}, got {sed}; "
         "did you mean 'seed'?",
@@ -149,7 +152,7 @@ tier = 3
         "arms[3].command: expected nothing beside solver = 'pyvrp', got ['x']",
         "arms[3].tier: expected 1 or 2, got 3",
         "objective.transform: expected reciprocal or negate-shift:C for sense = \"max\", got 'none'",
-        "objective.checker: expected one of tdvrptw, vrptw, cvrp, command:PROGRAM, python:MODULE:FUNCTION, "
+        "objective.checker: expected one of tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION, "
         "got 'tdvrtw'; did you mean 'tdvrptw'?",
         "score.kernel: expected one of squeezed, maxform, berthold, dimacs:THETA, raw, got 'squezed'; "
         "did you mean 'squeezed'?",

@@ -28,6 +28,20 @@ class TestKayrosAco(TdvrptwArm):
     arm = Arm(name="aco", solver="kayros", options={"strategy": "aco", "iterations": 2})
 
 
+class TestKayrosLera(AdapterSuite):
+    arm = Arm(name="exact", solver="kayros.lera", options={"iterations": 5})
+    checker = "tdvrptw"
+    seeded = False
+
+    @pytest.fixture
+    def instance(self, tmp_path):
+        return write_instances("tdvrptw", tmp_path, name="adapter", customers=8)[0]
+
+    def test_the_bound_proves_the_last_candidate(self, lines):
+        candidates = [line["objective"] for line in lines[1:] if "objective" in line]
+        assert lines[-1]["bound"] == pytest.approx(min(candidates), rel=1e-9)
+
+
 class TestPyvrpSlice(TdvrptwArm):
     arm = Arm(name="pyvrp mean", solver="pyvrp", options={"slice": "mean", "iterations": 50}, tier=2)
     exact = False

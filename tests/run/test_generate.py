@@ -29,6 +29,13 @@ def test_the_same_name_gives_the_same_digest_on_every_machine(tmp_path, problem)
     assert (path.name, file_digest(path)) == DIGESTS[problem]
 
 
+def test_a_mip_name_gives_the_same_cover_and_knapsack_on_every_machine(tmp_path):
+    assert {path.name: file_digest(path) for path in write_instances("mip", tmp_path, name="demo", customers=25)} == {
+        "demo-setcover-n25-1.mps": "sha256:e7a0c6819e594d0ea89baa4a767fcf9b85066d2bd1f77fb720597e7c751415f6",
+        "demo-knapsack-n25-1.mps": "sha256:928afe4ab04316e02de03933b7fb6580442c2b88df79350fc18a950525c75dae",
+    }
+
+
 def test_the_instance_file_pins_its_arrival_times(tmp_path):
     """Compressed bytes may differ between versions of zlib; what is in them may not."""
     (path,) = write_instances("tdvrptw", tmp_path, name="demo", customers=6)

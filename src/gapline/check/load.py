@@ -6,7 +6,7 @@ from importlib import import_module
 from gapline.check.verdict import Checker
 from gapline.errors import UsageError, closest
 
-CHECKERS = ("tdvrptw", "vrptw", "cvrp")
+CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 
 
 def load_checker(name: str) -> Checker:
@@ -15,7 +15,7 @@ def load_checker(name: str) -> Checker:
     Parameters
     ----------
     name
-        `tdvrptw`, `vrptw` or `cvrp`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
+        `tdvrptw`, `vrptw`, `cvrp` or `mip`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
         `python:MODULE:FUNCTION` for a function of an instance path and a solution.
 
     Raises

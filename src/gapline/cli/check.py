@@ -6,7 +6,7 @@ import rich_click as click
 @click.command("check")
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
 @click.option("--again", is_flag=True, help="Judge anew what this version of the checker has judged before.")
-@click.option("--checker", help="Another checker: tdvrptw, vrptw, cvrp, command:PROGRAM, python:MODULE:FUNCTION.")
+@click.option("--checker", help="Another checker: tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     """Check every captured candidate against the original problem and store the verdicts.

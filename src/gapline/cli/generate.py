@@ -4,16 +4,19 @@ import rich_click as click
 
 
 @click.command("generate")
-@click.argument("problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp"]))
+@click.argument("problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp", "mip"]))
 @click.option("--name", default="demo", show_default=True, help="Everything about the instances follows from it.")
-@click.option("--n", "customers", type=click.IntRange(1, 2000), default=25, show_default=True, help="Customers.")
+@click.option(
+    "--n", "customers", type=click.IntRange(1, 2000), default=25, show_default=True, help="Customers, or variables."
+)
 @click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many instances.")
 @click.option("-o", "--output", default="instances", show_default=True, type=click.Path(file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(problem: str, *, name: str, customers: int, count: int, output: str, as_json: bool) -> None:
-    """Write instances of a routing problem, with their digests.
+    """Write instances of a problem, with their digests.
 
-    tdvrptw: MAMUT files with time-dependent travel times. vrptw: Solomon files. cvrp: VRPLIB files.
+    tdvrptw: MAMUT files with time-dependent travel times. vrptw: Solomon files. cvrp: VRPLIB files. mip: MPS files, as
+    many set covers as knapsacks.
 
     Example: gapline generate tdvrptw --name demo --n 25 --count 3 -o instances/
     """

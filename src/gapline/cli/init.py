@@ -5,7 +5,7 @@ import rich_click as click
 
 @click.command("init")
 @click.argument("directory", type=click.Path(file_okay=False))
-@click.option("--problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp"]), default="tdvrptw", show_default=True)
+@click.option("--problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp", "mip"]), default="tdvrptw", show_default=True)
 @click.option("--name", default="", help="Name of the study and its instances; the problem when left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(directory: str, problem: str, name: str, as_json: bool) -> None:

@@ -308,5 +308,6 @@ def _value(value: float | None, certified: bool) -> str:
 
 
 def _shown(text: str) -> str:
-    """Replace what a terminal would obey instead of showing: control, bidi and other unprintable characters."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    from gapline.report.terminal import shown
+
+    return shown(text)

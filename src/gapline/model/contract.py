@@ -11,7 +11,7 @@ from gapline.errors import ContractError
 
 CONTRACT_FILE = "study.toml"
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
-CHECKERS = ("tdvrptw", "vrptw", "cvrp")
+CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
@@ -45,7 +45,7 @@ class Objective(_Section):
     validation: Literal["checker", "solver"] = "checker"
     """Who validates candidates; printed on every output."""
     checker: str | None = None
-    """tdvrptw, vrptw, cvrp, command:PROGRAM [ARGUMENTS], or python:MODULE:FUNCTION."""
+    """tdvrptw, vrptw, cvrp, mip, command:PROGRAM [ARGUMENTS], or python:MODULE:FUNCTION."""
 
 
 class Time(_Section):
@@ -137,7 +137,21 @@ class Arm(_Section):
 
     name: Name
     """Unique name of the arm."""
-    solver: Literal["kayros", "pyvrp", "ortools", "command"]
+    solver: Literal[
+        "kayros",
+        "kayros.lera",
+        "pyvrp",
+        "ortools",
+        "vrp-cli",
+        "hygese",
+        "pyvroom",
+        "timefold",
+        "hexaly",
+        "highs",
+        "scip",
+        "cpsat",
+        "command",
+    ]
     """The adapter; `command` runs any program that prints gapline's JSON lines."""
     options: dict[str, str | int | float | bool | list[str | int | float | bool]] = {}
     """Settings handed to the adapter."""
@@ -145,6 +159,8 @@ class Arm(_Section):
     """Tier 1 is compared, tier 2 is descriptive."""
     command: list[str] = []
     """For solver = "command": program and arguments; {instance}, {seed}, {horizon} and {threads} are filled in."""
+    format: str = ""
+    """For solver = "command": the format of its log, as `gapline import --format` names it, where it prints no JSON."""
 
 
 class Contract(_Section):

@@ -124,6 +124,8 @@ def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
             yield f'arms[{index}].command: missing; solver = "command" needs the program and its arguments'
         elif arm.get("solver") != "command" and command != []:
             yield f"arms[{index}].command: expected nothing beside solver = {arm.get('solver')!r}, got {command!r}"
+        if arm.get("solver") != "command" and arm.get("format", "") != "":
+            yield f"arms[{index}].format: expected nothing beside solver = {arm.get('solver')!r}, got {arm['format']!r}"
         for argument in command if isinstance(command, list) else []:
             for name in re.findall(r"\{(\w+)\}", str(argument)):
                 if name not in PLACEHOLDERS:

@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gapline.errors import UsageError, closest
-from gapline.model.contract import CONTRACT_FILE
+from gapline.model.contract import CONTRACT_FILE, default_name
 from gapline.model.store import write_atomically
 from gapline.run.generate import write_instances
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Generated instances of one size."""
+    """Generated instances of one size; a problem of several families makes one panel of each."""
 
     customers: int
     count: int
+
+
+PANELS = (Panel(25, 3), Panel(50, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class _Problem:
     title: str
     objective: str
     arms: str
+    contrast: tuple[str, str] = ("pyvrp", "ortools")
+    panels: tuple[Panel, ...] = PANELS
 
 
 _KAYROS = """
@@ -61,13 +66,28 @@ name = "ortools"
 solver = "ortools"
 options = { metaheuristic = "guided_local_search" }
 """
+_MIP = """
+[[arms]]
+name = "highs"
+solver = "highs"
+
+[[arms]]
+name = "scip"
+solver = "scip"
+
+# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are.
+[[arms]]
+name = "cpsat"
+solver = "cpsat"
+"""
 PROBLEMS = {
-    "tdvrptw": _Problem("Time-dependent vehicle routing with time windows", "duration", _KAYROS + _SLICES),
+    "tdvrptw": _Problem(
+        "Time-dependent vehicle routing with time windows", "duration", _KAYROS + _SLICES, ("kayros-ils", "kayros-aco")
+    ),
     "vrptw": _Problem("Vehicle routing with time windows", "distance", _NATIVE),
     "cvrp": _Problem("Capacitated vehicle routing", "distance", _NATIVE),
+    "mip": _Problem("Set-cover and knapsack problems", "cost", _MIP, ("highs", "scip"), (Panel(100, 2), Panel(400, 2))),
 }
-CONTRASTS = {"tdvrptw": ("kayros-ils", "kayros-aco")}
-PANELS = (Panel(25, 3), Panel(50, 3))
 
 
 def write_study(
@@ -77,7 +97,7 @@ def write_study(
     name: str = "",
     horizon: float = 2.0,
     seeds: Sequence[int] = (1, 2),
-    panels: Sequence[Panel] = PANELS,
+    panels: Sequence[Panel] | None = None,
     snapshot: str | None = None,
 ) -> Path:
     """Write `study.toml` and `instances/` into a directory that has none yet, and return the path of the contract.
@@ -87,7 +107,7 @@ def write_study(
     folder
         The study directory.
     problem
-        `tdvrptw`, `vrptw` or `cvrp`.
+        `tdvrptw`, `vrptw`, `cvrp` or `mip`.
     name
         Name of the study, from which the instances follow too; the problem when left out.
     horizon, seeds, panels
@@ -106,7 +126,7 @@ def write_study(
         raise UsageError(f"{study}: expected a directory without {CONTRACT_FILE}, got one with it")
     name = name or problem
     entries = []
-    for panel in panels:
+    for panel in PROBLEMS[problem].panels if panels is None else panels:
         paths = write_instances(problem, study / "instances", name=name, customers=panel.customers, count=panel.count)
         entries += [(path.relative_to(study).as_posix(), panel.customers) for path in paths]
     text = _contract(problem, name, horizon=horizon, seeds=seeds, entries=entries, snapshot=snapshot)
@@ -125,7 +145,7 @@ def _contract(
 ) -> str:
     facts = PROBLEMS[problem]
     instances = "\n".join(
-        f'\n[[instances]]\npath = "{path}"\npanel = "{name}-n{size}"\nsize = {size}' for path, size in entries
+        f'\n[[instances]]\npath = "{path}"\npanel = "{_panel_name(path)}"\nsize = {size}' for path, size in entries
     )
     reference = (
         "# The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:\n"
@@ -133,7 +153,7 @@ def _contract(
     )
     if snapshot is not None:
         reference = f'# Known before the first run.\npolicy = "frozen"\nsnapshot = "{snapshot}"'
-    pair = CONTRASTS.get(problem, ("pyvrp", "ortools"))
+    pair = facts.contrast
     return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
@@ -170,3 +190,12 @@ weighting = "panel"
 contrasts = [["{pair[0]}", "{pair[1]}"]]
 {instances}
 {facts.arms}"""
+
+
+def _panel_name(path: str) -> str:
+    """Return the name of an instance without its number.
+
+    >>> _panel_name("instances/demo-n25-1.vrp.json")
+    'demo-n25'
+    """
+    return default_name(path).rpartition("-")[0]

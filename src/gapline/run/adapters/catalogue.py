@@ -4,23 +4,22 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from gapline.errors import closest
+from gapline.errors import GaplineError, closest
 from gapline.model.contract import PLACEHOLDERS, Arm
-
-ROUTING_EXTRA = "routing"
+from gapline.run.adapters.jdk import jdk_lack
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What one setting of an arm may be: one of some words, or a number from a least one upwards."""
+    """What one setting of an arm may be: one of some words or numbers, or a number from a least one upwards."""
 
     kind: tuple[type, ...] = (int,)
-    among: tuple[str, ...] = ()
+    among: tuple[str | int, ...] = ()
     least: float = 1
 
     def mistake(self, value: object) -> str:
@@ -28,22 +27,32 @@ class Option:
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
         if self.among and value not in self.among:
-            near = closest(str(value), self.among)
-            return f"expected one of {', '.join(self.among)}, got {value!r}" + (
-                f"; did you mean {near!r}?" if near else ""
-            )
-        if isinstance(value, int | float) and value < self.least:
+            names = [str(one) for one in self.among]
+            near = closest(value, names) if isinstance(value, str) else None
+            return f"expected one of {', '.join(names)}, got {value!r}" + (f"; did you mean {near!r}?" if near else "")
+        if not self.among and isinstance(value, int | float) and value < self.least:
             return f"expected at least {self.least:g}, got {value!r}"
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A child program of gapline that drives one solver."""
+    """A child program of gapline that drives one solver.
+
+    `package` is what it imports, `extra` what brings it, and `lacks` says in a few words what else is missing.
+    """
 
     module: str
     package: str
     options: Mapping[str, Option]
+    extra: str = "routing"
+    lacks: Callable[[], str | None] = lambda: None
+
+
+def _hexaly_lack() -> str | None:
+    from gapline.run.adapters.hexaly import licence_lack
+
+    return licence_lack()
 
 
 _STATIC = {
@@ -51,6 +60,7 @@ _STATIC = {
     "slice": Option((str,), ("min", "mean", "mid", "max")),
     "iterations": Option(),
 }
+_STEPS = {"iterations": Option()}
 ADAPTERS = {
     "kayros": Adapter(
         "gapline.run.adapters.kayros",
@@ -67,6 +77,7 @@ ADAPTERS = {
             "seed_k_factor": Option((float, int)),
         },
     ),
+    "kayros.lera": Adapter("gapline.run.adapters.kayros_lera", "kayros", _STEPS),
     "pyvrp": Adapter("gapline.run.adapters.pyvrp", "pyvrp", _STATIC),
     "ortools": Adapter(
         "gapline.run.adapters.ortools_routing",
@@ -78,6 +89,36 @@ ADAPTERS = {
             )
         },
     ),
+    "vrp-cli": Adapter(
+        "gapline.run.adapters.vrp_cli",
+        "vrp-cli",
+        {"problem": _STATIC["problem"], "slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
+        "solvers",
+    ),
+    "hygese": Adapter("gapline.run.adapters.hygese", "hygese", _STEPS, "solvers"),
+    "pyvroom": Adapter(
+        "gapline.run.adapters.pyvroom",
+        "pyvroom",
+        {"problem": Option((str,), ("vrptw", "cvrp")), "exploration": Option(among=(0, 1, 2, 3, 4, 5))},
+        "solvers",
+    ),
+    "timefold": Adapter(
+        "gapline.run.adapters.timefold",
+        "solverforge-legacy",
+        {"compile": Option((str,), ("full", "fast")), "iterations": Option()},
+        "timefold",
+        jdk_lack,
+    ),
+    "hexaly": Adapter(
+        "gapline.run.adapters.hexaly",
+        "hexaly",
+        {"slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
+        "hexaly",
+        _hexaly_lack,
+    ),
+    "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
+    "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),
+    "cpsat": Adapter("gapline.run.adapters.cpsat", "ortools", _STEPS, "mip"),
 }
 
 
@@ -90,7 +131,10 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
     """
     values = {"instance": str(instance_path), "seed": str(seed), "horizon": repr(horizon), "threads": str(threads)}
     if arm.solver == "command":
-        return [_fill(argument, values) for argument in arm.command]
+        program = [_fill(argument, values) for argument in arm.command]
+        if not arm.format:
+            return program
+        return [sys.executable, "-m", "gapline.run.adapters.log", f"--format={arm.format}", "--", *program]
     arguments = [f"--{name}={values[name]}" for name in PLACEHOLDERS]
     return [sys.executable, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
 
@@ -101,21 +145,42 @@ def check_setup(arm: Arm) -> str | None:
         program = arm.command[0]
         if shutil.which(program) is None:
             return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
-        return None
+        return _format_mistake(arm)
     adapter = ADAPTERS[arm.solver]
+    lacking = _package_lack(adapter) or adapter.lacks() or _option_mistake(adapter, arm)
+    return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def _format_mistake(arm: Arm) -> str | None:
+    if not arm.format:
+        return None
+    from gapline.capture.formats import find_reader
+
+    try:
+        find_reader(arm.format)
+    except GaplineError as error:
+        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
+    return None
+
+
+def _package_lack(adapter: Adapter) -> str:
     try:
         version(adapter.package)
     except PackageNotFoundError:
-        return f"arm {arm.name}: {adapter.package} is not installed; pip install 'gapline[{ROUTING_EXTRA}]'"
+        return f"{adapter.package} is not installed; pip install 'gapline[{adapter.extra}]'"
+    return ""
+
+
+def _option_mistake(adapter: Adapter, arm: Arm) -> str:
     for name, value in arm.options.items():
         if name not in adapter.options:
             near = closest(name, adapter.options)
             hint = f"; did you mean {near!r}?" if near else ""
-            return f"arm {arm.name}: expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
+            return f"expected the options {', '.join(adapter.options)}, got {name!r}{hint}"
         mistake = adapter.options[name].mistake(value)
         if mistake:
-            return f"arm {arm.name}: options.{name}: {mistake}"
-    return None
+            return f"options.{name}: {mistake}"
+    return ""
 
 
 def _fill(argument: str, values: Mapping[str, str]) -> str:

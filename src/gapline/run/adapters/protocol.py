@@ -47,6 +47,13 @@ class Task:
         """Return the seconds until the horizon, at least a hundredth."""
         return max(0.01, self.horizon - seconds_since_start())
 
+    def last_word(self) -> float:
+        """Return the seconds until a solver that prints at its end alone must come to it: a twentieth before the rest.
+
+        What is printed after the horizon is not scored.
+        """
+        return max(0.01, 0.95 * self.time_left())
+
     def deadline(self) -> float:
         """Return the moment of `time.monotonic()` at which the horizon is over, for solvers that ask in every step."""
         return time.monotonic() + self.time_left()
@@ -84,9 +91,9 @@ def read_task(arguments: list[str] | None = None) -> Task:
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 
-def announce(solver: str, version: str) -> None:
-    """Print the first line: who solves, in which version."""
-    _print_line({"solver": solver, "version": version})
+def announce(solver: str, version: str, *, terminal_only: bool = False) -> None:
+    """Print the first line: who solves, in which version, and whether its last solution is all that it will print."""
+    _print_line({"solver": solver, "version": f"{version}, terminal solution only" if terminal_only else version})
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:
@@ -109,6 +116,11 @@ def emit(objective: float, solution: object, *, time: float | None = None, bound
     if bound is not None:
         line["bound"] = bound
     _print_line(line)
+
+
+def emit_bound(bound: float) -> None:
+    """Print a dual bound alone: no better solution is possible, by the solver's proof."""
+    _print_line({"bound": bound})
 
 
 def seconds_since_start() -> float:

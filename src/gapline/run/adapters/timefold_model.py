@@ -1,0 +1,186 @@
+"""TDVRPTW in Timefold's words: vehicles with lists of visits, and the cost of a route on the true functions.
+
+Everything stands inside `build_model`: the decorators start the JVM, and the functions are compiled to run inside it,
+which is why they keep to plain loops over plain lists.
+
+A route leaves so late that its end stays the same; a few later ends are tried as well, as leaving after a rush hour may
+be shorter. That is a route's duration to a good approximation from above: the checker's, which is exact, is never more.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+# Scores are whole numbers: thousandths of the instance's unit.
+UNITS = 1000
+# Departures that are tried between the earliest sensible and the latest feasible one.
+LATER = 4
+
+
+class TimefoldModel(NamedTuple):
+    """The classes that Timefold compiled, and how to fill them from an instance."""
+
+    solution: Any
+    vehicle: Any
+    constraints: Any
+    read_plan: Callable[[Path], Any]
+
+
+def build_model() -> TimefoldModel:
+    """Declare the model; the JVM must run already."""
+    domain: Any = import_module("solverforge_legacy.solver.domain")
+    score: Any = import_module("solverforge_legacy.solver.score")
+    HardSoftScore = score.HardSoftScore
+
+    @dataclass
+    class Roads:
+        capacity: int
+        demands: list[int]
+        services: list[float]
+        ready: list[float]
+        due: list[float]
+        leave: list[list[list[float]]]
+        arrive: list[list[list[float]]]
+
+    @dataclass
+    class Visit:
+        id: Annotated[int, domain.PlanningId]
+
+    def value_at(xs: list[float], ys: list[float], x: float) -> float:
+        """Read a function that never falls; before its first point it is flat, after its last it has slope one."""
+        low = 0
+        high = len(xs) - 1
+        if x <= xs[0]:
+            return ys[0]
+        if x >= xs[high]:
+            return ys[high] + (x - xs[high])
+        while high - low > 1:
+            middle = (low + high) // 2
+            if xs[middle] <= x:
+                low = middle
+            else:
+                high = middle
+        return ys[low] + (ys[high] - ys[low]) * (x - xs[low]) / (xs[high] - xs[low])
+
+    @domain.planning_entity
+    @dataclass
+    class Vehicle:
+        id: Annotated[int, domain.PlanningId]
+        roads: Roads
+        visits: Annotated[list[Visit], domain.PlanningListVariable] = field(default_factory=list)
+
+        def overload(self) -> int:
+            load = 0
+            for visit in self.visits:
+                load += self.roads.demands[visit.id]
+            return max(0, load - self.roads.capacity)
+
+        def end_of(self, start: float) -> float:
+            """Return when the route is back that leaves at a moment."""
+            roads = self.roads
+            now = start
+            here = 0
+            for visit in self.visits:
+                there = visit.id
+                now = max(value_at(roads.leave[here][there], roads.arrive[here][there], now), roads.ready[there])
+                now += roads.services[there]
+                here = there
+            return value_at(roads.leave[here][0], roads.arrive[here][0], now)
+
+        def start_for(self, end: float) -> float:
+            """Return the latest departure that keeps every window and is back at a moment."""
+            roads = self.roads
+            now = end
+            there = 0
+            for index in range(len(self.visits) - 1, -1, -1):
+                here = self.visits[index].id
+                now = value_at(roads.arrive[here][there], roads.leave[here][there], now)
+                now = min(now - roads.services[here], roads.due[here])
+                there = here
+            return value_at(roads.arrive[0][there], roads.leave[0][there], now)
+
+        def lateness(self) -> int:
+            """Return by how much windows are missed when leaving at once: none can be kept better than that."""
+            roads = self.roads
+            now = roads.ready[0]
+            late = 0.0
+            here = 0
+            for visit in self.visits:
+                there = visit.id
+                now = max(value_at(roads.leave[here][there], roads.arrive[here][there], now), roads.ready[there])
+                late += max(0.0, now - roads.due[there])
+                now += roads.services[there]
+                here = there
+            if here != 0:
+                now = value_at(roads.leave[here][0], roads.arrive[here][0], now)
+                late += max(0.0, now - roads.due[0])
+            # A tiny lateness is a lateness.
+            return 0 if late <= 0.0 else 1 + int(UNITS * late)
+
+        def duration(self) -> int:
+            if len(self.visits) == 0:
+                return 0
+            roads = self.roads
+            end = self.end_of(roads.ready[0])
+            first = max(roads.ready[0], self.start_for(end))
+            best = end - first
+            last = self.start_for(roads.due[0])
+            if last > first:
+                for step in range(1, LATER + 1):
+                    end = self.end_of(first + (last - first) * step / LATER)
+                    best = min(best, end - max(roads.ready[0], self.start_for(end)))
+            return int(UNITS * best) + 1
+
+    @domain.planning_solution
+    @dataclass
+    class Plan:
+        vehicles: Annotated[list[Vehicle], domain.PlanningEntityCollectionProperty]
+        visits: Annotated[list[Visit], domain.ProblemFactCollectionProperty, domain.ValueRangeProvider]
+        score: Annotated[HardSoftScore, domain.PlanningScore] = field(default=None)  # type: ignore[valid-type]
+
+    @score.constraint_provider  # type: ignore[untyped-decorator]
+    def constraints(factory: Any) -> list[Any]:
+        return [
+            factory.for_each(Vehicle)
+            .filter(lambda vehicle: vehicle.overload() > 0)
+            .penalize(HardSoftScore.ONE_HARD, lambda vehicle: vehicle.overload())
+            .as_constraint("capacity"),
+            factory.for_each(Vehicle)
+            .filter(lambda vehicle: vehicle.lateness() > 0)
+            .penalize(HardSoftScore.ONE_HARD, lambda vehicle: vehicle.lateness())
+            .as_constraint("windows"),
+            factory.for_each(Vehicle)
+            .penalize(HardSoftScore.ONE_SOFT, lambda vehicle: vehicle.duration())
+            .as_constraint("duration"),
+        ]
+
+    def read_plan(path: Path) -> Any:
+        from mamut_routing_lib.td import load_td_instance
+
+        loaded = load_td_instance(path, verify_sha256=False)
+        instance = loaded.instance
+        size = instance.num_customers + 1
+        windows = getattr(instance, "time_windows", None) or [instance.horizon] * size
+        leave = [[[0.0] for _ in range(size)] for _ in range(size)]
+        arrive = [[[0.0] for _ in range(size)] for _ in range(size)]
+        for (i, j), function in loaded.atfs.arcs.items():
+            leave[i][j] = [float(x) for x in function.xs]
+            arrive[i][j] = [float(y) for y in function.ys]
+        roads = Roads(
+            capacity=int(instance.vehicle_capacity),
+            demands=[int(demand) for demand in instance.demands],
+            services=[float(service) for service in instance.service_times],
+            ready=[float(ready) for ready, _ in windows],
+            due=[float(due) for _, due in windows],
+            leave=leave,
+            arrive=arrive,
+        )
+        vehicles = int(instance.num_vehicles or 0) or instance.num_customers
+        return Plan(
+            vehicles=[Vehicle(number, roads) for number in range(min(vehicles, instance.num_customers))],
+            visits=[Visit(customer) for customer in range(1, size)],
+        )
+
+    return TimefoldModel(Plan, Vehicle, constraints, read_plan)

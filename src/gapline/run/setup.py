@@ -1,0 +1,28 @@
+"""What a study lacks to run on this machine, found before anything runs."""
+
+from pathlib import Path
+
+from gapline.errors import GaplineError
+from gapline.model.contract import load_contract
+from gapline.run.adapters import check_setup
+from gapline.run.check_run import identify_checker
+from gapline.run.plan import resolve_program
+
+
+def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
+    """Return the number of arms, and one line for each arm that cannot run here and for a checker that does not start.
+
+    Raises
+    ------
+    ContractError
+        When the contract itself has mistakes, or an instance file is not there.
+    """
+    study = Path(study_dir)
+    contract = load_contract(study, files=True)
+    lacking = [line for arm in contract.arms if (line := check_setup(resolve_program(arm, study))) is not None]
+    if contract.objective.validation == "checker" and contract.objective.checker is not None:
+        try:
+            identify_checker(study, contract.objective.checker)
+        except GaplineError as error:
+            lacking.append(f"checker {contract.objective.checker}: {'; '.join(str(error).splitlines())}")
+    return len(contract.arms), lacking
