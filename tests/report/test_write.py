@@ -11,7 +11,7 @@ import pytest
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.model.store import file_digest
-from gapline.report.write import write_report
+from gapline.report.write import remove_stale, write_report
 from report.report_studies import by_hand
 
 WRITE = """
@@ -102,3 +102,23 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(UsageError, match="expected svg, png, pdf, got gif"):
         write_report(by_hand(), tmp_path / "results", formats=("gif",))
     assert not (tmp_path / "results").exists()
+
+
+def test_what_an_earlier_report_listed_and_this_one_did_not_write_is_removed_and_nothing_else(tmp_path):
+    outside = tmp_path / "outside.png"
+    folder = tmp_path / "results"
+    for name in ("figures/old.png", "figures/old.pdf", "figures/new.svg", "figures/mine.png", "notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    outside.write_text("x")
+    listed = ["figures/old.png", "figures/new.svg", "notes.txt", "figures/../../outside.png", "../outside.png"]
+    (folder / "results.json").write_text(
+        json.dumps({"files": dict.fromkeys(listed, ""), "derived": ["figures/old.pdf"]})
+    )
+    removed = remove_stale(folder, [folder / "figures/new.svg"])
+    assert {path.name for path in removed} == {"old.png", "old.pdf"}
+    left = set(files(folder))
+    assert left == {"figures/new.svg", "figures/mine.png", "notes.txt", "results.json"}
+    assert outside.exists()
+    (folder / "results.json").write_text("no JSON")
+    assert remove_stale(folder, []) == []

@@ -79,6 +79,27 @@ def write_report(
     return folder
 
 
+def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
+    """Remove figures and tables that an earlier report listed and this one did not write; nothing else is touched.
+
+    A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
+    """
+    try:
+        before = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+        listed = [*before["files"], *before.get("derived", [])]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    kept = {path.relative_to(folder).as_posix() for path in written}
+    stale = []
+    for name in listed:
+        parts = str(name).split("/")
+        ours = len(parts) == 2 and parts[0] in ("figures", "tables") and parts[1] not in ("", ".", "..")
+        if ours and name not in kept and (folder / name).is_file():
+            (folder / name).unlink()
+            stale.append(folder / name)
+    return stale
+
+
 def heading(study: ReportInput) -> list[str]:
     """Return what every file says of where it comes from: version, campaign, references."""
     return [
