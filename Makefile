@@ -16,6 +16,7 @@ demo: $(READY)
 	$(BIN)/gapline demo
 
 test: $(READY)
+	tools/system-packages
 	$(BIN)/python -m pytest -n 2
 
 lint: $(READY)
@@ -24,7 +25,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
+	tools/system-packages
 	$(BIN)/python -m bench
 
 clean:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
-from gapline import envelope as envelope_module
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError
+from gapline.model import threads as threads_module
 from gapline.model.hierarchy import hierarchy_violations
 from gapline.model.threads import in_slices
 from gapline.model.transform import Transform
@@ -297,7 +297,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 + k for k in range(20)}, name="mine")
     results = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(envelope_module, "thread_count", lambda threads=threads: threads)
+        monkeypatch.setattr(threads_module, "thread_count", lambda threads=threads: threads)
         monkeypatch.setattr("gapline.score.curve.thread_count", lambda threads=threads: threads)
         envelopes = gl.build_envelopes(campaign)
         scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])

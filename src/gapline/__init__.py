@@ -13,24 +13,37 @@ _HOMES = {
     "Scores": "gapline.score.scores",
     "Snapshot": "gapline.reference.snapshot",
     "Summary": "gapline.summary.means",
+    "analyse": "gapline.analysis.analyse",
     "analysis_snapshot": "gapline.reference.policy",
     "attainment_curve": "gapline.score.attainment",
     "build_envelopes": "gapline.envelope",
+    "check_study": "gapline.run.check_run",
+    "complementarity": "gapline.analysis.complementarity",
+    "contrasts": "gapline.summary.contrasts",
     "curve_bands": "gapline.summary.bands",
     "diff_snapshots": "gapline.reference.diff",
     "find_alarms": "gapline.reference.alarm",
     "fold_snapshot": "gapline.reference.fold",
     "freeze_snapshot": "gapline.reference.freeze",
+    "horizon_sweep": "gapline.analysis.horizon_sweep",
+    "import_logs": "gapline.capture.importer",
+    "load_checker": "gapline.check",
+    "load_contract": "gapline.model.contract",
     "mean_curve": "gapline.score.curve",
     "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
+    "power_table": "gapline.summary.power",
     "primal_integral": "gapline.score.integral",
+    "ranking": "gapline.summary.ranking",
     "read": "gapline.capture.read",
     "read_references": "gapline.reference.snapshot",
     "register_kernel": "gapline.score.kernels",
+    "resolution_bound": "gapline.score.resolution",
+    "run_study": "gapline.run.campaign",
     "score": "gapline.score",
     "score_grid": "gapline.score.scores",
     "step_weight": "gapline.score.time_weights",
+    "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
 }
 
@@ -42,34 +55,53 @@ __all__ = [
     "Snapshot",
     "Summary",
     "__version__",
+    "analyse",
     "analysis_snapshot",
     "attainment_curve",
     "build_envelopes",
+    "check_study",
+    "complementarity",
+    "contrasts",
     "curve_bands",
     "diff_snapshots",
     "find_alarms",
     "fold_snapshot",
     "freeze_snapshot",
+    "horizon_sweep",
+    "import_logs",
+    "load_checker",
+    "load_contract",
     "mean_curve",
     "merge",
     "open",
+    "power_table",
     "primal_integral",
+    "ranking",
     "read",
     "read_references",
     "register_kernel",
+    "resolution_bound",
+    "run_study",
     "score",
     "score_grid",
     "step_weight",
+    "study_status",
     "summarise",
 ]
 
 if TYPE_CHECKING:
+    from gapline.analysis.analyse import analyse as analyse
+    from gapline.analysis.complementarity import complementarity as complementarity
+    from gapline.analysis.horizon_sweep import horizon_sweep as horizon_sweep
+    from gapline.capture.importer import import_logs as import_logs
     from gapline.capture.merge import merge_campaigns as merge
     from gapline.capture.read import read as read
+    from gapline.check import load_checker as load_checker
     from gapline.envelope import Envelopes as Envelopes
     from gapline.envelope import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
+    from gapline.model.contract import load_contract as load_contract
     from gapline.model.store import open_campaign as open
     from gapline.reference.alarm import find_alarms as find_alarms
     from gapline.reference.diff import diff_snapshots as diff_snapshots
@@ -78,17 +110,24 @@ if TYPE_CHECKING:
     from gapline.reference.policy import analysis_snapshot as analysis_snapshot
     from gapline.reference.snapshot import Snapshot as Snapshot
     from gapline.reference.snapshot import read_references as read_references
+    from gapline.run.campaign import run_study as run_study
+    from gapline.run.check_run import check_study as check_study
+    from gapline.run.resume import study_status as study_status
     from gapline.score.attainment import attainment_curve as attainment_curve
     from gapline.score.curve import mean_curve as mean_curve
     from gapline.score.integral import primal_integral as primal_integral
     from gapline.score.kernels import register_kernel as register_kernel
+    from gapline.score.resolution import resolution_bound as resolution_bound
     from gapline.score.scores import Scores as Scores
     from gapline.score.scores import score as score
     from gapline.score.scores import score_grid as score_grid
     from gapline.score.time_weights import step_weight as step_weight
     from gapline.summary.bands import curve_bands as curve_bands
+    from gapline.summary.contrasts import contrasts as contrasts
     from gapline.summary.means import Summary as Summary
     from gapline.summary.means import summarise as summarise
+    from gapline.summary.power import power_table as power_table
+    from gapline.summary.ranking import ranking as ranking
 
 
 def __getattr__(name: str) -> Any:

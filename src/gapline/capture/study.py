@@ -5,7 +5,7 @@ journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checke
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
     "elapsed": pl.Float64(),
     "cpu_time": pl.Float64(),
     "peak_memory": pl.Int64(),
+    "machine": pl.String(),
     "host": pl.String(),
     "cpus": pl.String(),
     "governor": pl.String(),
@@ -208,6 +209,12 @@ def _read_head(path: Path, line: bytes) -> VerdictsHead:
         ) from error
 
 
+def _machine_class(facts: Mapping[str, str]) -> str | None:
+    """Name the class of machine in one line; scores of two classes are not silently compared."""
+    words = [facts.get("processor"), f"{facts['cores']} cores" if "cores" in facts else None, facts.get("memory")]
+    return ", ".join(word for word in words if word) or None
+
+
 def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:
     order, ending = journal.order, journal.ending
     assert order is not None
@@ -228,6 +235,7 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "elapsed": ending.elapsed if ending is not None else None,
         "cpu_time": ending.cpu_time if ending is not None else None,
         "peak_memory": ending.peak_memory if ending is not None else None,
+        "machine": _machine_class(order.machine),
         "leftover": ending.leftover if ending is not None else None,
         "dropped": sum(ending.dropped.values()) if ending is not None else None,
         "attempts": attempts,

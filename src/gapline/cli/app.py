@@ -26,6 +26,10 @@ COMMANDS = (
     "snapshot",
     "score",
     "curve",
+    "compare",
+    "analyse",
+    "report",
+    "paper",
     "doctor",
 )
 

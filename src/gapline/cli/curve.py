@@ -11,9 +11,9 @@ from gapline.cli import options
 @options.sources
 @options.references
 @options.acceptance
-@click.option("--kernel", default="squeezed", show_default=True, help="Kernel of the mean curve.")
+@click.option("--kernel", default=None, help="Kernel of the mean curve (default: the contract's, or squeezed).")
 @click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal of the attainment curve (repeatable).")
-@click.option("--weighting", default="panel", show_default=True, help="panel, instance or run.")
+@click.option("--weighting", default=None, help="panel, instance or run (default: the contract's, or panel).")
 @click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
 @click.option("--bands", is_flag=True, help="Add pointwise 95 % bootstrap bands over instances.")
@@ -28,9 +28,9 @@ from gapline.cli import options
 @options.as_json
 def command(
     sources: tuple[str, ...],
-    kernel: str,
+    kernel: str | None,
     goals: tuple[float, ...],
-    weighting: str,
+    weighting: str | None,
     by: tuple[str, ...],
     relative: bool,
     bands: bool,
@@ -48,25 +48,30 @@ def command(
     from pathlib import Path
 
     from gapline.cli import sources as reading
+    from gapline.cli.study_defaults import study_defaults
     from gapline.errors import UsageError
     from gapline.report import curves as report
     from gapline.score.attainment import attainment_curve
     from gapline.score.curve import mean_curve
     from gapline.summary.bands import curve_bands
 
+    declared = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})
     accepted = {name: choices[name] for name in ("horizon", "transform", "validation", "allow_unchecked")}
-    envelopes = reading.accept(campaign, **accepted)
+    envelopes = reading.accept(campaign, declared, **accepted)
     picked = reading.choose_references(
-        envelopes, sources, **{name: choices[name] for name in ("references", "snapshots", "policy")}
+        envelopes, sources, declared, **{name: choices[name] for name in ("references", "snapshots", "policy")}
     )
     if len(picked) > 1:
         raise UsageError(f"curve: expected one reference, got {len(picked)}", hint="draw one curve per snapshot")
     snapshot, policy = picked[0].snapshot, picked[0].policy
     groups = list(by or ("arm",))
-    shared: dict[str, Any] = {"by": groups, "weighting": weighting, "relative": relative}
+    kernel = kernel or (declared.kernels or ("squeezed",))[0]
+    shared: dict[str, Any] = {"by": groups, "weighting": weighting or declared.weighting, "relative": relative}
     mean = mean_curve(envelopes, snapshot, kernel=kernel, policy=policy, **shared)
-    attained = attainment_curve(envelopes, snapshot, goals=goals or (0.01,), policy=policy, **shared)
+    attained = attainment_curve(
+        envelopes, snapshot, goals=goals or declared.goals[:1] or (0.01,), policy=policy, **shared
+    )
     pair = report.CurvePair(mean, attained)
     if bands:
         pair = report.CurvePair(

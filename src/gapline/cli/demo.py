@@ -29,8 +29,10 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 
     import gapline as gl
     from gapline.cli import demo_campaign
+    from gapline.cli.report_input import NO_OPTIONS, read_report_input
     from gapline.report.curves import CurvePair, print_curves
     from gapline.report.score_table import note_lines, print_scores
+    from gapline.report.write import write_report
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
@@ -55,6 +57,8 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     click.echo()
     print_curves(CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)))
     click.echo()
+    click.echo("writing the report …")
+    write_report(read_report_input([directory], {}, NO_OPTIONS), folder / "results", formats=("svg", "png"))
     for line in demo_campaign.closing_lines(folder, snapshot):
         click.echo(line)
     return 0

@@ -125,11 +125,14 @@ def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:
     return [
         f"contract {folder}/study.toml, instances {folder}/instances/, journals and verdicts {folder}/journal/,",
         f"columns {folder}/campaign/, references {folder / SNAPSHOT} ({snapshot.digest[:19]}…)",
+        f"figures, tables, LaTeX and the methods paragraph {folder}/results/; open this page in a browser:",
+        f"  {folder}/results/report.html",
         "",
         "next:",
-        f"  gapline score {place} --snapshot {reference} --per-run",
-        f"  gapline score {place} --snapshot {reference} --policy both --kernel squeezed --kernel berthold",
-        f"  gapline check {place} --again",
+        f"  gapline score {place} --per-run",
+        f"  gapline analyse {place}",
+        f"  gapline compare {place}:kayros-ils {place}:kayros-aco",
+        f"  gapline snapshot fold {reference} {place} --name beaten -o {place}/references/beaten.json",
         "  gapline init my-study --problem cvrp, then gapline run my-study",
     ]
 

@@ -19,12 +19,13 @@ def _together(*decorators: Decorator) -> Decorator:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-sources = _together(
-    click.argument("sources", nargs=-1, required=True, metavar="SOURCE..."),
+filters = _together(
     click.option("--arm", multiple=True, help="Keep arms that match this name or pattern (repeatable)."),
     click.option("--panel", multiple=True, help="Keep panels that match this name or pattern (repeatable)."),
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
 )
+
+sources = _together(click.argument("sources", nargs=-1, required=True, metavar="SOURCE..."), filters)
 
 acceptance = _together(
     click.option(

@@ -38,6 +38,7 @@ def command(
     import json
 
     from gapline.cli import sources as reading
+    from gapline.cli.study_defaults import study_defaults
     from gapline.model.tables import RunKey
     from gapline.reference.alarm import find_alarms, negative_notes
     from gapline.report import score_table
@@ -45,24 +46,25 @@ def command(
     from gapline.score.scores import DEFAULT_GOALS, score_grid
     from gapline.summary.means import summarise
 
+    declared = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})
     accepted = {name: choices[name] for name in ("horizon", "transform", "validation", "allow_unchecked")}
-    envelopes = reading.accept(campaign, **accepted)
+    envelopes = reading.accept(campaign, declared, **accepted)
     chosen = reading.choose_references(
-        envelopes, sources, **{name: choices[name] for name in ("references", "snapshots", "policy")}
+        envelopes, sources, declared, **{name: choices[name] for name in ("references", "snapshots", "policy")}
     )
     alarms = find_alarms([choice.snapshot for choice in chosen if choice.policy != "analysis"], envelopes)
     documents = []
     readings = score_grid(
         envelopes,
         [choice.snapshot for choice in chosen],
-        kernels=kernels or ("squeezed",),
-        weights=[weight or "uniform"],
-        goals=goals or DEFAULT_GOALS,
+        kernels=kernels or declared.kernels or ("squeezed",),
+        weights=[weight or declared.weight],
+        goals=goals or declared.goals or DEFAULT_GOALS,
         policies=[choice.policy for choice in chosen],
     )
     for scores in readings:
-        summary = summarise(scores, by=by or ("arm",), weighting=weighting or "panel", statistic=statistic)
+        summary = summarise(scores, by=by or ("arm",), weighting=weighting or declared.weighting, statistic=statistic)
         column = scores.frame[scores.kernels[0]]
         keys = [str(RunKey(*row)) for row in scores.frame.select("arm", "instance", "seed").iter_rows()]
         below = [(key, value) for key, value in zip(keys, column, strict=True) if value is not None and value < 0]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gapline.cli.study_defaults import NO_STUDY, StudyDefaults
+
 if TYPE_CHECKING:
     from gapline.envelope import Envelopes
     from gapline.model.campaign import Campaign
@@ -33,6 +35,7 @@ def read_sources(
 
 def accept(
     campaign: "Campaign",
+    defaults: StudyDefaults = NO_STUDY,
     *,
     horizon: float | None,
     transform: str | None,
@@ -46,16 +49,17 @@ def accept(
     if validation == "solver" and allow_unchecked:
         raise UsageError("expected --validation solver (count them) or --allow-unchecked (leave them out), got both")
     unchecked = Unchecked.REFUSE
-    if validation == "solver":
+    if (validation or defaults.validation) == "solver" and not allow_unchecked:
         unchecked = Unchecked.TRUST_SOLVER
     elif allow_unchecked:
         unchecked = Unchecked.LEAVE_OUT
-    return build_envelopes(campaign, horizon=horizon, transform=transform, unchecked=unchecked)
+    return build_envelopes(campaign, horizon=horizon, transform=transform or defaults.transform, unchecked=unchecked)
 
 
 def choose_references(
     envelopes: "Envelopes",
     sources: Sequence[str],
+    defaults: StudyDefaults = NO_STUDY,
     *,
     references: str | None,
     snapshots: Sequence[str],
@@ -69,7 +73,10 @@ def choose_references(
     if references is not None and snapshots:
         raise UsageError("expected --references or --snapshot, got both")
     given = [read_references(references)] if references is not None else [Snapshot.load(path) for path in snapshots]
+    if not given and defaults.snapshot is not None and defaults.snapshot.is_file():
+        given = [Snapshot.load(defaults.snapshot)]
     given = given or [Snapshot.load(path) for path in carried_references(sources)]
+    policy = policy or defaults.policy
     if not given:
         if policy == "analysis":
             return [Choice(analysis_snapshot(None, envelopes), "analysis")]

@@ -146,6 +146,7 @@ class Arm(_Section):
         "hygese",
         "pyvroom",
         "timefold",
+        "hexaly",
         "highs",
         "scip",
         "cpsat",

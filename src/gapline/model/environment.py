@@ -11,12 +11,18 @@ EXTRAS = {
     "vl-convert-python": "figures",
     "jinja2": "figures",
     "miplog": "mip",
+    "highspy": "mip",
+    "pyscipopt": "mip",
     "zstandard": "zst",
     "kayros": "routing",
     "mamut-routing-lib": "routing",
     "pyvrp": "routing",
     "ortools": "routing",
     "vrplib": "routing",
+    "vrp-cli": "solvers",
+    "hygese": "solvers",
+    "pyvroom": "solvers",
+    "solverforge-legacy": "timefold",
 }
 
 

@@ -97,8 +97,6 @@ def draw_pair(pair: CurvePair) -> Any:
 
     top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands))
     bottom = draw_curves(attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands))
-    for chart in (top, bottom):
-        chart.config = load_altair().Undefined
     both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
     return style(both)
 

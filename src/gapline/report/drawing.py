@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gapline import __version__
 from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.store import write_atomically
+from gapline.report.terminal import shown
 
 if TYPE_CHECKING:
     import altair
@@ -38,24 +40,75 @@ def arm_scales(names: list[str]) -> tuple[Any, Any]:
     """Return the colour and dash scales of a list of arms; the order of the list decides."""
     alt = load_altair()
     colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
-    dashes = [DASHES[k % len(DASHES)] for k in range(len(names))]
+    # A ninth arm has the first colour again, and another dash.
+    dashes = [DASHES[(k + k // len(COLOURS)) % len(DASHES)] for k in range(len(names))]
     return alt.Scale(domain=names, range=colours), alt.Scale(domain=names, range=dashes)
 
 
-def write_drawing(chart: Any, path: Path) -> None:
-    """Write a chart as SVG, PNG or PDF, by the name of the file."""
-    form = path.suffix.lstrip(".").lower()
-    if form not in FILE_FORMATS:
-        raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
+def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
+    """Break a text into lines of at most `most` characters, at spaces; `last` is added and stays in one piece.
+
+    >>> folded("one two three", most=8, last="and four")
+    ['one two', 'three', 'and four']
+    """
+    lines, line = [], ""
+    for word in (*text.split(" "), *([last] if last else [])):
+        if line and len(line) + len(word) + 1 > most:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*lines, line]
+
+
+def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
+    """Put a title and, under it, the caption in small print, broken to the width of the chart."""
+    alt = load_altair()
+    most = max(40, width * 115 // 640)
+    # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
+    lines = folded(f"{shown(caption)};", most, last=f"gapline {__version__}")
+    return chart.properties(title=alt.TitleParams(folded(shown(title), most * 3 // 4), subtitle=lines))
+
+
+def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
+    """Return a legend below the chart, in as many columns as the names leave room for."""
+    longest = max((len(name) for name in names), default=1)
+    columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
+    return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
+
+
+def printable(value: Any) -> Any:
+    """Return a specification in which no text, at whatever depth, has an unprintable character.
+
+    >>> printable({"names": ["a" + chr(7)], "size": 3})
+    {'names': ['a\\\\u0007'], 'size': 3}
+    """
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {shown(key): printable(item) for key, item in value.items()}
+    return [printable(item) for item in value] if isinstance(value, list) else value
+
+
+def write_drawing(chart: Any, *paths: Path) -> None:
+    """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
+    forms = [path.suffix.lstrip(".").lower() for path in paths]
+    for path, form in zip(paths, forms, strict=True):
+        if form not in FILE_FORMATS:
+            raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
     try:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
-    specification = chart.to_dict()
-    if form == "svg":
-        data = vl_convert.vegalite_to_svg(specification).encode("utf-8")
-    elif form == "png":
-        data = vl_convert.vegalite_to_png(specification, scale=2)
-    else:
-        data = vl_convert.vegalite_to_pdf(specification)
+    # A control character in a name would abort the whole process inside the converter.
+    drawing = vl_convert.vegalite_to_svg(printable(chart.to_dict()))
+    for path, form in zip(paths, forms, strict=True):
+        if form == "svg":
+            data = drawing.encode("utf-8")
+        else:
+            data = vl_convert.svg_to_png(drawing, scale=2) if form == "png" else vl_convert.svg_to_pdf(drawing)
+        _write(path, data)
+
+
+def _write(path: Path, data: bytes) -> None:
     write_atomically(path, lambda stream: stream.write(data))

@@ -87,6 +87,8 @@ def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         total = z + reference
+        if not np.isinf(total).any():
+            return np.asarray((z - reference) / total)
         gap = (z - reference) / total
         # Halves are exact up here, and their sum is finite.
         large = (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)

@@ -18,6 +18,7 @@ from gapline.score.endpoints import final_gaps, hitting_times
 from gapline.score.integral import integrate_envelopes
 from gapline.score.kernels import Kernel, KernelCode, parse_kernel
 from gapline.score.reading import ReferenceLabel, label_reference, reference_column
+from gapline.score.resolution import resolution_bound
 from gapline.score.time_weights import TimeWeight, parse_weight
 
 DEFAULT_GOALS = (0.01,)
@@ -128,6 +129,7 @@ def score_grid(
         references = reference_column(snapshot, envelopes)
         companions = _companions(envelopes, references, tuple(goals))
         label = label_reference(snapshot, envelopes, policy=policy)
+        resolution = _resolution_notes(envelopes, references, parsed)
         for weight in map(parse_weight, weights):
             matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
             readings.append(
@@ -139,7 +141,7 @@ def score_grid(
                     validation=envelopes.validation,
                     transform=str(envelopes.transform),
                     goals=tuple(goals),
-                    notes=(*envelopes.notes, *_kernel_notes(parsed, companions)),
+                    notes=(*envelopes.notes, *_kernel_notes(parsed, companions), *resolution),
                 )
             )
     return tuple(readings)
@@ -174,6 +176,20 @@ def _score_table(
     head = ["arm", "panel", "instance", "seed", "horizon", "announced", "status"]
     rest = [name for name in runs.columns if name not in head]
     return pl.DataFrame([*runs.select(head), *scores, *companions, *runs.select(rest)])
+
+
+def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], kernels: list[Kernel]) -> list[str]:
+    """Say how far coarse stamps may have moved the uniform scores."""
+    bounded = [kernel for kernel in kernels if kernel.before is not None]
+    runs = envelopes.runs
+    if "resolution" not in runs.columns or not (runs["resolution"].fill_null(0.0) > 0).any() or not bounded:
+        return []
+    bound = resolution_bound(envelopes, references, kernel=bounded[0])
+    coarse = float(runs["resolution"].max())  # type: ignore[arg-type]
+    return [
+        f"stamps are multiples of up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
+        f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
+    ]
 
 
 def _kernel_notes(kernels: list[Kernel], companions: pl.DataFrame) -> list[str]:

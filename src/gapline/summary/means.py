@@ -39,13 +39,14 @@ class Summary(ResultTable):
     horizons: tuple[float, ...]
     balance: Balance
     notes: tuple[str, ...] = ()
+    time_unit: str = "s"
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
         return (
             f"{self.statistic}, {self.weighting}-equal, against {self.reference}; weight {self.weight}; "
-            f"horizon {horizons} s; validated by {self.validation}"
+            f"horizon {horizons} {self.time_unit}; validated by {self.validation}"
         )
 
 
@@ -128,7 +129,14 @@ def summarise(
         horizons=tuple(sorted(whole.frame["horizon"].unique().to_list())),
         balance=balance,
         notes=(*whole.notes, *balance.notes()),
+        time_unit=_time_unit(whole.frame),
     )
+
+
+def _time_unit(frame: pl.DataFrame) -> str:
+    """Return what the horizons count: seconds, unless every run counts evaluations."""
+    counted = "clock" in frame.columns and frame["clock"].drop_nulls().unique().to_list() == ["evaluations"]
+    return "evaluations" if counted else "s"
 
 
 def pool_scores(parts: Sequence[Scores]) -> Scores:

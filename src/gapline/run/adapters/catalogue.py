@@ -49,6 +49,12 @@ class Adapter:
     lacks: Callable[[], str | None] = lambda: None
 
 
+def _hexaly_lack() -> str | None:
+    from gapline.run.adapters.hexaly import licence_lack
+
+    return licence_lack()
+
+
 _STATIC = {
     "problem": Option((str,), ("tdvrptw", "vrptw", "cvrp")),
     "slice": Option((str,), ("min", "mean", "mid", "max")),
@@ -102,6 +108,13 @@ ADAPTERS = {
         {"compile": Option((str,), ("full", "fast")), "iterations": Option()},
         "timefold",
         jdk_lack,
+    ),
+    "hexaly": Adapter(
+        "gapline.run.adapters.hexaly",
+        "hexaly",
+        {"slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
+        "hexaly",
+        _hexaly_lack,
     ),
     "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
     "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),

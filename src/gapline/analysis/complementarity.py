@@ -1,0 +1,118 @@
+"""Complementarity: pairs of arms with similar scores that end elsewhere or reach the goal at other rates."""
+
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.envelope import Envelopes
+from gapline.errors import UsageError
+from gapline.reference.snapshot import Snapshot
+from gapline.score.endpoints import final_gaps, hitting_times
+from gapline.score.integral import integrate_envelopes
+from gapline.score.kernels import Kernel, parse_kernel
+from gapline.score.reading import reference_column
+from gapline.score.time_weights import parse_weight
+from gapline.summary.cells import TIE, build_cells, number
+
+# The paper's rule: similar scores, and a different endpoint or a different attainment.
+MAX_SCORE, MIN_FINAL, MIN_ATTAINMENT, GOAL = 0.005, 0.01, 0.10, 0.01
+_FACTORS = (0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Complementarity:
+    """Every within-panel pair of arms, those that the rule selects, and how many nearby rules would select.
+
+    Attributes
+    ----------
+    pairs
+        panel, a, b, d_score, d_final, d_attainment (absolute; attainment as a share; final null where an arm has no
+        non-empty run in the panel), selected.
+    grid
+        max_score, min_final, min_attainment, count: the thresholds halved, as given and doubled.
+    """
+
+    pairs: pl.DataFrame
+    grid: pl.DataFrame
+    kernel: str
+    goal: float
+    reference: str
+
+    @property
+    def contrasts(self) -> pl.DataFrame:
+        """The selected pairs, nearest scores first."""
+        return self.pairs.filter("selected").drop("selected").sort("d_score", "panel", "a", "b")
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "reference": self.reference,
+            "kernel": self.kernel,
+            "goal": self.goal,
+            "pairs": self.pairs.height,
+            "contrasts": self.contrasts.to_dicts(),
+            "grid": self.grid.to_dicts(),
+        }
+
+
+def complementarity(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    kernel: str | Kernel = "squeezed",
+    goal: float = GOAL,
+    max_score: float = MAX_SCORE,
+    min_final: float = MIN_FINAL,
+    min_attainment: float = MIN_ATTAINMENT,
+) -> Complementarity:
+    """Screen all arms, panel by panel, for similar scores with different endpoints or attainment.
+
+    A pair is selected where the scores differ by at most `max_score`, and the raw final gaps by at least `min_final` or
+    the attainment of the goal by at least `min_attainment`. Means are over instances as the scores are; final gaps over
+    non-empty runs alone. Thresholds hold to 1e-12, so that a difference of exactly ten points counts as ten points.
+    """
+    for name, value in (("max_score", max_score), ("min_final", min_final), ("min_attainment", min_attainment)):
+        if not (np.isfinite(value) and value >= 0):
+            raise UsageError(f"{name}: expected a finite number of 0 or more, got {value}")
+    chosen = parse_kernel(kernel)
+    references = reference_column(snapshot, envelopes)
+    cells = build_cells(envelopes.runs)
+    scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight("uniform"))[:, 0]
+    raw, _ = final_gaps(envelopes, references)
+    hits = hitting_times(envelopes, references, np.array([goal]))[:, 0]
+    full = ~np.isnan(raw)
+    score = cells.panel_means(cells.instance_means(scores))
+    final = cells.panel_means(cells.instance_means(raw, where=full))
+    attained = cells.panel_means(cells.instance_means(np.isfinite(hits).astype(np.float64)))
+    rows = []
+    for panel, name in enumerate(cells.panels):
+        for one, other in combinations(range(len(cells.arms)), 2):
+            cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
+            if np.isnan(cell[0]):
+                continue
+            rows.append((name, cells.arms[one], cells.arms[other], *(number(value) for value in cell)))
+    schema = {"panel": pl.String(), "a": pl.String(), "b": pl.String()} | dict.fromkeys(
+        ("d_score", "d_final", "d_attainment"), pl.Float64()
+    )
+    pairs = pl.DataFrame(rows, schema=schema, orient="row")
+    grid = [
+        (s, f, a, pairs.filter(_rule(s, f, a)).height)
+        for s, f, a in product(*([factor * v for factor in _FACTORS] for v in (max_score, min_final, min_attainment)))
+    ]
+    thresholds = {"max_score": pl.Float64, "min_final": pl.Float64, "min_attainment": pl.Float64, "count": pl.Int64}
+    return Complementarity(
+        pairs=pairs.with_columns(selected=_rule(max_score, min_final, min_attainment)),
+        grid=pl.DataFrame(grid, schema=thresholds, orient="row"),
+        kernel=chosen.name,
+        goal=goal,
+        reference=snapshot.name,
+    )
+
+
+def _rule(max_score: float, min_final: float, min_attainment: float) -> pl.Expr:
+    ends = (pl.col("d_final") >= min_final - TIE).fill_null(False)
+    return (pl.col("d_score") <= max_score + TIE) & (ends | (pl.col("d_attainment") >= min_attainment - TIE))

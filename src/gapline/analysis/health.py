@@ -1,0 +1,143 @@
+"""Health of a campaign: what was captured, rejected, late or never there, per arm and per step of a ladder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope import Envelopes
+from gapline.errors import UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.result_table import ResultTable
+from gapline.model.tables import CARRIED, RUNS, Reason, RunStatus
+from gapline.summary.balance import check_balance
+
+_BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]
+# Columns of `Envelopes.runs` that no one sets on purpose: counted, measured, or the name of something.
+_NO_LADDER = {
+    *RUNS, *CARRIED, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid", "best",
+    "best_raw", "best_time", "best_primary", "best_secondary", "best_solution_digest", "tier", "machine", "attempts",
+    "cpu_time", "dropped", "elapsed", "exit_code", "foreign_share", "leftover", "load", "peak_memory", "quarantined",
+    "signal",
+}  # fmt: skip
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Health(ResultTable):
+    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed.
+
+    `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
+    candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
+    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has rejections by reason.
+    """
+
+    by: tuple[str, ...]
+    reasons: pl.DataFrame
+
+    def caption(self) -> str:
+        """Return what the counts are over."""
+        return f"completeness by {listing(self.by)}"
+
+
+def health(campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[str] = "arm") -> Health:
+    """Count what happened to the candidates and runs of each group.
+
+    Parameters
+    ----------
+    campaign, envelopes
+        What the solvers said, and what was accepted of the same runs.
+    by
+        `arm`, or any column of the runs table, such as a ladder of slices or threads.
+
+    >>> import gapline as gl
+    >>> campaign = gl.Campaign.from_runs([
+    ...     {"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0, True), (2, 4.0, False)]},
+    ...     {"arm": "a", "instance": "i", "seed": 2, "horizon": 9, "trace": []}])
+    >>> health(campaign, gl.build_envelopes(campaign)).frame.select(
+    ...     "captured", "rejected", "terminal_invalid", "empty").row(0)
+    (2, 1, 1, 1)
+    """
+    groups = [by] if isinstance(by, str) else list(by)
+    runs = envelopes.runs
+    if unknown := [name for name in groups if name not in runs.columns]:
+        raise UsageError(f"by: expected columns of the runs table, got {listing(unknown)}")
+    if not campaign.runs.select("arm", "instance", "seed").equals(runs.select("arm", "instance", "seed")):
+        raise UsageError("health: expected the campaign that the envelopes were built from, got other runs")
+    frame = (
+        runs.group_by(groups)
+        .agg(
+            runs=pl.len().cast(pl.Int64),
+            captured=pl.col("captured").sum(),
+            rejected=pl.col("rejected").sum(),
+            terminal_invalid=(~pl.col("terminal_valid")).fill_null(False).sum().cast(pl.Int64),
+            empty=(pl.col("steps") == 0).sum().cast(pl.Int64),
+            late=pl.col("late").sum(),
+            unchecked=pl.col("unchecked").sum(),
+            crashed=pl.col("status").is_in(_BROKEN).sum().cast(pl.Int64),
+        )
+        .sort(groups)
+    )
+    return Health(frame=frame, by=tuple(groups), reasons=_reasons(campaign, runs, groups))
+
+
+def ladder_columns(runs: pl.DataFrame) -> list[str]:
+    """Name the carried columns of numbers that take several values, as a ladder of settings does (slices, threads)."""
+    found = []
+    for name in runs.columns:
+        if name not in _NO_LADDER and runs[name].dtype.is_numeric():
+            steps = runs[name].drop_nulls().n_unique()
+            if 1 < steps <= min(_MOST_STEPS, runs.height // 2):
+                found.append(name)
+    return found
+
+
+def completeness(envelopes: Envelopes, /) -> pl.DataFrame:
+    """Return the matrix of cells: per arm and panel how many runs there are, and how many that other arms have are not.
+
+    Columns: arm, panel, expected (cells that any arm has), present, missing, empty.
+    """
+    runs = envelopes.runs
+    cells = runs.select("panel", "instance", "seed").unique()
+    expected = cells.group_by("panel").agg(expected=pl.len().cast(pl.Int64))
+    missing = check_balance(runs).missing.group_by("arm", "panel").agg(missing=pl.len().cast(pl.Int64))
+    empty = runs.group_by("arm", "panel").agg(empty=(pl.col("steps") == 0).sum().cast(pl.Int64))
+    return (
+        runs.select("arm")
+        .unique()
+        .join(expected, how="cross")
+        .join(missing, on=["arm", "panel"], how="left")
+        .join(empty, on=["arm", "panel"], how="left")
+        .with_columns(pl.col("missing", "empty").fill_null(0))
+        .with_columns(present=pl.col("expected") - pl.col("missing"))
+        .select("arm", "panel", "expected", "present", "missing", "empty")
+        .sort("arm", "panel")
+    )
+
+
+def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
+    """Count rejections by group and reason; a rejection without a reason was declared invalid."""
+    names = [reason or Reason.DECLARED_INVALID.value for reason in campaign.reasons]
+    with_rejections = np.flatnonzero(runs["rejected"].to_numpy() > 0)
+    first, count = campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy()
+    tally = np.zeros((len(with_rejections), len(names)), np.int64)
+    codes = campaign.reason if campaign.reason is not None else np.empty(0, np.uint8)
+    _tally(with_rejections, first, count, campaign.verdict, codes, tally)
+    rows, kinds = np.nonzero(tally)
+    found = runs.select(groups)[with_rejections[rows]].with_columns(
+        reason=pl.Series([names[kind] for kind in kinds.tolist()], dtype=pl.String),
+        rejected=pl.Series(tally[rows, kinds], dtype=pl.Int64),
+    )
+    return found.group_by(*groups, "reason").agg(pl.col("rejected").sum()).sort(*groups, "reason")
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _tally(rows: NDArray, first, count, verdict, codes, out):  # type: ignore[no-untyped-def, type-arg] # pragma: no cover
+    for k in range(len(rows)):
+        begin = first[rows[k]]
+        for event in range(begin, begin + count[rows[k]]):
+            if verdict[event] == 0:
+                out[k, codes[event] if len(codes) else 0] += 1

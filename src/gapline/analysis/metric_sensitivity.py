@@ -1,0 +1,127 @@
+"""Metric sensitivity: what another kernel would have said of the same runs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
+from gapline.analysis.readings import Readings
+from gapline.score.kernels import KernelCode
+from gapline.summary.cells import number
+from gapline.summary.ranking import rank_means
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricSensitivity:
+    """Every run rescored under every kernel and reference.
+
+    Attributes
+    ----------
+    pooled
+        arm, tier, kernel, reference, score (panel-equal), rank among tier-1 arms, out_of_envelope.
+    saturated
+        kernel, reference, runs: under a threshold, runs of which no candidate was accepted.
+    signs
+        kernel, reference, negative, zero, positive: run-level signs of the score.
+    ratios
+        a, b, kernel, reference, ratio of pooled means; null unless both are positive.
+    pairs
+        Pairs of tier-1 arms × panels that are not tied under the default kernel and the first reference.
+    reversals
+        Against the default kernel under the same reference, and against the first reference under the same kernel.
+    """
+
+    pooled: pl.DataFrame
+    saturated: pl.DataFrame
+    signs: pl.DataFrame
+    ratios: pl.DataFrame
+    pairs: int
+    reversals: tuple[Reversal, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
+        return {
+            "pooled": self.pooled.to_dicts(),
+            "saturated": self.saturated.to_dicts(),
+            "negative": negative.to_dicts(),
+            "signs": self.signs.to_dicts(),
+            "ratios": self.ratios.to_dicts(),
+            "pairs": self.pairs,
+            "reversals": [reversal.document() for reversal in self.reversals],
+        }
+
+
+def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
+    """Compare what the kernels say.
+
+    Empty runs stay in: they hold the kernel's value before the first incumbent. Berthold's gap under a beaten reference
+    is shown, marked `out_of_envelope` and given no rank.
+    """
+    pooled, saturated, signs, ratios = [], [], [], []
+    cells = readings.cells
+    compared = [cells.arms.index(arm) for arm in readings.tier_one]
+    best = readings.envelopes.runs["best"].fill_null(np.inf).to_numpy()
+    for r, reference in enumerate(readings.names):
+        for k, kernel in enumerate(readings.kernels):
+            means = readings.pooled(r, k)
+            outside = np.any(readings.outside(r, k), axis=1)
+            ranks = _ranks(means, compared, rankable=not outside.any())
+            for row, arm in enumerate(cells.arms):
+                tier = 1 if arm in readings.tier_one else 2
+                cell = (arm, tier, kernel.name, reference, number(means[row]), ranks.get(row), bool(outside[row]))
+                pooled.append(cell)
+            if kernel.code is KernelCode.DIMACS:
+                accepted = best < kernel.parameter * readings.references[r]
+                saturated.append((kernel.name, reference, int(np.count_nonzero(~accepted))))
+            values = readings.scores[r][:, k]
+            counts = [int(np.count_nonzero(test)) for test in (values < 0, values == 0, values > 0)]
+            signs.append((kernel.name, reference, *counts))
+            for one, other in readings.pairs:
+                a, b = means[one], means[other]
+                ratio = float(b / a) if a > 0 and b > 0 and np.isfinite(b / a) else None
+                ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
+    return MetricSensitivity(
+        pooled=pl.DataFrame(
+            pooled,
+            schema={
+                "arm": pl.String, "tier": pl.Int64, "kernel": pl.String, "reference": pl.String, "score": pl.Float64,
+                "rank": pl.Int64, "out_of_envelope": pl.Boolean,
+            },
+            orient="row",
+        ),
+        saturated=_table(saturated, ["runs"]),
+        signs=_table(signs, ["negative", "zero", "positive"]),
+        ratios=pl.DataFrame(
+            ratios,
+            schema={"a": pl.String, "b": pl.String, "kernel": pl.String, "reference": pl.String, "ratio": pl.Float64},
+            orient="row",
+        ),
+        pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
+        reversals=tuple(_reversals(readings)),
+    )  # fmt: skip
+
+
+def _reversals(readings: Readings) -> list[Reversal]:
+    found = []
+    for r in range(len(readings.names)):
+        for k in range(1, len(readings.kernels)):
+            found += find_reversals(readings, (r, 0), (r, k))
+    for r in range(1, len(readings.names)):
+        for k in range(len(readings.kernels)):
+            found += find_reversals(readings, (0, k), (r, k))
+    return found
+
+
+def _ranks(means: np.ndarray[Any, np.dtype[np.float64]], compared: list[int], *, rankable: bool) -> dict[int, int]:
+    known = [row for row in compared if not np.isnan(means[row])]
+    if not rankable or not known:
+        return {}
+    return dict(zip(known, rank_means(means[known]).tolist(), strict=True))
+
+
+def _table(rows: list[tuple[Any, ...]], counts: list[str]) -> pl.DataFrame:
+    schema = {"kernel": pl.String, "reference": pl.String} | dict.fromkeys(counts, pl.Int64)
+    return pl.DataFrame(rows, schema=schema, orient="row")

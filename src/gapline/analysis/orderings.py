@@ -1,0 +1,78 @@
+"""Panel orderings of arms, and which of them reverse between two readings.
+
+An ordering is the sign of the difference of two arms' panel means (instance means first); differences below 1e-12 are
+ties. A reversal flips the sign of a pair that is tied in neither reading.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.analysis.readings import Readings
+from gapline.summary.cells import sign
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read the runs."""
+
+    kernel: str
+    reference: str
+
+    def document(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return {"kernel": self.kernel, "reference": self.reference}
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """Two arms whose order in a panel differs between two readings.
+
+    `out_of_envelope` marks Berthold's gap where a run of the pair ended below its reference: shown, not counted.
+    """
+
+    panel: str
+    a: str
+    b: str
+    before: Reading
+    after: Reading
+    out_of_envelope: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "panel": self.panel,
+            "a": self.a,
+            "b": self.b,
+            "from": self.before.document(),
+            "to": self.after.document(),
+            "out_of_envelope": self.out_of_envelope,
+        }
+
+
+def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.int8]:
+    """Return, pairs of tier-1 arms × panels, which arm is better: -1 the first, 1 the second, 0 a tie."""
+    means = readings.panel_means(reference, kernel)
+    pairs = readings.pairs
+    if not pairs:
+        return np.zeros((0, means.shape[1]), np.int8)
+    one, other = np.array(pairs).T
+    return sign(means[one] - means[other])
+
+
+def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
+    """List the pairs of tier-1 arms that change order in a panel between two (reference, kernel) readings."""
+    flipped = panel_signs(readings, *before) * panel_signs(readings, *after) < 0
+    outside = readings.outside(*before) | readings.outside(*after)
+    cells = readings.cells
+    old, new = (
+        Reading(readings.kernels[kernel].name, readings.names[reference]) for reference, kernel in (before, after)
+    )
+    found = []
+    for row, panel in np.argwhere(flipped).tolist():
+        one, other = readings.pairs[row]
+        marked = bool(outside[one, panel] or outside[other, panel])
+        found.append(Reversal(cells.panels[panel], cells.arms[one], cells.arms[other], old, new, marked))
+    return found

@@ -1,0 +1,126 @@
+"""The same runs read in many ways: every kernel against every reference, with cell means at hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope import Envelopes
+from gapline.errors import UsageError, closest, listing
+from gapline.reference.snapshot import Snapshot
+from gapline.score.integral import integrate_envelopes
+from gapline.score.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
+from gapline.score.reading import reference_column
+from gapline.score.scores import TOLERANCE
+from gapline.score.time_weights import parse_weight
+from gapline.summary.cells import Cells, build_cells
+from gapline.summary.means import check_horizons
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """Scores of every run under every kernel and reference.
+
+    `scores[r]` is runs × kernels against reference `names[r]`, `references[r]` the reference of each run, `beaten[r]`
+    marks runs that ended below it by more than the tolerance. `tier_one` are the arms that are compared; the others are
+    descriptive. The first kernel is the default that others are compared with.
+    """
+
+    envelopes: Envelopes
+    cells: Cells
+    names: tuple[str, ...]
+    snapshots: tuple[Snapshot, ...]
+    kernels: tuple[Kernel, ...]
+    references: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+    beaten: tuple[NDArray[np.bool_], ...]
+    tier_one: tuple[str, ...]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of every pair of tier-1 arms."""
+        rows = [self.cells.arms.index(arm) for arm in self.tier_one]
+        return list(combinations(rows, 2))
+
+    def instance_means(self, reference: int, kernel: int) -> Floats:
+        """Return, arms × units, the means over seeds."""
+        return self.cells.instance_means(self.scores[reference][:, kernel])
+
+    def panel_means(self, reference: int, kernel: int) -> Floats:
+        """Return, arms × panels, the means over the instances of a panel."""
+        return self.cells.panel_means(self.instance_means(reference, kernel))
+
+    def pooled(self, reference: int, kernel: int, weighting: str = "panel") -> Floats:
+        """Return the pooled mean of each arm."""
+        return self.cells.pooled(self.instance_means(reference, kernel), weighting)
+
+    def outside(self, reference: int, kernel: int) -> NDArray[np.bool_]:
+        """Mark, arms × panels, where a kernel is out of its envelope: Berthold's gap with a run below its reference."""
+        shape = (len(self.cells.arms), len(self.cells.panels))
+        if self.kernels[kernel].code is not KernelCode.BERTHOLD:
+            return np.zeros(shape, np.bool_)
+        flat = self.cells.arm * shape[1] + self.cells.panel[self.cells.unit]
+        found = np.bincount(flat, weights=self.beaten[reference].astype(np.float64), minlength=shape[0] * shape[1])
+        return np.asarray(found.reshape(shape) > 0)
+
+
+def build_readings(
+    envelopes: Envelopes,
+    snapshots: Mapping[str, Snapshot],
+    /,
+    *,
+    kernels: Sequence[str | Kernel] = PAPER_KERNELS,
+    tier_two: Sequence[str] = (),
+) -> Readings:
+    """Score every run under every kernel and every named snapshot."""
+    if not snapshots:
+        raise UsageError("analyse: expected at least one snapshot, got none")
+    if not len(envelopes):
+        raise UsageError("analyse: expected runs, got none")
+    check_horizons(envelopes.runs)
+    parsed = [parse_kernel(kernel) for kernel in kernels]
+    if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
+        raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
+    best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
+    uniform = parse_weight("uniform")
+    references, scores, beaten = [], [], []
+    for snapshot in snapshots.values():
+        column = reference_column(snapshot, envelopes)
+        references.append(column)
+        scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=uniform))
+        beaten.append(best < column * (1.0 - TOLERANCE))
+    return Readings(
+        envelopes=envelopes,
+        cells=build_cells(envelopes.runs),
+        names=tuple(snapshots),
+        snapshots=tuple(snapshots.values()),
+        kernels=tuple(parsed),
+        references=tuple(references),
+        scores=tuple(scores),
+        beaten=tuple(beaten),
+        tier_one=tier_one_arms(envelopes.runs, tier_two=tier_two),
+    )
+
+
+def tier_one_arms(runs: pl.DataFrame, *, tier_two: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the arms that are compared: not named in `tier_two`, and of tier 1 where the runs carry a `tier`.
+
+    >>> runs = pl.DataFrame({"arm": ["a", "b", "c"], "tier": [1, 2, 1]})
+    >>> tier_one_arms(runs, tier_two=["c"])
+    ('a',)
+    """
+    arms = sorted(runs["arm"].unique().to_list())
+    for name in tier_two:
+        if name not in arms:
+            near = closest(name, arms)
+            hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
+            raise UsageError(f"--tier2 {name}: matches no arm", hint=hint)
+    descriptive = set(tier_two)
+    if "tier" in runs.columns:
+        descriptive |= set(runs.filter(pl.col("tier").cast(pl.Int64, strict=False) > 1)["arm"].to_list())
+    return tuple(arm for arm in arms if arm not in descriptive)

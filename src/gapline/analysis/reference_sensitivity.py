@@ -1,0 +1,82 @@
+"""Reference sensitivity: what another snapshot would have said of the same runs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.analysis.orderings import Reversal, find_reversals
+from gapline.analysis.readings import Readings
+from gapline.score.scores import TOLERANCE
+from gapline.summary.cells import number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceSensitivity:
+    """The first snapshot against another one.
+
+    Attributes
+    ----------
+    before, after
+        Names of the two snapshots.
+    changed, instances
+        Instances of the campaign whose reference differs by more than 1e-9 relative, and all of them.
+    shift
+        arm, kernel, from and to (pooled, panel-equal), shift in score units.
+    negative
+        arm, kernel, from and to: runs below zero before and after.
+    reversals
+        Pairs of tier-1 arms that change order in a panel, under each kernel.
+    """
+
+    before: str
+    after: str
+    changed: int
+    instances: int
+    shift: pl.DataFrame
+    negative: pl.DataFrame
+    reversals: tuple[Reversal, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "from": self.before,
+            "to": self.after,
+            "changed": self.changed,
+            "instances": self.instances,
+            "shift": self.shift.to_dicts(),
+            "negative": self.negative.to_dicts(),
+            "reversals": [reversal.document() for reversal in self.reversals],
+        }
+
+
+def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int = -1) -> ReferenceSensitivity:
+    """Compare what two snapshots say; the first and the last one where not given."""
+    after = after % len(readings.names)
+    cells = readings.cells
+    one, other = readings.references[before], readings.references[after]
+    differs = np.abs(one - other) > TOLERANCE * np.maximum(one, other)
+    shift, negative, reversals = [], [], []
+    for k, kernel in enumerate(readings.kernels):
+        old, new = readings.pooled(before, k), readings.pooled(after, k)
+        below = [
+            np.bincount(cells.arm, weights=readings.scores[r][:, k] < 0, minlength=len(cells.arms))
+            for r in (before, after)
+        ]
+        for row, arm in enumerate(cells.arms):
+            shift.append((arm, kernel.name, number(old[row]), number(new[row]), number(new[row] - old[row])))
+            negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
+        reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
+    names = {"arm": pl.String, "kernel": pl.String}
+    return ReferenceSensitivity(
+        before=readings.names[before],
+        after=readings.names[after],
+        changed=len(np.unique(cells.unit[differs])),
+        instances=len(cells.units),
+        shift=pl.DataFrame(
+            shift, schema=names | {"from": pl.Float64, "to": pl.Float64, "shift": pl.Float64}, orient="row"
+        ),
+        negative=pl.DataFrame(negative, schema=names | {"from": pl.Int64, "to": pl.Int64}, orient="row"),
+        reversals=tuple(reversals),
+    )

@@ -1,0 +1,1 @@
+"""One file per figure: what it shows is an object, drawing it is a function."""

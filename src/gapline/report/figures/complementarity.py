@@ -1,0 +1,89 @@
+"""Pairs of arms with similar scores that reach the goal at other rates: one segment per pair."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.complementarity import Complementarity
+from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.score.scores import Scores
+from gapline.summary.means import summarise
+
+# A figure of more segments than this is not read; the table has them all.
+MOST_PAIRS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFigure:
+    """Columns pair, arm, attainment: two rows per selected pair, nearest scores first."""
+
+    data: pl.DataFrame
+    arms: tuple[str, ...]
+    goal: float
+    title: str
+    caption: str
+
+
+def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
+    """Return the attainment rates of both arms of every selected pair."""
+    rates = {
+        (row["arm"], row["panel"]): row[f"attainment:{found.goal:g}"]
+        for row in summarise(scores, by=["arm", "panel"], weighting="instance").frame.iter_rows(named=True)
+    }
+    chosen = found.contrasts.head(MOST_PAIRS)
+    rows = []
+    for row in chosen.iter_rows(named=True):
+        pair = f"{row['panel']}: {row['a']}, {row['b']}"
+        rows += [(pair, arm, rates[arm, row["panel"]]) for arm in (row["a"], row["b"])]
+    left = found.contrasts.height - chosen.height
+    return SegmentFigure(
+        data=pl.DataFrame(rows, schema={"pair": pl.String, "arm": pl.String, "attainment": pl.Float64}, orient="row"),
+        arms=tuple(sorted(scores.frame["arm"].unique().to_list())),
+        goal=found.goal,
+        title="Similar scores that hide different attainment",
+        caption=(
+            f"{found.contrasts.height} of {found.pairs.height} pairs of arms within a panel have {found.kernel} scores "
+            f"that are close but differ in final gap or in attainment of {100 * found.goal:g} %; against "
+            f"{scores.reference}; an exploratory screen{f'; {left} more in the table' if left > 0 else ''}"
+        ),
+    )
+
+
+def draw_segments(figure: SegmentFigure, *, width: int = 400) -> Any:
+    """Draw one segment per pair, its ends in the colours of the arms."""
+    alt = load_altair()
+    names = list(figure.arms)
+    colour, _ = arm_scales(names)
+    y = alt.Y(
+        "pair:N",
+        sort=list(dict.fromkeys(figure.data["pair"].to_list())),
+        title=None,
+        axis=alt.Axis(labelLimit=320, grid=False),
+    )
+    title = f"share of runs within {100 * figure.goal:g} % of the reference"
+    lines = (
+        alt.Chart(figure.data)
+        .mark_line(color="#999", strokeWidth=2)
+        .encode(y=y, x=alt.X("attainment:Q", title=title), detail="pair:N")
+    )
+    points = (
+        alt.Chart(figure.data)
+        .mark_point(filled=True, size=100, opacity=1)
+        .encode(
+            y=y,
+            x=alt.X(
+                "attainment:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
+            ),
+            color=alt.Color(
+                "arm:N", scale=colour, legend=arm_legend(names, width=width + 200, symbolSize=100), title=None
+            ),
+            tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
+        )
+    )
+    if not figure.data.height:
+        nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")
+        chart = nothing.encode(text="text:N").properties(width=width, height=60)
+    else:
+        chart = alt.layer(lines, points).properties(width=width, height={"step": 24})
+    return titled(chart, figure.title, figure.caption, width=width + 200)

@@ -1,0 +1,53 @@
+"""Where the runs ended: the share of runs whose final raw gap is at most x, empty runs in the denominator."""
+
+import numpy as np
+import polars as pl
+
+from gapline.report.curve_figure import CurveFigure, thinned
+from gapline.score.curve import group_rows
+from gapline.score.scores import Scores
+from gapline.score.weighting import run_weights
+
+# The axis is cut where the last few runs would press all others against its left end.
+CUT_SHARE, CUT_FACTOR = 0.98, 2.0
+
+
+def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure:
+    """Return the distribution of final raw gaps, one step curve per arm.
+
+    An empty run has no final gap: it stays in the denominator, so its arm's curve ends below 1.
+    """
+    frame = scores.frame
+    gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
+    weights = run_weights(frame, by=["arm"], weighting=weighting)
+    finite = gaps[np.isfinite(gaps)]
+    low = float(finite.min(initial=0.0))
+    high = float(finite.max(initial=0.0))
+    cut = float(np.quantile(finite, CUT_SHARE)) if len(finite) else 0.0
+    shortened = high > CUT_FACTOR * cut > 0
+    end = cut if shortened else high if high > low else low + 0.01
+    parts = []
+    for (arm,), rows in group_rows(frame, ["arm"]):
+        order = np.lexsort((weights[rows], gaps[rows]))
+        x, share = gaps[rows][order], np.minimum(np.cumsum(weights[rows][order]), 1.0)
+        last = np.append(x[1:] != x[:-1], True)
+        x, share = x[last & np.isfinite(x)], share[last & np.isfinite(x)]
+        x, share = np.append(low, x), np.append(0.0, share)
+        x, share = np.append(x, max(end, high)), np.append(share, share[-1])
+        parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))
+    empty = int((frame["steps"] == 0).sum())
+    note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
+    return CurveFigure(
+        data=thinned(pl.concat(parts)),
+        title="Final gaps: further left and higher is better",
+        caption=(
+            f"share of runs that ended within x of the reference, {weighting}-equal, against {scores.reference}; "
+            f"{empty:,} of {frame.height:,} runs are empty and never count as within{note}"
+        ),
+        time_title="raw final gap (z − z*) / z*",
+        value_title="share of runs",
+        start=low,
+        end=end,
+        percent_time=True,
+        shares=True,
+    )

@@ -1,0 +1,101 @@
+"""One run: its gap over time and the signed area that is its score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.envelope import Envelopes
+from gapline.errors import UsageError, listing
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.reference.snapshot import Snapshot
+from gapline.report.curve_figure import thinned
+from gapline.report.drawing import load_altair, titled
+from gapline.score.integral import primal_integral
+from gapline.score.kernels import Kernel, parse_kernel
+from gapline.score.reading import label_reference, reference_column
+
+ABOVE, BELOW = "above the reference: counts positive", "below the reference: counts negative"
+
+
+@dataclass(frozen=True, slots=True)
+class AreaFigure:
+    """Columns time, gap (holds until the next time; the last row is the horizon), and the score of the run."""
+
+    data: pl.DataFrame
+    score: float
+    title: str
+    caption: str
+    value_title: str
+
+
+def area_figure(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    run: RunKey,
+    *,
+    kernel: str | Kernel = "squeezed",
+    policy: str | None = None,
+) -> AreaFigure:
+    """Return the gap of one run from 0 to its horizon."""
+    chosen = parse_kernel(kernel)
+    if chosen.before is None:
+        raise UsageError(
+            f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed"
+        )
+    keys = list(envelopes.runs.select(RUN_KEY).iter_rows())
+    if tuple(run) not in keys:
+        raise UsageError(f"run {run}: matches none, got {listing((str(RunKey(*key)) for key in keys), most=3)}")
+    row = keys.index(tuple(run))
+    time, objective = envelopes.steps(row)
+    reference = float(reference_column(snapshot, envelopes)[row])
+    horizon = float(envelopes.runs["horizon"][row])
+    score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
+    assert score is not None
+    gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
+    times, values = np.append(0.0, time), np.append(chosen.before, gaps)
+    if len(time) and time[0] == 0:
+        times, values = times[1:], values[1:]
+    times, values = np.append(times, horizon), np.append(values, values[-1])
+    return AreaFigure(
+        data=pl.DataFrame({"time": times, "gap": values}),
+        score=score,
+        title=f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}".replace("-", "−")
+        if score < 0
+        else f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}",
+        caption=(
+            f"{chosen.name} gap against {label_reference(snapshot, envelopes, policy=policy)}; the signed area over "
+            f"the horizon of {horizon:g} s is the score; {len(time)} steps"
+        ),
+        value_title=f"{chosen.name} gap",
+    )
+
+
+def draw_area(figure: AreaFigure, *, width: int = 620, height: int = 260) -> Any:
+    """Draw the gap as steps, the area above zero light and the area below it dark."""
+    alt = load_altair()
+    rows = thinned(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
+    parts = rows.select(
+        "time", above=pl.col("gap").clip(lower_bound=0.0), below=pl.col("gap").clip(upper_bound=0.0)
+    ).unpivot(["above", "below"], index="time", variable_name="side", value_name="gap")
+    shaded = parts.with_columns(side=pl.col("side").replace({"above": ABOVE, "below": BELOW}))
+    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
+    y = alt.Y("gap:Q", title=figure.value_title)
+    area = (
+        alt.Chart(shaded)
+        .mark_area(interpolate="step-after", opacity=0.55)
+        .encode(
+            x=x,
+            y=alt.Y("gap:Q", title=figure.value_title, stack=None),
+            color=alt.Color(
+                "side:N",
+                scale=alt.Scale(domain=[ABOVE, BELOW], range=["#9ecae1", "#08519c"]),
+                legend=alt.Legend(orient="bottom", title=None, symbolType="square", symbolOpacity=0.55),
+            ),
+        )
+    )
+    line = alt.Chart(rows).mark_line(interpolate="step-after", color="#08306b", strokeWidth=2).encode(x=x, y=y)
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444").encode(y="zero:Q")
+    chart = alt.layer(area, zero, line).properties(width=width, height=height)
+    return titled(chart, figure.title, figure.caption, width=width)

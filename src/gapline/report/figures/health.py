@@ -1,0 +1,67 @@
+"""What was captured and what was not: counts per arm, before any score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.health import Health
+from gapline.report.drawing import arm_scales, load_altair, titled
+
+# Column of the health table -> what the bar is called.
+COUNTS = {
+    "rejected": "rejected candidates",
+    "terminal_invalid": "runs that end invalid",
+    "empty": "empty runs",
+    "crashed": "crashed or killed runs",
+    "late": "late candidates",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HealthFigure:
+    """Columns group, count (what is counted), value, text."""
+
+    data: pl.DataFrame
+    title: str
+    caption: str
+
+
+def health_figure(health: Health, *, validation: str) -> HealthFigure:
+    """Return the counts of each group, in the order of the paper's table."""
+    names = [" · ".join(map(str, row)) for row in health.frame.select(health.by).iter_rows()]
+    parts = [
+        pl.DataFrame({"group": names, "count": [label] * len(names), "value": health.frame[column]})
+        for column, label in COUNTS.items()
+    ]
+    data = pl.concat(parts).with_columns(text=pl.col("value").map_elements(lambda v: f"{v:,}", return_dtype=pl.String))
+    runs, captured = int(health.frame["runs"].sum()), int(health.frame["captured"].sum())
+    return HealthFigure(
+        data=data,
+        title="Health: what never reached a score, and what did not end well",
+        caption=(
+            f"{runs:,} runs, {captured:,} captured candidates, validated by {validation}; rejected candidates stay out "
+            f"of the envelope, empty runs stay in every mean"
+        ),
+    )
+
+
+def draw_health(figure: HealthFigure, *, width: int = 118) -> Any:
+    """Draw one column of bars per count, each on its own scale, with the number at each bar."""
+    alt = load_altair()
+    names = sorted(figure.data["group"].unique().to_list())
+    colour, _ = arm_scales(names)
+    columns = []
+    for k, label in enumerate(COUNTS.values()):
+        part = figure.data.filter(pl.col("count") == label)
+        axis = alt.Axis(labelLimit=200) if k == 0 else None
+        highest = max(1, int(part["value"].max()))  # type: ignore[arg-type]
+        base = alt.Chart(part).encode(
+            y=alt.Y("group:N", sort=names, title=None, axis=axis),
+            x=alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.45 * highest])),
+        )
+        bars = base.mark_bar().encode(color=alt.Color("group:N", scale=colour, legend=None))
+        words = base.mark_text(align="left", dx=4, fontSize=11).encode(text="text:N")
+        heading = alt.TitleParams(label, fontSize=11, fontWeight="normal", anchor="start")
+        columns.append(alt.layer(bars, words).properties(width=width, height={"step": 24}, title=heading))
+    return titled(alt.hconcat(*columns, spacing=12), figure.title, figure.caption, width=(width + 12) * len(COUNTS))

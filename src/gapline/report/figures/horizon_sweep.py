@@ -1,0 +1,81 @@
+"""The score at every horizon, and the horizons at which two arms swap."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.analysis.horizon_sweep import HorizonSweep
+from gapline.report.curve_figure import MOST_ROWS
+from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.score.reading import ReferenceLabel
+
+POINTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class SweepFigure:
+    """`data`: arm, horizon, score; `swaps`: horizon, score, pair."""
+
+    data: pl.DataFrame
+    swaps: pl.DataFrame
+    title: str
+    caption: str
+    horizon_title: str
+    value_title: str
+
+
+def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel) -> SweepFigure:
+    """Return the exact curves on a fine grid, and every swap where it happens."""
+    points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
+    grid = sweep.horizon * np.arange(1, points + 1) / points
+    data = pl.concat(
+        pl.DataFrame({"arm": [arm] * points, "horizon": grid, "score": curve.at(grid)})
+        for arm, curve in sweep.curves.items()
+    )
+    rows = [
+        (swap.horizon, float(sweep.curves[swap.after].at(swap.horizon)), f"{swap.after} passes {swap.before}")
+        for swaps in sweep.swaps.values()
+        for swap in swaps
+    ]
+    schema = {"horizon": pl.Float64, "score": pl.Float64, "pair": pl.String}
+    unit = "shares of each run's horizon" if sweep.relative else "seconds"
+    return SweepFigure(
+        data=data,
+        swaps=pl.DataFrame(rows, schema=schema, orient="row").sort("horizon", "pair"),
+        title="The mean score at every horizon: smaller is better",
+        caption=(
+            f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
+            f"two arms, marked by crosses: {len(rows)}; the solvers were told the full horizon"
+        ),
+        horizon_title="horizon H/Γ" if sweep.relative else "horizon H (s)",
+        value_title=f"mean {sweep.kernel} score up to H",
+    )
+
+
+def draw_sweep(figure: SweepFigure, *, width: int = 620, height: int = 300) -> Any:
+    """Draw the curves, with a cross at each swap."""
+    alt = load_altair()
+    names = sorted(figure.data["arm"].unique().to_list())
+    colour, dash = arm_scales(names)
+    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
+    x = alt.X("horizon:Q", title=figure.horizon_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
+    lines = (
+        alt.Chart(figure.data)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=x,
+            y=alt.Y("score:Q", title=figure.value_title),
+            color=alt.Color("arm:N", scale=colour, title=None, legend=legend),
+            strokeDash=alt.StrokeDash("arm:N", scale=dash, title=None, legend=legend),
+            tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
+        )
+    )
+    swaps = (
+        alt.Chart(figure.swaps)
+        .mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
+        .encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
+    )
+    chart = alt.layer(lines, swaps).properties(width=width, height=height)
+    return titled(chart, figure.title, figure.caption, width=width)

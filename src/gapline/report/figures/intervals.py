@@ -1,0 +1,66 @@
+"""Mean scores with their intervals, one line per arm, best on top."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from gapline.report.drawing import arm_scales, load_altair, titled
+from gapline.report.terminal import number
+from gapline.summary.bootstrap import ArmIntervals
+from gapline.summary.means import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalFigure:
+    """Columns arm, label (with the empty count), mean, low, high (null without an interval), text; best first."""
+
+    data: pl.DataFrame
+    title: str
+    caption: str
+    value_title: str
+
+
+def interval_figure(summary: Summary, intervals: ArmIntervals | None, *, why_none: str | None = None) -> IntervalFigure:
+    """Return the means of the first kernel with their intervals; means alone where there are no intervals."""
+    kernel = summary.kernels[0]
+    ends = {} if intervals is None else {row["arm"]: row for row in intervals.frame.iter_rows(named=True)}
+    rows = []
+    for row in summary.frame.filter(pl.col(kernel).is_not_null()).sort(kernel, "arm").iter_rows(named=True):
+        span = ends.get(row["arm"], {"low": None, "high": None})
+        label = f"{row['arm']} ({row['empty']:,} of {row['runs']:,} empty)" if row["empty"] else row["arm"]
+        rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
+    names = ["arm", "label", "mean", "low", "high", "text"]
+    types = [pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String]
+    spread = f"no intervals: {why_none or 'not asked for'}"
+    if intervals is not None:
+        spread = (
+            f"{intervals.level:.0%} {intervals.method} intervals, {intervals.draws:,} draws of instances, "
+            f"seed {intervals.seed}"
+        )
+    return IntervalFigure(
+        data=pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row"),
+        title=f"Mean {kernel} score: further left is better",
+        caption=f"{summary.caption()}; {spread}",
+        value_title=f"mean {kernel} score",
+    )
+
+
+def draw_intervals(figure: IntervalFigure, *, width: int = 460) -> Any:
+    """Draw the forest of means."""
+    alt = load_altair()
+    colour, _ = arm_scales(sorted(figure.data["arm"].to_list()))
+    order = figure.data["label"].to_list()
+    base = alt.Chart(figure.data).encode(
+        y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=False)),
+        color=alt.Color("arm:N", scale=colour, legend=None),
+    )
+    x = alt.X("mean:Q", title=figure.value_title, scale=alt.Scale(zero=False, padding=14))
+    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=figure.value_title), x2="high:Q")
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=x, tooltip=["arm:N", "mean:Q", "low:Q", "high:Q"]
+    )
+    # The numbers stand in a column of their own, where no interval runs through them.
+    words = base.mark_text(align="left", dx=6, fontSize=11).encode(x=alt.value(width), text="text:N")
+    chart = alt.layer(bars, points, words).properties(width=width, height={"step": 30})
+    return titled(chart, figure.title, figure.caption, width=width + 160)

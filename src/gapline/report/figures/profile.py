@@ -1,0 +1,39 @@
+"""Performance and data profiles as step curves."""
+
+import polars as pl
+
+from gapline.analysis.profiles import Profiles
+from gapline.report.curve_figure import CurveFigure, thinned
+from gapline.score.reading import ReferenceLabel
+
+PERFORMANCE = "performance"
+
+
+def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure:
+    """Return the profile of every arm, held to the last ratio of any arm."""
+    ratio = profiles.kind == PERFORMANCE
+    highest = profiles.frame["x"].max()
+    end = float(highest) if isinstance(highest, float) else 1.0
+    end = max(end * 1.05, 2.0) if ratio else end
+    parts = [
+        pl.concat([part, part.tail(1).with_columns(x=pl.lit(end))])
+        for part in profiles.frame.partition_by("arm", maintain_order=True)
+    ]
+    goal = f"{100 * profiles.goal:g} %"
+    return CurveFigure(
+        data=thinned(pl.concat(parts).select(series="arm", time="x", value="value")),
+        title=f"Performance profile: time to {goal}, further left and higher is better"
+        if ratio
+        else f"Data profile: time to {goal}",
+        caption=(
+            f"share of {profiles.instances} instances on which an arm's expected time to a raw gap of {goal} is at "
+            f"most {'x times that of the best arm' if ratio else 'x'}; against {reference}; instances never solved "
+            "stay in the denominator"
+        ),
+        time_title="ratio to the best arm" if ratio else "time (s)",
+        value_title="share of instances",
+        log_time=ratio,
+        shares=True,
+        start=1.0 if ratio else 0.0,
+        end=end,
+    )

@@ -1,0 +1,67 @@
+"""All figures of a study, by the name of their file."""
+
+from typing import Any
+
+from gapline.model.tables import RunKey
+from gapline.report.analyses import Analyses
+from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
+from gapline.report.figures.complementarity import draw_segments, segment_figure
+from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
+from gapline.report.figures.final_gaps import final_gap_figure
+from gapline.report.figures.gap_area import area_figure, draw_area
+from gapline.report.figures.health import draw_health, health_figure
+from gapline.report.figures.horizon_sweep import draw_sweep, sweep_figure
+from gapline.report.figures.intervals import draw_intervals, interval_figure
+from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
+from gapline.report.figures.profile import profile_figure
+from gapline.report.figures.reference_shift import draw_shift, shift_figure
+from gapline.report.input import ReportInput
+from gapline.score.attainment import attainment_curve
+from gapline.score.curve import mean_curve
+from gapline.score.kernels import parse_kernel
+
+
+def study_figures(study: ReportInput, analyses: Analyses, /) -> dict[str, Any]:
+    """Draw every figure that the study has the data for."""
+    entry, scores, label = study.snapshots[0], study.scores[0], study.scores[0].reference
+    kernel, goal = study.kernels[0], study.goals[0]
+    shared: dict[str, Any] = {"weighting": study.weighting, "relative": study.relative, "policy": entry.policy}
+    bounded = parse_kernel(kernel).before is not None
+    charts: dict[str, Any] = {}
+    if bounded:
+        mean = mean_curve(study.envelopes, entry.snapshot, kernel=kernel, **shared)
+        charts["mean-convergence"] = draw_curves(mean_curve_figure(mean, study.mean_bands))
+    attained = attainment_curve(study.envelopes, entry.snapshot, goals=[goal], **shared)
+    end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
+    charts["attainment"] = draw_curves(attainment_figure(attained, end=end, bands=study.attainment_bands))
+    charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting))
+    charts["score-intervals"] = draw_intervals(
+        interval_figure(study.summary, study.intervals, why_none=study.no_intervals)
+    )
+    if study.contrasts is not None and len(study.contrasts):
+        charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label))
+    charts["metric-sensitivity"] = draw_slopes(slope_figure(analyses.metric, analyses.names[0], label))
+    if analyses.reference is not None:
+        shift_kernel = kernel if bounded else "squeezed"
+        charts["reference-shift"] = draw_shift(
+            shift_figure(analyses.reference, analyses.labels[0], analyses.labels[-1], kernel=shift_kernel)
+        )
+    charts["complementarity"] = draw_segments(segment_figure(analyses.complementarity, scores))
+    charts["health"] = draw_health(health_figure(analyses.health, validation=study.envelopes.validation))
+    if analyses.sweep is not None:
+        charts["horizon-sweep"] = draw_sweep(sweep_figure(analyses.sweep, label))
+    charts["performance-profile"] = draw_curves(profile_figure(analyses.profile, label))
+    if bounded:
+        area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
+        charts["gap-area"] = draw_area(area)
+    return charts
+
+
+def telling_run(study: ReportInput) -> RunKey:
+    """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
+    order = ["arm", "instance", "seed"]
+    frame = study.scores[0].frame
+    below = frame.filter("beaten").sort("final_gap", *order)
+    ranked = frame.sort(study.kernels[0], *order, nulls_last=True)
+    chosen = below.row(0, named=True) if below.height else ranked.row(ranked.height // 2, named=True)
+    return RunKey(*(chosen[name] for name in order))

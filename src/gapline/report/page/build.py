@@ -1,0 +1,93 @@
+"""One HTML file: template, styles, scripts and data, sealed by a content-security policy that names their hashes."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError
+from gapline.model.store import write_atomically
+from gapline.report.input import ReportInput
+from gapline.report.page.data import page_data
+from gapline.report.page.words import page_words
+
+# In the order they are joined: later files use what earlier ones define.
+SCRIPTS = (
+    "format", "decode", "score", "summary", "curves", "state", "charts", "tables", "instances", "main",
+)  # fmt: skip
+
+
+def write_page(study: ReportInput, path: Path | str, /) -> Path:
+    """Write the page; it appears as a whole or not at all."""
+    target = Path(path)
+    data = build_page(study).encode("utf-8")
+    write_atomically(target, lambda stream: stream.write(data))
+    return target
+
+
+def build_page(study: ReportInput, /) -> str:
+    """Return the page as text; the same study gives the same text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
+    data = page_data(study)
+    style, script, vega = _read("page.css"), page_script(), vega_bundle()
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {_hash(vega)} {_hash(script)}",
+            f"style-src {_hash(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_read("page.html.j2")).render(
+        policy=policy,
+        style=style,
+        script=script,
+        vega=vega,
+        head=script_json(data.head),
+        blocks=list(data.blocks.items()),
+        **page_words(study, data.head),
+    )
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that can stand inside a script element: no character of it can end the element.
+
+    >>> script_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def page_script() -> str:
+    """Return the page's own script: its files, joined, in one scope of their own."""
+    parts = "\n".join(_read(f"script/{name}.js") for name in SCRIPTS)
+    return f'"use strict";\n{{\n{parts}}}\n'
+
+
+@cache
+def vega_bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as vl-convert ships them."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg, unused-ignore]
+
+
+@cache
+def _read(name: str) -> str:
+    return resources.files("gapline.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"

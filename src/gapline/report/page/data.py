@@ -1,0 +1,237 @@
+"""What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline import __version__
+from gapline.errors import UsageError
+from gapline.report.drawing import COLOURS, DASHES
+from gapline.report.input import ReportInput
+from gapline.report.page.encode import (
+    Block,
+    Floats,
+    Grid,
+    Integers,
+    compress,
+    deltas,
+    objective_grid,
+    time_grid,
+    time_units,
+)
+from gapline.report.page.others import add_other_candidates
+from gapline.score.kernels import KernelCode, parse_kernel
+from gapline.score.reading import reference_column
+from gapline.score.time_weights import parse_weight
+from gapline.summary.cells import Cells, build_cells
+from gapline.summary.means import check_horizons
+
+# Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
+_SHOWN_ELSEWHERE = {
+    "arm", "instance", "panel", "seed", "horizon", "announced", "status", "first", "count", "captured", "rejected",
+    "unchecked", "late", "steps", "terminal_valid", "best", "best_raw", "best_time",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageData:
+    """The head as JSON values, and the blocks as base64 text by name."""
+
+    head: dict[str, Any]
+    blocks: dict[str, str]
+
+
+def page_data(study: ReportInput) -> PageData:
+    """Collect the head and encode the blocks."""
+    envelopes = study.envelopes
+    runs = envelopes.runs
+    check_horizons(runs)
+    cells = build_cells(runs)
+    total = int(runs["count"].sum())
+    references = [reference_column(entry.snapshot, envelopes) for entry in study.snapshots]
+    first_run = _first_of_each(cells.unit, len(cells.units))
+    by_unit = [column[first_run] for column in references]
+    order = np.argsort(cells.unit, kind="stable")
+    flat, offsets = _gather(runs, order)
+    time, objective = envelopes.time[flat], envelopes.objective[flat]
+    clock = time_grid(time, steps=total)
+    grids = _objective_grids(cells, runs["count"].to_numpy()[order], order, objective, by_unit, total)
+    steps, others = Block(), Block()
+    counts = runs["count"].to_numpy()[order]
+    horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
+    steps.add("time", deltas(time_units(clock, time, horizons), offsets))
+    falling = np.empty(len(objective))
+    for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
+        falling[low:high] = grids[unit].units(objective[low:high])
+    down = deltas(falling, offsets)
+    starts = offsets[offsets < len(down)]
+    down = -down
+    down[starts] = -down[starts]
+    steps.add("objective", down)
+    omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
+    head = {
+        "title": study.title,
+        "version": __version__,
+        "campaign": study.campaign.digest(),
+        "arms": list(cells.arms),
+        "panels": list(cells.panels),
+        "units": _unit_columns(cells, grids),
+        "snapshots": _snapshots(study, cells, by_unit, grids),
+        "kernels": _kernels(study),
+        "weight": _weight(study.weight),
+        "goals": list(study.goals),
+        "weighting": study.weighting,
+        "level": study.level,
+        "colours": list(COLOURS),
+        "dashes": list(DASHES),
+        "clock": {"decimals": clock.decimals, "exact": clock.exact},
+        "reasons": list(study.campaign.reasons),
+        "validation": envelopes.validation,
+        "transform": str(envelopes.transform),
+        "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
+        "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],
+        "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
+        "contrastCaption": study.contrasts.caption() if study.contrasts is not None else "",
+        "noIntervals": study.no_intervals,
+        "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
+        "blocks": {"steps": steps.columns, "others": others.columns},
+    }
+    table = _runs_table(runs[order.tolist()], cells, order, omitted)
+    blocks = {
+        "runs": compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
+        "steps": steps.encode(),
+        "others": others.encode(),
+    }
+    return PageData(head, blocks)
+
+
+def _first_of_each(unit: Integers, units: int) -> Integers:
+    found = np.zeros(units, np.int64)
+    found[unit[::-1]] = np.arange(len(unit))[::-1]
+    return found
+
+
+def _gather(runs: pl.DataFrame, order: Integers) -> tuple[Integers, Integers]:
+    """Return the positions of all steps in the given order of runs, and where each run begins among them."""
+    first, count = runs["first"].to_numpy()[order], runs["count"].to_numpy()[order]
+    offsets = np.concatenate(([0], np.cumsum(count)))[:-1].astype(np.int64)
+    flat = np.repeat(first - offsets, count) + np.arange(int(count.sum()))
+    return flat.astype(np.int64), offsets[count > 0]
+
+
+def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:
+    """Return the slice of the steps that belongs to each unit; runs are in the order of their units."""
+    ends = np.cumsum(np.bincount(unit, weights=counts, minlength=units).astype(np.int64))
+    return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
+
+
+def _objective_grids(
+    cells: Cells, counts: Integers, order: Integers, objective: Floats, references: list[Floats], total: int
+) -> list[Grid]:
+    grids = []
+    for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
+        values = objective[low:high]
+        stated = np.array([column[unit] for column in references])
+        scale = float(min(stated.min(), values.min() if len(values) else np.inf))
+        grids.append(objective_grid(values, scale=scale, steps=total))
+    return grids
+
+
+def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
+    return {
+        "name": [name for _, name in cells.units],
+        "panel": cells.panel.tolist(),
+        "decimals": [grid.decimals for grid in grids],
+        "exact": [grid.exact for grid in grids],
+    }
+
+
+def _snapshots(study: ReportInput, cells: Cells, references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
+    found = []
+    for entry, column in zip(study.snapshots, references, strict=True):
+        # A run that equals its reference has to equal it on a rounded grid too.
+        values = [
+            float(value if grid.exact else grid.snap(np.array([value]))[0])
+            for value, grid in zip(column.tolist(), grids, strict=True)
+        ]
+        stored = [entry.snapshot.values[name] for _, name in cells.units]
+        found.append(
+            {
+                "name": entry.snapshot.name,
+                "policy": entry.policy,
+                "digest": entry.snapshot.digest,
+                "references": values,
+                "certified": [reference.certified for reference in stored],
+                "source": [reference.source for reference in stored],
+            }
+        )
+    return found
+
+
+def _kernels(study: ReportInput) -> list[dict[str, Any]]:
+    """Describe the kernels that the page can compute; a function of the user's own exists in Python alone."""
+    kernels = [parse_kernel(name) for name in study.kernels]
+    if kernels[0].code is KernelCode.CUSTOM:
+        raise UsageError(f"page: expected a built-in kernel as the declared one, got {kernels[0].name!r}")
+    return [
+        {"name": kernel.name, "code": int(kernel.code), "before": kernel.before, "parameter": kernel.parameter}
+        for kernel in kernels
+        if kernel.code is not KernelCode.CUSTOM
+    ]
+
+
+def _weight(name: str) -> dict[str, Any]:
+    weight = parse_weight(name)
+    return {
+        "name": weight.name,
+        "code": int(weight.code),
+        "cutoff": weight.cutoff,
+        "edges": list(weight.edges),
+        "values": list(weight.values),
+    }
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return [{name: finite(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
+
+
+def finite(value: Any) -> Any:
+    """Return a value that JSON can hold."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
+    """Return time, low and high of each arm; six digits are more than a screen shows."""
+    if frame is None:
+        return {}
+    parts = frame.partition_by("arm", as_dict=True, maintain_order=True)
+    return {
+        str(key[0]): {name: [float(f"{x:.6g}") for x in part[name]] for name in ("time", "low", "high")}
+        for key, part in parts.items()
+    }
+
+
+def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, omitted: Integers) -> dict[str, Any]:
+    """Return the runs, ordered by unit, as columns; carried columns as texts that are stored once each."""
+    table: dict[str, Any] = {
+        "arm": cells.arm[order].tolist(),
+        "unit": cells.unit[order].tolist(),
+        # Seeds may exceed what a double holds.
+        "seed": [str(seed) for seed in runs["seed"]],
+        **{name: runs[name].to_list() for name in ("horizon", "announced", "status", "terminal_valid")},
+        **{name: runs[name].to_list() for name in ("captured", "rejected", "unchecked", "late", "steps")},
+        "omitted": omitted.tolist(),
+    }
+    carried = {}
+    for name in runs.columns:
+        if name not in _SHOWN_ELSEWHERE and runs[name].null_count() < runs.height:
+            texts = ["" if value is None else str(value) for value in runs[name]]
+            known = list(dict.fromkeys(texts))
+            place = {text: number for number, text in enumerate(known)}
+            carried[name] = {"texts": known, "codes": [place[text] for text in texts]}
+    table["carried"] = carried
+    return table

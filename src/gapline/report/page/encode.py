@@ -1,0 +1,123 @@
+"""Steps as the page carries them: whole multiples of a decimal grid, delta-encoded, in byte planes, compressed.
+
+A decimal grid that holds every value exactly is taken where there is one, so that integers and values with a few
+decimals come back as the same numbers. Otherwise the grid is the finest that the size of the page allows.
+"""
+
+import base64
+import math
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Up to this many steps a page can afford grids far below anything that is displayed.
+FINE_STEPS = 200_000
+FINE_TIME_DECIMALS, COARSE_TIME_DECIMALS = 9, 3
+FINE_RELATIVE, COARSE_RELATIVE = 1e-12, 1e-7
+# Doubles, the browser's only numbers here, hold whole numbers exactly up to 2^53.
+MOST_UNITS = 2.0**51
+LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of 10^-decimals; `exact` where every value that was put on it is one."""
+
+    decimals: int
+    exact: bool
+
+    def units(self, values: Floats) -> Floats:
+        """Return the nearest whole numbers of grid steps."""
+        scaled = values * 10.0**self.decimals if self.decimals >= 0 else values / 10.0**-self.decimals
+        return np.rint(scaled)
+
+    def values(self, units: Floats) -> Floats:
+        """Return the values of whole numbers of grid steps, as the browser computes them."""
+        return units / 10.0**self.decimals if self.decimals >= 0 else units * 10.0**-self.decimals
+
+    def snap(self, values: Floats) -> Floats:
+        """Return the nearest values on the grid."""
+        return self.values(self.units(values))
+
+
+def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
+    """Return the coarsest decimal grid that holds all values exactly, or the finest one allowed.
+
+    >>> choose_grid(np.array([12.5, 3.25]), finest=9)
+    Grid(decimals=2, exact=True)
+    >>> choose_grid(np.array([1 / 3]), finest=3)
+    Grid(decimals=3, exact=False)
+    """
+    most = float(np.abs(values).max()) if len(values) else 0.0
+    if most > 0:
+        finest = min(finest, math.floor(math.log10(MOST_UNITS / most)))
+    for decimals in range(min(coarsest, finest), finest + 1):
+        grid = Grid(decimals, exact=True)
+        # A few values rule out most grids; the whole column is looked at only where they do not.
+        if np.array_equal(grid.snap(values[:16]), values[:16]) and np.array_equal(grid.snap(values), values):
+            return grid
+    return Grid(finest, exact=False)
+
+
+def objective_grid(values: Floats, *, scale: float, steps: int) -> Grid:
+    """Return the grid of the objectives of one instance, whose smallest interesting value is `scale`."""
+    relative = FINE_RELATIVE if steps <= FINE_STEPS else COARSE_RELATIVE
+    # Ten to the 300 is about the last power that a double can hold and divide by.
+    finest = min(math.ceil(-math.log10(scale) - math.log10(relative)), 300)
+    return choose_grid(values, finest=finest)
+
+
+def time_grid(values: Floats, *, steps: int) -> Grid:
+    """Return the grid of all stamps: exact where possible, 1 ms in a large campaign."""
+    return choose_grid(values, finest=FINE_TIME_DECIMALS if steps <= FINE_STEPS else COARSE_TIME_DECIMALS)
+
+
+def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
+    """Put stamps on the grid without moving them to time 0 or beyond their horizon, which would change a score."""
+    units = np.where(time > 0, np.maximum(grid.units(time), 1.0), 0.0)
+    last = grid.units(horizon)
+    last = np.where(grid.values(last) > horizon, last - 1.0, last)
+    return np.minimum(units, np.maximum(last, 0.0))
+
+
+def deltas(units: Floats, first: Integers) -> Floats:
+    """Return differences to the value before; the positions in `first` begin a run and keep their value."""
+    out = units.copy()
+    out[1:] -= units[:-1]
+    inside = first[first < len(units)]
+    out[inside] = units[inside]
+    return out
+
+
+def zigzag(values: Floats) -> Floats:
+    """Map signed whole numbers to nonnegative ones, small ones to small ones: 0, -1, 1, -2 → 0, 1, 2, 3."""
+    return np.where(values >= 0, 2.0 * values, -2.0 * values - 1.0)
+
+
+class Block:
+    """Columns of nonnegative whole numbers, compressed together; the page decodes a block as a whole."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.columns: list[dict[str, str | int]] = []
+
+    def add(self, name: str, values: NDArray[np.generic]) -> None:
+        """Append a column: its low bytes, then its next bytes, and so on, which is what compresses best."""
+        whole = np.ascontiguousarray(values).astype("<u8")
+        width = max(1, (int(whole.max()).bit_length() + 7) // 8) if len(whole) else 1
+        self._parts.append(whole.view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes())
+        self.columns.append({"name": name, "length": len(whole), "width": width})
+
+    def encode(self) -> str:
+        """Return the compressed columns as text."""
+        return compress(b"".join(self._parts))
+
+
+def compress(data: bytes) -> str:
+    """Return zlib data as base64 text, which the browser's DecompressionStream("deflate") opens."""
+    return base64.b64encode(zlib.compress(data, LEVEL)).decode("ascii")

@@ -1,0 +1,113 @@
+"""Candidates that are no steps: rejected, unchecked, late or not improving; shown where one run is looked at."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope import Unchecked
+from gapline.model.tables import RUN_KEY, VerdictCode
+from gapline.report.input import ReportInput
+from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, zigzag
+
+# What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
+MOST_CANDIDATES = 100_000
+LEAST_PER_RUN = 5
+
+NOT_IMPROVING, REJECTED, UNCHECKED = 0, 1, 2
+LATE, NO_STAMP, NO_OBJECTIVE = 4, 8, 16
+
+
+def add_other_candidates(block: Block, study: ReportInput, order: Integers, clock: Grid, grids: list[Grid]) -> Integers:
+    """Add the columns of these candidates to a block; return how many of each run were left out.
+
+    `grids` has the grid of each run's instance, in the order of the envelopes; the block has the runs in `order`.
+    """
+    runs = study.envelopes.runs
+    keys = runs.select(*RUN_KEY, "horizon", "steps", "captured").with_row_index("_row")
+    slices = study.campaign.runs.select(*RUN_KEY, "first", "count")
+    rows = keys.join(slices, on=RUN_KEY, how="left", maintain_order="left")
+    objective = scored_objectives(study)
+    total = int((rows["captured"] - rows["steps"]).sum())
+    most = max(LEAST_PER_RUN, MOST_CANDIDATES // max(1, runs.height)) if total > MOST_CANDIDATES else total
+    counts, omitted = np.zeros(runs.height, np.int64), np.zeros(runs.height, np.int64)
+    pieces: dict[int, tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]] = {}
+    for row, horizon, steps, captured, first, count in rows.select(
+        "_row", "horizon", "steps", "captured", "first", "count"
+    ).iter_rows():
+        if steps == captured:
+            continue
+        here = slice(first, first + count)
+        time, values, verdict = study.campaign.time[here], objective[here], study.campaign.verdict[here]
+        accepted = _accepted(verdict, study.envelopes.unchecked) & (time <= horizon)
+        other = np.flatnonzero(~_improving(time, values, accepted) & (verdict != VerdictCode.BOUND))
+        flags = np.full(count, NOT_IMPROVING)
+        flags[verdict == VerdictCode.INVALID] = REJECTED
+        flags[(verdict == VerdictCode.UNCHECKED) & ~_accepted(verdict, study.envelopes.unchecked)] = UNCHECKED
+        flags |= np.where(time > horizon, LATE, 0)
+        if len(other) > most:
+            telling = np.argsort(flags[other] == NOT_IMPROVING, kind="stable")[:most]
+            omitted[row] = len(other) - most
+            other = np.sort(other[telling])
+        reason = study.campaign.reason[here][other] if study.campaign.reason is not None else np.zeros(len(other), int)
+        counts[row] = len(other)
+        pieces[row] = (time[other], values[other], flags[other].astype(np.int64), reason.astype(np.int64))
+    _add_columns(block, [int(row) for row in order], pieces, counts[order], clock, grids)
+    return omitted[order]
+
+
+def scored_objectives(study: ReportInput) -> Floats:
+    """Return every captured objective on the scale that is scored."""
+    campaign, transform = study.campaign, study.envelopes.transform
+    if not transform.hierarchical or campaign.primary is None or campaign.secondary is None:
+        return transform.apply(campaign.objective)
+    out = np.array(campaign.objective)
+    sizes = campaign.runs["size"].cast(pl.Float64).to_list() if transform.per_size else [None] * len(campaign)
+    for first, count, size in zip(campaign.runs["first"], campaign.runs["count"], sizes, strict=True):
+        here = slice(first, first + count)
+        out[here] = transform.scalarise(campaign.primary[here], campaign.secondary[here], size=size)
+    return out
+
+
+def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bool_]:
+    trusted = unchecked is Unchecked.TRUST_SOLVER
+    accepted: NDArray[np.bool_] = verdict == VerdictCode.VALID
+    return accepted | (verdict == VerdictCode.UNCHECKED) if trusted else accepted
+
+
+def _improving(time: Floats, values: Floats, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark the steps: strictly improving, and of equal stamps the last."""
+    seen = np.where(accepted, values, np.inf)
+    before = np.concatenate(([np.inf], np.minimum.accumulate(seen)[:-1])) if len(seen) else seen
+    steps = np.flatnonzero(seen < before)
+    last = np.append(time[steps][1:] != time[steps][:-1], True) if len(steps) else np.zeros(0, np.bool_)
+    marked = np.zeros(len(time), np.bool_)
+    marked[steps[last]] = True
+    return marked
+
+
+def _add_columns(
+    block: Block,
+    order: list[int],
+    pieces: dict[int, tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]],
+    counts: Integers,
+    clock: Grid,
+    grids: list[Grid],
+) -> None:
+    times, objectives, flags, reasons = [], [], [], []
+    for row in order:
+        if row not in pieces:
+            continue
+        time, values, flag, reason = pieces[row]
+        stamped = np.isfinite(time) & (np.abs(time) < MOST_UNITS / 10.0**clock.decimals)
+        units = grids[row].units(np.where(np.isfinite(values), values, 0.0))
+        known = np.isfinite(values) & (np.abs(units) < MOST_UNITS)
+        times.append(np.diff(clock.units(np.where(stamped, time, 0.0)), prepend=0.0))
+        objectives.append(np.diff(np.where(known, units, 0.0), prepend=0.0))
+        flags.append(flag | np.where(stamped, 0, NO_STAMP) | np.where(known, 0, NO_OBJECTIVE))
+        reasons.append(reason)
+    nothing = [np.zeros(0)]
+    block.add("count", counts)
+    block.add("time", zigzag(np.concatenate(times or nothing)))
+    block.add("objective", zigzag(np.concatenate(objectives or nothing)))
+    block.add("flags", np.concatenate(flags or nothing))
+    block.add("reason", np.concatenate(reasons or nothing))

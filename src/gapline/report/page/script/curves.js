@@ -1,0 +1,110 @@
+// Mean convergence and attainment as step curves: the twin of gapline.score.curve and .attainment.
+
+// Up to this many breakpoints a curve is drawn exactly; beyond, its exact value is taken at each place of a grid
+// that is finer than the pixels of the figure.
+const MOST_BREAKPOINTS = 2000;
+const GRID_POINTS = 800;
+
+// Curves are on seconds where all horizons agree, on t/Γ where they do not.
+function isRelative(reading) {
+  return reading.horizon.some((horizon) => horizon !== reading.horizon[0]);
+}
+
+function runWeights(page, choice, arm) {
+  const weights = unitWeights(page, page.runCells, arm, choice.weighting);
+  return (run) => weights[page.runs.unit[run]];
+}
+
+function gridOf(end, log, low) {
+  const grid = new Float64Array(GRID_POINTS + 1);
+  for (let k = 1; k <= GRID_POINTS; k++) {
+    grid[k] = log ? low * (end / low) ** ((k - 1) / (GRID_POINTS - 1)) : (end * k) / GRID_POINTS;
+  }
+  grid[GRID_POINTS] = end;
+  return grid;
+}
+
+// {time, value} of one arm; null where the curve does not exist (raw before a first incumbent).
+function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
+  const { runs, steps, head } = page;
+  const weightOf = runWeights(page, choice, arm);
+  const references = head.snapshots[choice.snapshot].references;
+  const raw = choice.kernel.code === KERNEL.RAW;
+  let start = 0;
+  let size = 0;
+  for (const r of page.runsOfArm[arm]) {
+    if (raw && Number.isNaN(reading.score[r])) return null;
+    start += raw ? 0 : weightOf(r) * choice.kernel.before;
+    size += reading.stop[r] - steps.first[r];
+  }
+  const exact = size <= MOST_BREAKPOINTS;
+  const grid = exact ? null : gridOf(end, log, low);
+  const events = [];
+  const added = exact ? null : new Float64Array(grid.length);
+  const logSpan = log ? Math.log(end / low) : 0;
+  for (const r of page.runsOfArm[arm]) {
+    const weight = weightOf(r);
+    const reference = references[runs.unit[r]];
+    const scale = relative ? reading.horizon[r] : 1;
+    let before = raw ? 0 : choice.kernel.before;
+    for (let k = steps.first[r]; k < reading.stop[r]; k++) {
+      const gap = gapOf(choice.kernel, steps.objective[k], reference);
+      const t = steps.time[k] / scale;
+      if (exact) events.push([t, weight * (gap - before)]);
+      else {
+        // The first place of the grid at or after the step; rounding is put right by one comparison each way.
+        let place = t <= 0 ? 0 : Math.ceil(log ? 1 + (Math.log(t / low) / logSpan) * (GRID_POINTS - 1) : (t / end) * GRID_POINTS);
+        place = Math.min(Math.max(place, t > 0 ? 1 : 0), GRID_POINTS);
+        if (place < GRID_POINTS && grid[place] < t) place++;
+        else if (place > 1 && grid[place - 1] >= t) place--;
+        added[place] += weight * (gap - before);
+      }
+      before = gap;
+    }
+  }
+  if (exact) return cumulate(events, start);
+  const value = new Float64Array(grid.length);
+  for (let k = 0, total = start; k < grid.length; k++) value[k] = total += added[k];
+  return { time: grid, value, exact: false };
+}
+
+// Sort by time, then size; equal times become one breakpoint, and the curve begins at 0.
+function cumulate(events, start) {
+  events.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const time = [0];
+  const value = [start];
+  const total = compensated();
+  total.add(start);
+  for (const [t, change] of events) {
+    total.add(change);
+    if (t > time[time.length - 1]) {
+      time.push(t);
+      value.push(0);
+    }
+    value[value.length - 1] = total.total;
+  }
+  return { time, value, exact: true };
+}
+
+function attainmentCurve(page, choice, reading, arm, { relative }) {
+  const weightOf = runWeights(page, choice, arm);
+  const events = [];
+  for (const r of page.runsOfArm[arm]) {
+    if (Number.isFinite(reading.hit[r])) events.push([reading.hit[r] / (relative ? reading.horizon[r] : 1), weightOf(r)]);
+  }
+  const curve = cumulate(events, 0);
+  curve.value = curve.value.map((share) => Math.min(share, 1));
+  return curve;
+}
+
+// The value of a right-continuous step curve at a time.
+function valueAt(curve, t) {
+  let low = 0;
+  let high = curve.time.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (curve.time[middle] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low ? curve.value[low - 1] : NaN;
+}

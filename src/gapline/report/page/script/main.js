@@ -1,0 +1,241 @@
+// First the means that Python wrote, then the runs; every choice runs through `render`.
+
+const page = { head: JSON.parse(byId("head").textContent), printing: false };
+
+function prepare(decoded) {
+  const { head } = page;
+  Object.assign(page, decoded);
+  const { runs, steps } = page;
+  page.runsOfArm = head.arms.map(() => []);
+  page.runsOfUnit = head.units.name.map(() => []);
+  for (let r = 0; r < runs.arm.length; r++) {
+    page.runsOfArm[runs.arm[r]].push(r);
+    page.runsOfUnit[runs.unit[r]].push(r);
+  }
+  page.runCells = cellSums(page, () => 0);
+  page.shortest = runs.horizon.reduce((least, horizon) => Math.min(least, horizon), Infinity);
+  const longest = runs.horizon.reduce((most, horizon) => Math.max(most, horizon), 0);
+  head.horizonWords = longest === page.shortest ? `horizon ${formatValue(longest)} s` : `horizons ${formatValue(page.shortest)} to ${formatValue(longest)} s`;
+  // Where a logarithmic axis begins: at the first incumbent of all, but four decades are enough for anybody's screen.
+  page.firstTime = longest * 1e-4;
+  let least = Infinity;
+  for (let k = 0; k < steps.time.length; k++) if (steps.time[k] > 0 && steps.time[k] < least) least = steps.time[k];
+  if (least < Infinity) page.firstTime = Math.max(page.firstTime, Math.min(least, longest / 10));
+}
+
+function renderArms() {
+  const { head, choice } = page;
+  byId("arms").replaceChildren(...head.arms.map((name, arm) => element("button", {
+    type: "button", class: "arm", "aria-pressed": String(!choice.hidden.has(name)), "data-arm": name,
+    title: `${name}: click hides or shows this arm, double-click (or Shift+Enter) shows it alone`,
+    on: {
+      click: (event) => (event.shiftKey ? isolate(name) : toggle(name)),
+      dblclick: () => isolate(name),
+      keydown: (event) => {
+        if (event.key !== "Enter" || !event.shiftKey) return;
+        event.preventDefault();
+        isolate(name);
+      },
+    },
+  }, swatch(arm), element("span", {}, name))));
+}
+
+function toggle(name) {
+  const hidden = new Set(page.choice.hidden);
+  if (!hidden.delete(name)) hidden.add(name);
+  // The last arm stays: a page without one says nothing.
+  if (hidden.size < page.head.arms.length) choose({ hidden });
+}
+
+// A double-click comes after two clicks, which undo each other. Isolating the arm that is alone shows all again.
+function isolate(name) {
+  const alone = page.head.arms.every((other) => (other === name) !== page.choice.hidden.has(other));
+  choose({ hidden: new Set(alone ? [] : page.head.arms.filter((other) => other !== name)) });
+}
+
+let waiting = false;
+
+// Change the choice; several changes before the next frame are drawn once.
+function choose(change, goTo = null) {
+  Object.assign(page.choice, change);
+  writeHash(page, page.choice);
+  const focus = document.activeElement?.dataset?.arm;
+  if (!waiting) {
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      render();
+      if (focus) document.querySelector(`.arm[data-arm="${CSS.escape(focus)}"]`)?.focus();
+      if (goTo) byId(goTo).scrollIntoView({ behavior: "auto", block: "start" });
+    });
+  }
+}
+
+function showControls() {
+  const { choice, head } = page;
+  byId("kernel").value = choice.kernel.name;
+  byId("snapshot").value = String(choice.snapshot);
+  byId("goal").value = String(head.goals.indexOf(choice.goal));
+  byId("weighting").value = choice.weighting;
+  byId("scale").value = choice.log ? "log" : "linear";
+  const seconds = choice.horizon ?? page.shortest;
+  const own = choice.horizon === null && head.horizonWords.startsWith("horizons");
+  byId("horizon").value = String(Math.round((1000 * seconds) / page.shortest));
+  if (document.activeElement !== byId("horizon-seconds")) byId("horizon-seconds").value = own ? "" : formatValue(seconds, 7);
+  byId("horizon-seconds").placeholder = own ? "own" : "";
+  byId("horizon-text").textContent = own ? "each run's own horizon" : `${formatValue(seconds, 7)} s`;
+  byId("horizon").setAttribute("aria-valuetext", byId("horizon-text").textContent);
+}
+
+function headlineOf(summary, stale) {
+  const { head, choice } = page;
+  const [first, second] = summary.ranked;
+  if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
+  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
+  const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
+  const sentence = "M" + mean.slice(1);
+  if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
+  const now = difference(page, choice, summary.score, first.arm, second.arm);
+  const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
+  const level = Math.abs(now.value) < TIE;
+  const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
+  if (stale) return [words, element("span", {}, `${sentence}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
+  if (!row || row.low === null) return [words, `${sentence}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
+  const ends = row.a === first.name ? [row.low, row.high] : [-row.high, -row.low];
+  const sure = ends[1] < 0 ? "excludes 0" : "includes 0: the order is not settled";
+  return [words, `${sentence}. ${formatValue(100 * head.level, 4)} % interval of the difference ${formatSigned(ends[0])} to ${formatSigned(ends[1])}, which ${sure}.`];
+}
+
+function renderVerdict(summary, stale) {
+  const { head, choice } = page;
+  const [words, more] = headlineOf(summary, stale);
+  byId("headline").textContent = visible(words);
+  byId("subline").replaceChildren(more instanceof Node ? more : visible(more));
+  const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
+  const entry = head.snapshots[choice.snapshot];
+  const most = Math.max(...summary.visible.map((row) => row.attained));
+  const best = summary.visible.filter((row) => most - row.attained < TIE).map((row) => row.name);
+  const card = (title, value, note) => element("div", { class: "card" }, element("p", { class: "card-title" }, title), element("p", { class: "card-value" }, value), element("p", { class: "card-note" }, note));
+  byId("cards").replaceChildren(
+    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),
+    card("What failed", `${formatCount(sum("empty"))} empty · ${formatCount(sum(failures))} crashed`, `of ${formatCount(sum("runs"))} runs (crashed, killed, out of memory or lost); ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
+    card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
+    card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),
+  );
+}
+
+function clockOf() {
+  const relative = isRelative(page.reading);
+  const end = relative ? 1 : page.reading.horizon[0];
+  const longest = page.runs.horizon.reduce((most, horizon) => Math.max(most, horizon), 0);
+  return { end, relative, log: page.choice.log, low: Math.min(relative ? page.firstTime / longest : page.firstTime, end / 10) };
+}
+
+function renderCurves(summary, stale) {
+  const { head, choice, reading } = page;
+  const clock = clockOf();
+  const curves = summary.visible.map(({ arm }) => ({ arm, curve: meanCurve(page, choice, reading, arm, clock) }));
+  const shares = summary.visible.map(({ arm }) => ({ arm, curve: attainmentCurve(page, choice, reading, arm, clock) }));
+  const level = formatValue(100 * head.level, 4);
+  const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %, other instances of the same panels.` : "");
+  const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
+  byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
+  const hasMean = Object.keys(head.bands.mean).length > 0;
+  if (curves.some(({ curve }) => curve === null)) {
+    clearChart("mean-chart", `The mean ${choice.kernel.name} curve does not exist: some run is not feasible at time 0.`);
+    byId("mean-caption").replaceChildren(choiceWords());
+  } else {
+    const cut = drawCurves("mean-chart", curves, {
+      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
+      description: "Mean gap of each arm over time, smaller is better",
+    });
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, bandWords(hasMean, stale));
+    setTools("mean-tools", "mean-convergence", csv(curves));
+  }
+  const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
+  const hasShare = Object.keys(head.bands.attainment).length > 0;
+  byId("attainment-title").textContent = `Goal attainment: within ${formatGoal(choice.goal)}`;
+  const kernelOnly = choice.kernel !== head.kernels[0] && choice.snapshot === 0 && choice.horizon === null && choice.weighting === head.weighting && choice.goal === head.goals[0];
+  drawCurves("attainment-chart", shares, {
+    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
+    description: "Share of runs that have attained the goal, larger is better",
+  });
+  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
+  setTools("attainment-tools", "attainment", csv(shares));
+}
+
+async function render() {
+  const { choice } = page;
+  readLook();
+  page.reading = scoreAll(page, choice);
+  page.summary = summariseAll(page, choice, page.reading);
+  const stale = staleReason(page, choice);
+  showControls();
+  renderArms();
+  renderVerdict(page.summary, stale);
+  renderRanking(page.summary, page.reading, stale);
+  renderCurves(page.summary, stale);
+  renderContrasts(page.summary, stale);
+  renderPanels(page.summary);
+  renderInstances(page.summary);
+  renderInstance();
+  renderRun();
+  const { dataset } = document.documentElement;
+  const number = String((page.renders = (page.renders || 0) + 1));
+  await chartsDrawn();
+  dataset.renders = number;
+  if (!idle) drawLater();
+}
+
+function listen() {
+  const { head } = page;
+  const on = (id, event, listener) => byId(id).addEventListener(event, listener);
+  on("kernel", "change", (event) => choose({ kernel: head.kernels.find((kernel) => kernel.name === event.target.value) }));
+  on("snapshot", "change", (event) => choose({ snapshot: Number(event.target.value) }));
+  on("goal", "change", (event) => choose({ goal: head.goals[Number(event.target.value)] }));
+  on("weighting", "change", (event) => choose({ weighting: event.target.value }));
+  on("scale", "change", (event) => choose({ log: event.target.value === "log" }));
+  // Three digits: a reader moves the slider to about 12 s, not to 11.988 s.
+  on("horizon", "input", (event) => choose({ horizon: event.target.value === "1000" ? null : Number(((page.shortest * event.target.value) / 1000).toPrecision(3)) }));
+  on("horizon-seconds", "change", (event) => {
+    const seconds = Number(event.target.value);
+    choose({ horizon: seconds > 0 && seconds < page.shortest ? seconds : null });
+    event.target.blur();
+  });
+  on("instance-filter", "input", () => renderInstances(page.summary));
+  on("reset", "click", () => choose(declaredChoice(head)));
+  on("copy-link", "click", async (event) => {
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    event.target.textContent = copied ? "Copied" : "Copy the address above";
+    setTimeout(() => (event.target.textContent = "Copy link"), 1500);
+  });
+  addEventListener("hashchange", () => {
+    page.choice = readHash(page);
+    render();
+  });
+  let resized = null;
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    clearTimeout(resized);
+    if (innerWidth !== width) resized = setTimeout(() => ((width = innerWidth), render()), 150);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
+  addEventListener("beforeprint", () => ((page.printing = true), render()));
+  addEventListener("afterprint", () => ((page.printing = false), render()));
+}
+
+async function start() {
+  try {
+    prepare(await decodePage(page.head));
+  } catch (error) {
+    byId("mean-caption").textContent = `This browser could not decode the runs (${error}). The numbers above were computed by Python.`;
+    throw error;
+  }
+  performance.mark("gapline-decoded");
+  page.choice = readHash(page);
+  listen();
+  render();
+}
+
+// The means are painted before the runs are decoded.
+requestAnimationFrame(() => setTimeout(start, 0));

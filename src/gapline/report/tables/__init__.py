@@ -1,0 +1,1 @@
+"""Tables for a paper: built once, written as Markdown, CSV and LaTeX."""

@@ -1,0 +1,163 @@
+"""`write_report`: everything people look at and paste into their paper, in one directory."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gapline import __version__
+from gapline.errors import UsageError
+from gapline.model.environment import package_version
+from gapline.model.store import file_digest, write_atomically
+from gapline.report.analyses import Analyses, analyse_study
+from gapline.report.drawing import FILE_FORMATS, style, write_drawing
+from gapline.report.figures.study import study_figures
+from gapline.report.input import ReportInput
+from gapline.report.latex import macro_file
+from gapline.report.macros import study_macros
+from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
+from gapline.report.page.build import write_page
+from gapline.report.score_table import score_document
+from gapline.report.tables.analyses import grid_table, health_table, pairs_table, pooled_table
+from gapline.report.tables.instances import instance_table
+from gapline.report.tables.scores import contrast_table, panel_table, run_table, score_table
+from gapline.report.tables.table import Table, csv_bytes, to_latex, to_markdown
+from gapline.summary.means import summarise
+
+SCHEMA = "gapline.results/1"
+PAGE, RESULTS = "report.html", "results.json"
+
+
+def write_report(
+    study: ReportInput,
+    directory: str | Path,
+    /,
+    *,
+    tier_two: tuple[str, ...] = (),
+    formats: tuple[str, ...] = FILE_FORMATS,
+) -> Path:
+    """Write the page, figures, tables, macros, methods paragraph and `results.json`.
+
+    Parameters
+    ----------
+    study
+        What the report is made from; see `gapline.report.input.prepare_report`.
+    tier_two
+        Arms that are descriptive; those that the runs mark as tier 2 are anyway.
+    formats
+        Of the figures: any of svg, png, pdf.
+
+    The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
+    appears as a whole or not at all; `results.json`, which lists the others, comes last.
+    """
+    if unknown := [name for name in formats if name not in FILE_FORMATS]:
+        raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
+    folder = Path(directory)
+    for part in ("figures", "tables"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    analyses = analyse_study(study, tier_two=tier_two)
+    head = heading(study)
+    written = write_figures(study_figures(study, analyses), folder / "figures", formats)
+    written += write_tables(study_tables(study, analyses), folder / "tables", head)
+    for number, scores in enumerate(study.scores):
+        path = folder / "tables" / ("runs.csv" if number == 0 else f"runs-{number + 1}.csv")
+        _write(path, csv_bytes(run_table(scores)))
+        written.append(path)
+    texts = {
+        "macros.tex": macro_file(study_macros(study, analyses), head),
+        "methods.md": methods_markdown(study),
+        "methods.tex": methods_latex(study),
+    }
+    for name, text in texts.items():
+        _write_text(folder / name, text)
+        written.append(folder / name)
+    written.append(write_page(study, folder / PAGE))
+    document = results_document(study, analyses)
+    document["files"] = {
+        str(path.relative_to(folder).as_posix()): file_digest(path) for path in sorted(written) if path.suffix != ".pdf"
+    }
+    _write_text(folder / RESULTS, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    return folder
+
+
+def heading(study: ReportInput) -> list[str]:
+    """Return what every file says of where it comes from: version, campaign, references."""
+    return [
+        f"gapline {__version__}; campaign {study.campaign.digest()}",
+        *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.snapshots),
+    ]
+
+
+def study_tables(study: ReportInput, analyses: Analyses) -> list[Table]:
+    """Return the tables of a study."""
+    tables = [
+        score_table(study, analyses.tier_one),
+        panel_table(study, analyses.tier_one),
+        contrast_table(study),
+        instance_table(study, analyses.tier_one),
+        health_table(analyses),
+        pooled_table(analyses),
+        pairs_table(analyses),
+        grid_table(analyses),
+    ]
+    return [table for table in tables if table is not None]
+
+
+def write_figures(charts: dict[str, Any], folder: Path, formats: tuple[str, ...]) -> list[Path]:
+    """Write every chart in every format, in the look of the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for name, chart in charts.items():
+        paths = [folder / f"{name}.{form}" for form in formats]
+        write_drawing(style(chart), *paths)
+        written += paths
+    return written
+
+
+def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Path]:
+    """Write every table as Markdown, CSV and LaTeX."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for table in tables:
+        _write_text(folder / f"{table.name}.md", to_markdown(table, head))
+        _write_text(folder / f"{table.name}.tex", to_latex(table, head))
+        _write(folder / f"{table.name}.csv", csv_bytes(table.frame))
+        written += [folder / f"{table.name}.{form}" for form in ("md", "tex", "csv")]
+    return written
+
+
+def results_document(study: ReportInput, analyses: Analyses) -> dict[str, Any]:
+    """Return the numbers of the report for machines."""
+    return {
+        "schema": SCHEMA,
+        "title": study.title,
+        "versions": {"gapline": __version__}
+        | {name: package_version(name) or "missing" for name in ("numpy", "polars", "altair", "vl-convert-python")},
+        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": _notes(study)},
+        "readings": [
+            score_document(scores, summarise(scores, weighting=study.weighting), per_run=False)
+            for scores in study.scores
+        ],
+        "intervals": None if study.intervals is None else study.intervals.frame.to_dicts(),
+        "contrasts": None if study.contrasts is None else study.contrasts.frame.to_dicts(),
+        "no_intervals": study.no_intervals,
+        "health": analyses.health.frame.to_dicts(),
+        "rejections": analyses.health.reasons.to_dicts(),
+        "metric_sensitivity": analyses.metric.document(),
+        "reference_sensitivity": None if analyses.reference is None else analyses.reference.document(),
+        "complementarity": analyses.complementarity.document(),
+        "horizon_sweep": None if analyses.sweep is None else analyses.sweep.document(),
+        "alarms": [alarm.document() for alarm in study.alarms],
+        "methods": [clause._asdict() for clause in methods_clauses(study)],
+    }
+
+
+def _notes(study: ReportInput) -> list[str]:
+    return [*study.summary.notes, *study.campaign.diagnostics.notes]
+
+
+def _write_text(path: Path, text: str) -> None:
+    _write(path, text.encode("utf-8"))
+
+
+def _write(path: Path, data: bytes) -> None:
+    write_atomically(path, lambda stream: stream.write(data))

@@ -1,0 +1,241 @@
+"""Cluster bootstrap of means and paired differences: instances are drawn with their seeds, inside their panels.
+
+All arms see the same draws, so a difference of two arms is paired by instance. The draws come from integers of PCG64
+alone: the same seed gives the same draws on every machine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import MixedScoresError, UsageError
+from gapline.model.result_table import ResultTable
+from gapline.score.scores import Scores
+from gapline.score.weighting import Weighting, parse_weighting
+from gapline.summary.cells import Cells, build_cells, number
+from gapline.summary.draws import draw_sums
+from gapline.summary.intervals import (
+    Method,
+    acceleration,
+    bca_interval,
+    check_level,
+    parse_method,
+    percentile_intervals,
+)
+from gapline.summary.means import check_horizons
+
+Floats = NDArray[np.float64]
+DRAWS = 10_000
+NOTHING_TO_DRAW = "every panel has one instance: no other instances can be drawn"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A mean or a difference of means with its draws.
+
+    `parts` are the means that make it up, over the same instances; `influence` and `strata` belong to these instances;
+    `reason` says why there is no interval.
+    """
+
+    value: float
+    parts: tuple[float, ...]
+    draws: Floats
+    influence: Floats
+    strata: NDArray[np.int64]
+    reason: str | None = None
+
+    @property
+    def instances(self) -> int:
+        """How many instances it rests on."""
+        return len(self.strata)
+
+    def interval(self, *, method: str | Method = Method.PERCENTILE, level: float = 0.95) -> tuple[float, float] | None:
+        """Return the two ends, or None where there is nothing to draw."""
+        check_level(level)
+        if self.reason is not None:
+            return None
+        if parse_method(method) is Method.BCA:
+            return bca_interval(self.draws, self.value, acceleration(self.influence, self.strata), level=level)
+        low, high = percentile_intervals(self.draws[:, None], level=level)
+        return float(low[0]), float(high[0])
+
+
+class Bootstrap:
+    """The draws of every arm of one reading, made once and shared.
+
+    Parameters
+    ----------
+    scores
+        Per-run scores against one reference.
+    kernel
+        The kernel to average; the first of the scores where not given.
+    weighting
+        `panel`, `instance` or `run`.
+    draws, seed
+        How many draws, and the seed of the generator.
+
+    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
+    ...         for arm, shift in (("a", 0), ("b", 1)) for i, t in (("i", 2 + shift), ("j", 6 + shift))]
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
+    >>> boot = Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=100)
+    >>> round(boot.difference("b", "a").value, 12), boot.mean("a").interval()
+    (0.05, (0.6, 0.8))
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        /,
+        *,
+        kernel: str | None = None,
+        weighting: str | Weighting = Weighting.PANEL,
+        draws: int = DRAWS,
+        seed: int = 1,
+    ) -> None:
+        if draws < 1:
+            raise UsageError(f"draws: expected at least 1, got {draws}")
+        check_horizons(scores.frame)
+        self.kernel = kernel or scores.kernels[0]
+        if self.kernel not in scores.kernels:
+            raise UsageError(f"kernel: expected one of the scores ({', '.join(scores.kernels)}), got {self.kernel!r}")
+        column = scores.frame[self.kernel]
+        if column.null_count():
+            raise MixedScoresError(
+                f"kernel {self.kernel}: expected a score of every run, got none for {column.null_count():,}",
+                hint="raw exists only where a run is feasible at time 0; use a bounded kernel",
+            )
+        self.cells: Cells = build_cells(scores.frame)
+        self.weighting = parse_weighting(weighting)
+        self.draws, self.seed = draws, seed
+        self.counts = self.cells.counts()
+        self.means = self.cells.instance_means(column.to_numpy())
+        self._whole: Floats | None = None
+        if bool(np.all(self.counts > 0)):
+            everything = np.ones(len(self.cells.units), np.bool_)
+            weights = self.cells.unit_weights(self.weighting, self.counts)
+            self._whole = self._replicates(everything, weights, self.means)
+
+    def mean(self, arm: str, /) -> Estimate:
+        """Return the pooled mean of one arm."""
+        row = self.cells.arm_number(arm)
+        return self._estimate(self.counts[row] > 0, [(1.0, row)])
+
+    def difference(self, a: str, b: str, /) -> Estimate:
+        """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better."""
+        one, other = self.cells.arm_number(a), self.cells.arm_number(b)
+        return self._estimate((self.counts[one] > 0) & (self.counts[other] > 0), [(1.0, one), (-1.0, other)])
+
+    def panel_difference(self, a: str, b: str, panel: str, /) -> Estimate:
+        """Return the difference inside one panel."""
+        one, other = self.cells.arm_number(a), self.cells.arm_number(b)
+        inside = self.cells.panel == self.cells.panels.index(panel)
+        return self._estimate(inside & (self.counts[one] > 0) & (self.counts[other] > 0), [(1.0, one), (-1.0, other)])
+
+    def replicates(self) -> Floats:
+        """Return draws × arms, paired; every arm has to have every instance."""
+        if self._whole is None:
+            raise MixedScoresError(
+                "bootstrap: expected every arm on every instance, got some missing",
+                hint="compare two arms at a time: a difference is over the instances that both have",
+            )
+        return self._whole
+
+    def pooled_on(self, rows: Sequence[int], chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the pooled means of some arms over the chosen instances, and their draws (draws × arms)."""
+        weights = self.cells.unit_weights(self.weighting, self.counts[list(rows)] * chosen)[:, chosen]
+        means = self.means[list(rows)][:, chosen]
+        pooled = np.sum(weights * means, axis=1)
+        if self._whole is not None and bool(chosen.all()):
+            return pooled, self._whole[:, list(rows)]
+        return pooled, self._replicates(chosen, weights, means)
+
+    def _replicates(self, chosen: NDArray[np.bool_], weights: Floats, means: Floats) -> Floats:
+        """Return draws × rows: the pooled mean of each row of instance means under each draw."""
+        parts = weights * means
+        if self.weighting is Weighting.RUN:
+            # Instances with other numbers of runs change the total weight of a draw.
+            parts = np.concatenate([parts, weights])
+        sums = draw_sums(self.cells.panel[chosen], parts.T, draws=self.draws, seed=self.seed)
+        return sums[:, : len(means)] / sums[:, len(means) :] if self.weighting is Weighting.RUN else sums
+
+    def _estimate(self, chosen: NDArray[np.bool_], parts: list[tuple[float, int]]) -> Estimate:
+        strata = self.cells.panel[chosen]
+        if not len(strata):
+            return Estimate(
+                np.nan,
+                (np.nan,) * len(parts),
+                np.empty(0),
+                np.empty(0),
+                strata,
+                "no instance that all of these arms ran",
+            )
+        rows = [row for _, row in parts]
+        factors = np.array([factor for factor, _ in parts])
+        pooled, drawn = self.pooled_on(rows, chosen)
+        value, draws = float(factors @ pooled), drawn @ factors
+        weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
+        means = self.means[rows][:, chosen]
+        size = np.bincount(strata)[strata]
+        reason = NOTHING_TO_DRAW if np.all(size == 1) else None
+        influence = self._influence(weights, means, pooled, strata, factors)
+        return Estimate(value, tuple(pooled.tolist()), draws, influence, strata, reason)
+
+    def _influence(
+        self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64], factors: Floats
+    ) -> Floats:
+        """Return n_p · w_i · (x_i - mean of its stratum) per unit: the influence values of the pooled mean."""
+        size = np.bincount(strata)[strata]
+        if self.weighting is Weighting.RUN:
+            pull = weights * (means - pooled[:, None])
+            totals = np.stack([np.bincount(strata, weights=row)[strata] for row in pull])
+            return np.asarray(factors @ (size * pull - totals))
+        sums = np.stack([np.bincount(strata, weights=row)[strata] for row in means])
+        return np.asarray(factors @ (size * weights * (means - sums / size)))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArmIntervals(ResultTable):
+    """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
+
+    kernel: str
+    weighting: str
+    method: str
+    level: float
+    draws: int
+    seed: int
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return (
+            f"mean {self.kernel} score, {self.weighting}-equal, {self.level:.0%} {self.method} interval "
+            f"from {self.draws:,} draws of instances (seed {self.seed})"
+        )
+
+
+def arm_intervals(
+    boot: Bootstrap, /, *, arms: Sequence[str] | None = None, method: str | Method = "percentile", level: float = 0.95
+) -> ArmIntervals:
+    """Tabulate the mean of every arm with its interval."""
+    chosen = list(boot.cells.arms if arms is None else arms)
+    rows = []
+    for arm in chosen:
+        estimate = boot.mean(arm)
+        ends = estimate.interval(method=method, level=level)
+        low, high = ends if ends is not None else (None, None)
+        rows.append((arm, estimate.instances, number(estimate.value), low, high, estimate.reason))
+    schema = {"arm": pl.String, "instances": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return ArmIntervals(
+        frame=pl.DataFrame(rows, schema=schema | {"reason": pl.String}, orient="row"),
+        kernel=boot.kernel,
+        weighting=boot.weighting.value,
+        method=parse_method(method).value,
+        level=level,
+        draws=boot.draws,
+        seed=boot.seed,
+    )

@@ -1,0 +1,147 @@
+"""Runs as cells: which arm and which instance each run belongs to, and means over seeds, instances and panels.
+
+Every comparison goes the same way: seeds of an instance first, then instances, then panels (the paper's equation 6).
+Inside these arrays NaN stands for a cell without runs; it never reaches a table.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import UsageError, closest, listing
+from gapline.score.weighting import Weighting, parse_weighting
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Two means nearer than this are a tie.
+TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The numbering of arms, panels and units (an instance of a panel) behind the rows of a runs table.
+
+    `arm` and `unit` have one entry per run, `panel` one per unit.
+    """
+
+    arms: tuple[str, ...]
+    panels: tuple[str, ...]
+    units: tuple[tuple[str, str], ...]
+    arm: Integers
+    unit: Integers
+    panel: Integers
+
+    def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
+        """Return, arms × units, the number of runs (of those marked by `where`)."""
+        weights = None if where is None else where.astype(np.float64)
+        return self._bins(weights)
+
+    def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
+        """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
+        if where is not None:
+            values = np.where(where, values, 0.0)
+        total, count = self._bins(values), self.counts(where)
+        return _ratio(total, count, blank=np.nan)
+
+    def panel_means(self, means: Floats) -> Floats:
+        """Return, arms × panels, the mean over the instances of each panel that have a value; NaN where none has."""
+        member = self.panel[:, None] == np.arange(len(self.panels))[None, :]
+        known = ~np.isnan(means)
+        total, count = np.where(known, means, 0.0) @ member, known @ member.astype(np.float64)
+        return _ratio(total, count, blank=np.nan)
+
+    def unit_weights(self, weighting: str | Weighting, counts: Floats) -> Floats:
+        """Return, arms × units, how much each instance counts in the pooled mean of an arm; rows sum to one.
+
+        `counts` says how many runs each cell has: an instance without a run of the arm counts nothing there.
+        """
+        rule = parse_weighting(weighting)
+        present = counts > 0
+        if rule is Weighting.RUN:
+            raw = counts
+        elif rule is Weighting.INSTANCE:
+            raw = present.astype(np.float64)
+        else:
+            member = (self.panel[:, None] == np.arange(len(self.panels))[None, :]).astype(np.float64)
+            instances = (present @ member)[:, self.panel]
+            raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
+        total = raw.sum(axis=1, keepdims=True)
+        return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
+
+    def pooled(
+        self, means: Floats, weighting: str | Weighting = Weighting.PANEL, counts: Floats | None = None
+    ) -> Floats:
+        """Return the pooled mean of each arm over the cells that have a value; NaN for an arm without any."""
+        known = ~np.isnan(means)
+        given = self.counts() if counts is None else counts
+        weights = self.unit_weights(weighting, np.where(known, given, 0.0))
+        pooled = np.sum(weights * np.where(known, means, 0.0), axis=1)
+        return np.where(known.any(axis=1), pooled, np.nan)
+
+    def arm_number(self, name: str) -> int:
+        """Return the number of an arm, or say which name was meant."""
+        if name not in self.arms:
+            near = closest(name, self.arms)
+            hint = f"did you mean {near!r}?" if near else f"there are: {listing(self.arms)}"
+            raise UsageError(f"arm {name!r}: matches no run", hint=hint)
+        return self.arms.index(name)
+
+    def _bins(self, weights: Floats | None) -> Floats:
+        shape = (len(self.arms), len(self.units))
+        flat = np.bincount(self.arm * shape[1] + self.unit, weights=weights, minlength=shape[0] * shape[1])
+        return flat.astype(np.float64).reshape(shape)
+
+
+def build_cells(runs: pl.DataFrame) -> Cells:
+    """Number the cells of a runs table; arms, panels and instances in the order of their names.
+
+    >>> runs = pl.DataFrame({"arm": ["b", "a", "a"], "panel": ["p"] * 3, "instance": ["i", "i", "i"]})
+    >>> cells = build_cells(runs)
+    >>> cells.arms, cells.instance_means(np.array([3.0, 1.0, 2.0])).tolist()
+    (('a', 'b'), [[1.5], [3.0]])
+    """
+    arms = runs["arm"].unique().sort()
+    units = runs.select("panel", "instance").unique().sort("panel", "instance")
+    panels = units["panel"].unique().sort()
+    numbered = units.with_row_index("_unit")
+    unit = runs.select("panel", "instance").join(numbered, on=["panel", "instance"], how="left", maintain_order="left")[
+        "_unit"
+    ]
+    return Cells(
+        arms=tuple(arms.to_list()),
+        panels=tuple(panels.to_list()),
+        units=tuple(units.iter_rows()),
+        arm=_numbers(runs["arm"], arms),
+        unit=unit.to_numpy().astype(np.int64),
+        panel=_numbers(units["panel"], panels),
+    )
+
+
+def _numbers(names: pl.Series, known: pl.Series) -> Integers:
+    if not len(known):
+        return np.empty(0, np.int64)
+    return names.replace_strict(known, list(range(len(known))), return_dtype=pl.Int64).to_numpy()
+
+
+def _ratio(total: Floats, count: Floats, *, blank: float) -> Floats:
+    out = np.full(count.shape, blank)
+    np.divide(total, count, out=out, where=count > 0)
+    return out
+
+
+def sign(difference: Floats) -> NDArray[np.int8]:
+    """Return -1, 0 or 1 for each difference; below the tie tolerance, and where nothing can be compared, 0.
+
+    >>> sign(np.array([-1.0, 1e-13, np.nan, 2.0])).tolist()
+    [-1, 0, 0, 1]
+    """
+    with np.errstate(invalid="ignore"):
+        return (np.where(difference > TIE, 1, 0) - np.where(difference < -TIE, 1, 0)).astype(np.int8)
+
+
+def number(value: float) -> float | None:
+    """Return a float for a table: None where the quantity does not exist or overflows."""
+    return float(value) if np.isfinite(value) else None

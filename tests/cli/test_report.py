@@ -1,0 +1,130 @@
+"""`gapline report` and `gapline paper` as a user meets them."""
+
+import json
+
+import pytest
+
+import gapline as gl
+from gapline.cli.app import run
+from gapline.model.store import save_campaign
+from gapline.reference.policy import analysis_snapshot
+
+TRACES = """arm,instance,seed,time,objective,valid,horizon,panel
+fast,i1,1,1,12,true,30,p
+fast,i1,1,4,11,true,30,p
+fast,i2,1,2,25,true,30,p
+deep,i1,1,5,10.5,true,30,p
+deep,i1,1,9,9.5,true,30,p
+deep,i2,1,,,,30,p
+"""
+CONTRACT = """
+seeds = [1]
+[study]
+name = "small"
+title = "A small study"
+[objective]
+name = "distance"
+checker = "cvrp"
+[time]
+horizon = 30
+[reference]
+policy = "frozen"
+snapshot = "references/mine.json"
+[score]
+kernel = "maxform"
+goals = [0.0, 0.05]
+[aggregate]
+contrasts = [["fast", "deep"]]
+[aggregate.bootstrap]
+draws = 60
+[[instances]]
+path = "instances/i1.vrp"
+[[instances]]
+path = "instances/i2.vrp"
+[[arms]]
+name = "fast"
+solver = "pyvrp"
+[[arms]]
+name = "deep"
+solver = "pyvrp"
+"""
+
+
+@pytest.fixture
+def traces(tmp_path, monkeypatch):
+    (tmp_path / "traces.csv").write_text(TRACES)
+    (tmp_path / "refs.csv").write_text("instance,value,certified\ni1,10,false\ni2,20,false\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def study(traces):
+    folder = traces / "study"
+    (folder / "references").mkdir(parents=True)
+    (folder / "study.toml").write_text(CONTRACT)
+    gl.Snapshot.from_values({"i1": 10.0, "i2": 20.0}, name="mine", certified=["i1"]).save(
+        folder / "references" / "mine.json"
+    )
+    save_campaign(gl.read(traces / "traces.csv"), folder / "campaign")
+    return folder
+
+
+def test_traces_become_a_report_with_both_policies(traces, capsys):
+    assert (
+        run(["report", "traces.csv", "--references", "refs.csv", "-o", "out", "--draws", "50", "--format", "svg"]) == 0
+    )
+    assert "report.html" in capsys.readouterr().out
+    document = json.loads((traces / "out" / "results.json").read_text())
+    assert [reading["reference"]["policy"] for reading in document["readings"]] == ["frozen, declared", "analysis"]
+    assert "not declared" in (traces / "out" / "methods.md").read_text()
+    assert not list((traces / "out" / "figures").glob("*.png"))
+    arms = {arm["arm"]: arm for arm in document["readings"][0]["arms"]}
+    run(["score", "traces.csv", "--references", "refs.csv", "--json"])
+    scored = {arm["arm"]: arm for arm in json.loads(capsys.readouterr().out)["arms"]}
+    assert {arm: row["scores"]["squeezed"] for arm, row in arms.items()} == {
+        arm: row["scores"]["squeezed"] for arm, row in scored.items()
+    }
+
+
+def test_a_study_answers_from_its_contract_and_keeps_its_results(study, capsys):
+    # A run beats a value that was certified: the report is written, and the exit code says so.
+    assert run(["report", str(study), "--format", "svg", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["alarms"]) == 1
+    assert answer["directory"] == str(study / "results")
+    document = json.loads((study / "results" / "results.json").read_text())
+    assert document["title"] == "A small study"
+    assert document["readings"][0]["kernels"][0] == "maxform"
+    assert document["contrasts"][0]["declared"]
+    methods = {clause["topic"]: clause for clause in document["methods"]}
+    assert "distance" in methods["objective"]["text"]
+    assert methods["goals"]["text"].startswith("Attainment is reported for raw gaps of 5 %, 0 %")
+    assert "60 bootstrap draws" in methods["uncertainty"]["text"]
+    assert [topic for topic, clause in methods.items() if not clause["declared"]] == ["machine"]
+
+
+def test_a_contract_that_says_frozen_and_is_not_is_refused(study, capsys):
+    (study / "references" / "mine.json").unlink()
+    envelopes = gl.build_envelopes(gl.read(study))
+    analysis_snapshot(None, envelopes).save(study / "references" / "mine.json")
+    assert run(["report", str(study)]) == 1
+    assert "expected values known before the first run" in capsys.readouterr().err
+    assert not (study / "results").exists()
+
+
+def test_wrong_use_is_said_before_anything_is_written(traces, capsys):
+    assert run(["report", "traces.csv"]) == 2
+    assert "expected a reference" in capsys.readouterr().err
+    assert run(["report", "traces.csv", "--references", "refs.csv", "--contrast", "fast", "nobody", "-o", "out"]) == 2
+    assert not (traces / "out").exists()
+    assert run(["paper"]) == 2
+
+
+def test_paper_of_a_study_has_its_tables(traces, capsys):
+    arguments = ["paper", "traces.csv", "--references", "refs.csv", "-o", "paper", "--tier2", "fast", "--format", "svg"]
+    assert run([*arguments, "--title", "my runs"]) == 0
+    assert "8 figures" in capsys.readouterr().out
+    tables = {path.stem for path in (traces / "paper" / "tables").iterdir()}
+    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid"}
+    assert "my runs" in (traces / "paper" / "figures" / "two-regime.svg").read_text(encoding="utf-8")

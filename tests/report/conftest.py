@@ -1,0 +1,61 @@
+"""One real browser for all page tests, and pages written once."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gapline.report.page.build import write_page
+from report.page_reader import PageReader
+from report.page_study import make_study
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    program = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if program is None:
+        pytest.skip("no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def study():
+    return make_study()
+
+
+@pytest.fixture(scope="session")
+def page_file(study, tmp_path_factory) -> Path:
+    return write_page(study, tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a page file in a context of its own; a console message, an error or a request fails the test."""
+    readers = []
+
+    def opened(path: Path, *, hash: str = "", **options: object) -> PageReader:
+        reader = PageReader(browser, path, hash=hash, **options)
+        readers.append(reader)
+        return reader
+
+    yield opened
+    for reader in readers:
+        reader.context.close()
+        assert reader.complaints == []
+
+
+@pytest.fixture
+def page(open_page, page_file) -> PageReader:
+    return open_page(page_file)
+
+
+@pytest.fixture
+def make_other_study():
+    return make_study

@@ -1,0 +1,87 @@
+"""Studies that the tests of figures, tables and files read: the built-in campaign, a hand-made one, a hostile one."""
+
+from functools import cache
+
+import gapline as gl
+from gapline.reference.policy import analysis_snapshot
+from gapline.report.analyses import Analyses, analyse_study
+from gapline.report.input import ReportInput, prepare_report
+from gapline.report.paper.synthetic import TIER_TWO
+from gapline.report.paper.write import synthetic_study
+
+HOSTILE = (
+    "a_b & 50% #1 {x} $y$ ^~\\",
+    "</script><img src=x onerror=alert(1)>",
+    '=HYPERLINK("http://x")',
+    "中文 | ёж | naïve",
+    "\u202egnp.exe\x1b[31m",
+    "\\input{/etc/passwd}",
+    "[brackets]*",
+)
+
+
+@cache
+def synthetic() -> ReportInput:
+    return synthetic_study()
+
+
+@cache
+def synthetic_analyses() -> Analyses:
+    return analyse_study(synthetic(), tier_two=TIER_TWO)
+
+
+@cache
+def by_hand(**choices) -> ReportInput:
+    """Two arms on two instances against 10 and 20; arm b has an empty run."""
+    traces = {
+        ("a", "i", 1): [(0, 20.0), (5, 10.0)],
+        ("a", "i", 2): [(0, 30.0)],
+        ("a", "j", 1): [(0, 20.0)],
+        ("a", "j", 2): [(0, 60.0)],
+        ("b", "i", 1): [(0, 12.0)],
+        ("b", "i", 2): [],
+        ("b", "j", 1): [(0, 19.0)],
+        ("b", "j", 2): [(2, 20.0), (3, 15.0, False)],
+    }
+    runs = [
+        {
+            "arm": arm,
+            "instance": instance,
+            "seed": seed,
+            "panel": "p",
+            "horizon": 10.0,
+            "trace": [(*e, True)[:3] for e in trace],
+        }
+        for (arm, instance, seed), trace in traces.items()
+    ]
+    campaign = gl.Campaign.from_runs(runs)
+    snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 20.0}, name="mine")
+    return prepare_report(
+        campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=50, band_draws=20, **choices
+    )
+
+
+@cache
+def hostile() -> ReportInput:
+    """Arms, instances, panels and a snapshot with names that want to be more than names."""
+    runs = [
+        {
+            "arm": arm,
+            "instance": f"{name} {k}",
+            "seed": 1,
+            "panel": name,
+            "horizon": 10.0,
+            "trace": [(k, 12.0 + n, True)],
+        }
+        for n, arm in enumerate(HOSTILE)
+        for name in HOSTILE[:3]
+        for k in (1, 2)
+    ]
+    campaign = gl.Campaign.from_runs(runs)
+    values = dict.fromkeys(campaign.runs["instance"].unique().to_list(), 10.0)
+    snapshot = gl.Snapshot.from_values(values, name=HOSTILE[0])
+    envelopes = gl.build_envelopes(campaign)
+    both = [(snapshot, None), (analysis_snapshot(snapshot, envelopes), "analysis")]
+    return prepare_report(
+        campaign, envelopes, both, title=HOSTILE[1], draws=50, band_draws=20, declared=[(HOSTILE[0], HOSTILE[1])]
+    )

@@ -1,0 +1,86 @@
+import re
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapline.report.analyses import analyse_study
+from gapline.report.latex import Macro, comment, escape, macro_file, macro_names
+from gapline.report.macros import study_macros
+from gapline.report.methods import methods_latex
+from gapline.report.tables.table import to_latex
+from gapline.report.write import heading, study_tables
+from report.report_studies import hostile
+
+needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+PREAMBLE = r"""\documentclass{article}
+\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{lmodern}\usepackage{booktabs}
+"""
+BARE = "\\documentclass{article}\n\\usepackage{booktabs}\n"
+
+
+def typeset(folder, body, preamble="", *, packages=PREAMBLE):
+    text = packages + preamble + "\\begin{document}\n" + body + "\n\\end{document}\n"
+    (folder / "main.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"],
+        cwd=folder, capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+@given(st.text())
+def test_escaped_text_leaves_nothing_for_latex_to_obey(text):
+    out = escape(text)
+    bare = re.sub(r"\\symbol\{34\}|\\[a-z]+(?:\{\})?|\\[{}$&#%_]|\$-\$|\$\\[A-Za-z]+\$|\{[\[\]*'`]\}", "", out)
+    assert not set(bare) & set("\\{}$&#%_^~")
+    assert "\n" not in out
+
+
+@given(st.lists(st.text(min_size=1), unique=True, max_size=30))
+def test_every_owner_has_letters_of_its_own(owners):
+    names = macro_names(owners)
+    assert len(set(names.values())) == len(owners)
+    assert all(re.fullmatch("[A-Za-z]+", name) for name in names.values())
+
+
+def test_a_comment_cannot_be_ended_by_what_it_holds():
+    text = comment(["a\n\\input{x}", "b\r\\evil", "c\x0b d"])
+    assert all(line.startswith("% ") for line in text.split("\n") if line)
+    assert "\r" not in text
+
+
+def test_macros_are_named_from_arm_and_statistic_and_none_twice():
+    out = macro_file([Macro("study", "runs", "1"), Macro("hgs-2", "final gap", "-1.5 %")], ["head"])
+    assert out == "% head\n\\newcommand{\\StudyRuns}{1}\n\\newcommand{\\HgsTwoFinalGap}{$-$1.5 \\%}\n"
+    clash = macro_file(
+        [Macro("study", "runs", "1"), Macro("Study", "runs", "2"), Macro("a", "b c", "3"), Macro("a", "bC", "4")], []
+    )
+    names = re.findall(r"\\newcommand\{\\(\w+)\}", clash)
+    assert len(names) == len(set(names)) == 4
+
+
+@needs_latex
+def test_names_that_want_to_be_more_than_names_compile(tmp_path):
+    study = hostile()
+    analyses = analyse_study(study)
+    macros = macro_file(study_macros(study, analyses), heading(study))
+    tables = "".join(to_latex(table, heading(study)) for table in study_tables(study, analyses))
+    used = "".join(f"\\{name}, " for name in re.findall(r"\\newcommand\{\\(\w+)\}", macros))
+    typeset(tmp_path, methods_latex(study) + tables + "\\clearpage\n" + used, preamble=macros)
+
+
+@needs_latex
+def test_every_letter_of_the_keyboard_and_far_beyond_compiles(tmp_path):
+    letters = "".join(map(chr, [*range(0x20, 0x180), 0x391, 0x3BB, 0x2264, 0x4E2D, 0x1F600, 0x202E, 0x7, 0xA0]))
+    typeset(tmp_path, escape(letters))
+
+
+@needs_latex
+def test_plain_letters_need_booktabs_alone(tmp_path):
+    typeset(
+        tmp_path, escape("".join(map(chr, range(0x20, 0x7F))) + "Λ ≤ × − … ab" + "0123456789abcdef" * 4), packages=BARE
+    )

@@ -1,0 +1,104 @@
+"""The files of a report: complete, listed with their digests, and the same bytes wherever they are written."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gapline import __version__
+from gapline.errors import UsageError
+from gapline.model.store import file_digest
+from gapline.report.write import write_report
+from report.report_studies import by_hand
+
+WRITE = """
+import sys
+from gapline.report.paper.synthetic import TIER_TWO
+from gapline.report.paper.write import synthetic_study, write_paper
+from gapline.report.write import write_report
+study = synthetic_study()
+write_report(study, sys.argv[1] + "/results", tier_two=TIER_TWO, formats=("svg", "png", "pdf"))
+write_paper(sys.argv[1] + "/paper", formats=("svg",))
+"""
+PLACES = (
+    {"LC_ALL": "C", "TZ": "UTC", "PYTHONHASHSEED": "1"},
+    {
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "tr_TR.UTF-8",
+        "TZ": "Pacific/Auckland",
+        "PYTHONHASHSEED": "2",
+        "PYTHONUTF8": "1",
+    },
+)
+
+
+def write_everywhere(folders: list[Path]) -> None:
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE, str(folder)],
+            env=os.environ | place,
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for folder, place in zip(folders, PLACES, strict=True)
+    ]
+    for process in running:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def test_a_report_is_complete_and_the_same_bytes_in_another_process_locale_and_time_zone(tmp_path):
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    write_everywhere(folders)
+    one, other = map(files, folders)
+    assert list(one) == list(other)
+    # PDF is derived from the SVG and carries its moment; everything else is the same.
+    assert [name for name in one if not name.endswith(".pdf") and one[name] != other[name]] == []
+    assert_complete(set(files(folders[0] / "results")))
+    assert_described(folders[0] / "results")
+
+
+def assert_complete(names: set[str]) -> None:
+    assert {"report.html", "results.json", "macros.tex", "methods.md", "methods.tex", "tables/runs.csv"} <= names
+    figures = {name.split("/")[1].split(".")[0] for name in names if name.startswith("figures/")}
+    assert len(figures) == 12
+    assert all(f"figures/{name}.{form}" in names for name in figures for form in ("svg", "png", "pdf"))
+    tables = ("scores", "panels", "contrasts", "instances", "health", "pooled", "pairs", "grid")
+    assert all(f"tables/{name}.{form}" in names for name in tables for form in ("md", "csv", "tex"))
+
+
+def assert_described(folder: Path) -> None:
+    """results.json names the digest of every file but the PDFs; digests and version stand inside the files."""
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    listed = document["files"]
+    assert set(listed) == {name for name in files(folder) if name != "results.json" and not name.endswith(".pdf")}
+    assert all(file_digest(folder / name) == digest for name, digest in listed.items())
+    assert (folder / "figures" / "health.pdf").read_bytes().startswith(b"%PDF")
+    assert document["versions"]["gapline"] == __version__
+    assert len(document["readings"]) == 2
+    assert {arm["arm"] for arm in document["readings"][0]["arms"]} == {"early", "late", "sliced", "steady"}
+    campaign, reference = document["campaign"]["digest"], document["readings"][0]["reference"]["digest"]
+    for name in ("tables/scores.tex", "tables/scores.md", "macros.tex", "methods.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert campaign in text, name
+        assert reference in text, name
+        assert __version__ in text, name
+    assert reference[:19] in (folder / "figures/mean-convergence.svg").read_text(encoding="utf-8")
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(UsageError, match="expected svg, png, pdf, got gif"):
+        write_report(by_hand(), tmp_path / "results", formats=("gif",))
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,194 @@
+"""Bootstrap: the draws and intervals of scipy on the same resamples, strata, pairing, and what has no interval."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.stats._resampling import BootstrapResult
+
+import gapline as gl
+from gapline.errors import MixedScoresError, UsageError
+from gapline.summary.bootstrap import NOTHING_TO_DRAW, Bootstrap, arm_intervals
+from gapline.summary.draws import draw_counts
+from gapline.summary.intervals import acceleration, two_sided_p
+
+
+def scores_of(table, *, horizon=10.0):
+    """Scores from {(arm, panel, instance): [first times]}: a run at 3 z* from time t on scores 0.5 + t / 20."""
+    runs = [
+        {"arm": arm, "panel": panel, "instance": instance, "seed": seed, "horizon": horizon, "trace": [(time, 30.0)]}
+        for (arm, panel, instance), times in table.items()
+        for seed, time in enumerate(times)
+    ]
+    instances = {instance for _, _, instance in table}
+    snapshot = gl.Snapshot.from_values(dict.fromkeys(instances, 10.0), name="mine")
+    return gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot)
+
+
+def two_arms(*, seed=3, instances=15, panels=("p",), seeds=2):
+    rng = np.random.default_rng(seed)
+    table = {}
+    for panel in panels:
+        for i in range(instances):
+            for arm, shift in (("a", 0.0), ("b", 1.0)):
+                times = np.minimum(rng.exponential(2.0, seeds) + shift, 10.0)
+                table[arm, panel, f"{panel}{i:02d}"] = times.tolist()
+    return scores_of(table)
+
+
+def oracle(data, draws, *, method, level=0.95):
+    """The interval scipy reads from our own draws of one stratum."""
+    given = BootstrapResult(None, draws, float(np.std(draws, ddof=1)))
+    result = stats.bootstrap(
+        (data,), np.mean, n_resamples=0, bootstrap_result=given, method=method, confidence_level=level, vectorized=True
+    )
+    return result.confidence_interval
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_intervals_of_a_mean_and_a_difference_equal_scipys(method, level):
+    boot = Bootstrap(two_arms(), draws=999)
+    difference = boot.means[0] - boot.means[1]
+    for estimate, data in ((boot.mean("a"), boot.means[0]), (boot.difference("a", "b"), difference)):
+        low, high = oracle(data, estimate.draws, method=method, level=level)
+        got = estimate.interval(method=method.lower(), level=level)
+        assert got == pytest.approx((low, high), abs=1e-12)
+        assert estimate.value == pytest.approx(float(np.mean(data)), abs=1e-14)
+
+
+def test_draws_are_means_over_the_drawn_instances():
+    boot = Bootstrap(two_arms(panels=("p", "q"), instances=4), draws=50, seed=9)
+    counts = draw_counts(boot.cells.panel, draws=50, seed=9)
+    for draw in range(50):
+        drawn = np.repeat(np.arange(8), counts[draw].astype(int))
+        slow = np.mean([boot.means[0, drawn[drawn < 4]].mean(), boot.means[0, drawn[drawn >= 4]].mean()])
+        assert boot.mean("a").draws[draw] == pytest.approx(slow, abs=1e-13)
+
+
+def test_arms_see_the_same_draws():
+    boot = Bootstrap(two_arms(), draws=200)
+    paired = boot.mean("a").draws - boot.mean("b").draws
+    assert np.allclose(boot.difference("a", "b").draws, paired, atol=1e-14)
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+    scores = two_arms()
+    assert np.array_equal(Bootstrap(scores, draws=100).replicates(), Bootstrap(scores, draws=100).replicates())
+    assert not np.array_equal(
+        Bootstrap(scores, draws=100).replicates(), Bootstrap(scores, draws=100, seed=2).replicates()
+    )
+    # Pinned: these are the draws on every machine.
+    assert draw_counts(np.array([0, 0, 0, 1, 1]), draws=2, seed=1).tolist() == [[0, 2, 1, 0, 2], [2, 0, 1, 2, 0]]
+
+
+def test_weighting_by_run_is_the_ratio_of_drawn_runs():
+    table = {("a", "p", f"i{k}"): [float(k)] * (k + 1) for k in range(5)}
+    boot = Bootstrap(scores_of(table), draws=80, weighting="run")
+    counts = draw_counts(np.zeros(5, np.int64), draws=80, seed=1)
+    runs = np.arange(1, 6)
+    slow = (counts * runs * boot.means[0]).sum(axis=1) / (counts * runs).sum(axis=1)
+    assert np.allclose(boot.mean("a").draws, slow, atol=1e-14)
+
+
+def test_an_arm_that_lacks_instances_is_compared_on_common_ones():
+    table = {("a", "p", f"i{k}"): [float(k)] for k in range(6)} | {("b", "p", f"i{k}"): [2.0] for k in range(4)}
+    boot = Bootstrap(scores_of(table), draws=100)
+    difference = boot.difference("a", "b")
+    assert difference.instances == 4
+    assert difference.value == pytest.approx((0 + 1 + 2 + 3) / 4 / 20 - 2 / 20, abs=1e-14)
+    assert boot.mean("a").instances == 6
+    with pytest.raises(MixedScoresError, match="every arm on every instance"):
+        boot.replicates()
+
+
+def test_one_instance_per_panel_has_a_mean_and_a_reason_but_no_interval():
+    boot = Bootstrap(scores_of({("a", "p", "i"): [1.0, 3.0], ("a", "q", "j"): [5.0]}), draws=10)
+    estimate = boot.mean("a")
+    assert estimate.value == pytest.approx(0.5 + (2 + 5) / 2 / 20)
+    assert estimate.interval() is None
+    assert estimate.reason == NOTHING_TO_DRAW
+    row = arm_intervals(boot).frame.row(0, named=True)
+    assert (row["low"], row["high"], row["reason"]) == (None, None, NOTHING_TO_DRAW)
+
+
+def test_a_one_instance_panel_beside_others_adds_no_spread():
+    alone = scores_of({("a", "p", f"i{k}"): [float(k)] for k in range(5)})
+    beside = scores_of({("a", "p", f"i{k}"): [float(k)] for k in range(5)} | {("a", "q", "j"): [3.0]})
+    one, both = Bootstrap(alone, draws=300).mean("a"), Bootstrap(beside, draws=300).mean("a")
+    assert np.std(both.draws) == pytest.approx(np.std(one.draws) / 2, rel=1e-12)
+
+
+def test_ties_everywhere_give_a_point_interval_and_p_one():
+    boot = Bootstrap(scores_of({(arm, "p", f"i{k}"): [float(k)] for arm in "ab" for k in range(4)}), draws=50)
+    difference = boot.difference("a", "b")
+    assert difference.interval() == pytest.approx((0.0, 0.0), abs=1e-15)
+    assert difference.interval(method="bca") == pytest.approx((0.0, 0.0), abs=1e-15)
+    assert two_sided_p(difference.draws, difference.value) == 1.0
+
+
+def test_an_arm_with_only_empty_runs_scores_one_everywhere():
+    runs = [{"arm": "a", "instance": f"i{k}", "seed": 1, "horizon": 9, "trace": []} for k in range(3)]
+    snapshot = gl.Snapshot.from_values({f"i{k}": 1.0 for k in range(3)}, name="mine")
+    boot = Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=20)
+    assert boot.mean("a").value == 1.0
+    assert boot.mean("a").interval() == (1.0, 1.0)
+
+
+def test_wrong_use_is_refused_with_a_reason():
+    scores = two_arms(instances=3)
+    with pytest.raises(UsageError, match="did you mean"):
+        Bootstrap(scores, draws=5).mean("aa")
+    with pytest.raises(UsageError, match="expected at least 1"):
+        Bootstrap(scores, draws=0)
+    with pytest.raises(UsageError, match="share between 0 and 1"):
+        Bootstrap(scores, draws=5).mean("a").interval(level=95)
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=20, unique=True))
+@settings(max_examples=50, deadline=None)
+def test_acceleration_in_one_stratum_is_the_jackknifes(values):
+    data = np.array(values)
+    n = len(data)
+    jackknife = (data.sum() - data) / (n - 1)
+    pull = jackknife.mean() - jackknife
+    if np.sum(pull**2) < 1e-20:
+        return
+    want = np.sum(pull**3) / (6 * np.sum(pull**2) ** 1.5)
+    got = acceleration(data - data.mean(), np.zeros(n, np.int64))
+    assert got == pytest.approx(want, abs=1e-9)
+
+
+def test_p_values_count_draws_as_far_from_the_estimate_as_zero_is():
+    assert two_sided_p(np.array([2.0, 2.0, 2.0]), 2.0) == 1 / 4
+    assert two_sided_p(np.array([0.0, 2.0, 4.0]), 2.0) == 3 / 4
+    assert two_sided_p(np.array([-1.0, -1.5, -5.0]), -2.0) == 2 / 4
+
+
+def coverage(method, *, trials=400, instances=30, draws=400):
+    """Share of intervals that hold the true mean, for instance means drawn from a skewed law with mean 1."""
+    rng = np.random.default_rng(20)
+    strata = np.repeat([0, 1, 2], instances // 3)
+    held = 0
+    for trial in range(trials):
+        data = rng.gamma(4.0, 0.25, instances)
+        draws_of = draw_counts(strata, draws=draws, seed=trial) @ data / instances
+        centred = data - np.array([data[strata == s].mean() for s in strata])
+        if method == "bca":
+            from gapline.summary.intervals import bca_interval
+
+            low, high = bca_interval(draws_of, float(data.mean()), acceleration(centred, strata))
+        else:
+            low, high = np.quantile(draws_of, [0.025, 0.975])
+        held += low <= 1.0 <= high
+    return held / trials
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_coverage_of_the_95_percent_interval(method, capsys):
+    """Simulated on three panels of ten instances each; with few units bootstrap intervals are a little short."""
+    share = coverage(method)
+    with capsys.disabled():
+        print(f"\ncoverage of the 95 % {method} interval, 3 panels of 10 instances: {share:.1%}")
+    assert 0.89 <= share <= 0.98
