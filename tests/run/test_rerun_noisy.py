@@ -78,6 +78,7 @@ def test_status_tells_how_runs_were_measured(make_study):
     study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
     run_study(study.path)
     plant(study.attempts()[0], 1.0, foreign_share=0.9, elapsed=200.0, jitter=0.004)
+    plant(study.attempts()[1], 1.0, foreign_share=0.0, elapsed=1.0, jitter=0.001)
     command = [sys.executable, "-c", "from gapline.cli import main; main()", "status", str(study.path)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "2 of 2 runs pinned to their cores on one host; governor" in text

@@ -11,6 +11,7 @@ from clusters import ARMS, HORIZON, ancestors, broken_and_whole, content, expect
 from gapline.capture.journal import read_journal
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.run.campaign import run_study
+from gapline.run.submitit_cluster import submitit_executor
 from slurm import write_commands
 
 pytest.importorskip("submitit")
@@ -93,3 +94,19 @@ def test_cells_are_an_array_of_slurm_with_the_limits_of_the_contract(make_study,
     assert "#SBATCH --array=0-2%3" in script
     for line in ("--partition=short", "--cpus-per-task=1", "--mem=3GB", "--time=12", "--job-name=gapline"):
         assert f"#SBATCH {line}" in script
+
+
+def test_a_job_of_oar_has_the_cores_and_the_time_of_the_contract(tmp_path, monkeypatch):
+    """As far as it goes without OAR: the plug-in takes our parameters and puts them into its script."""
+    pytest.importorskip("submitit_oar")
+    commands = tmp_path / "oar"
+    commands.mkdir()
+    (commands / "oarsub").write_text("#!/bin/sh\n")
+    (commands / "oarsub").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+    limits = {"seconds": 60.0, "threads": 2, "memory": 500}
+    with submitit_executor("oar", tmp_path, **limits, options={"queue": "long"}) as executor:
+        script = executor._inner._executor._make_submission_file_text("command", "id")
+    assert "#OAR -q long" in script
+    assert "core=2" in script
+    assert "walltime=00:11" in script

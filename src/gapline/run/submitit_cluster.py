@@ -153,18 +153,24 @@ def submitit_executor(
         inner.update_parameters(
             name="gapline",
             timeout_min=math.ceil((seconds + MARGIN) / 60),
-            cpus_per_task=threads,
-            # A solver that exceeds its limit is ours to stop: the job needs room for that.
-            mem_gb=None if memory is None else math.ceil(memory / 1000) + 1,
+            **_resources(cluster, threads, memory),
             **{f"{cluster}_{name}": value for name, value in options.items()},
         )
-    except (NameError, AssertionError) as error:
+    except (NameError, ValueError, AssertionError) as error:
         raise UsageError(f"--on {cluster}: expected parameters that it knows, got {error}") from error
     executor = SubmititExecutor(inner)
     try:
         yield executor
     finally:
         executor.shutdown()
+
+
+def _resources(cluster: str, threads: int, memory: int | None) -> dict[str, int]:
+    """Return cores and memory of a job in the words of its batch system; OAR gives memory with the cores."""
+    if cluster == "oar":
+        return {"oar_cores": threads}
+    # A solver that exceeds its limit is ours to stop: the job needs room for that.
+    return {"cpus_per_task": threads} | ({} if memory is None else {"mem_gb": math.ceil(memory / 1000) + 1})
 
 
 def remove_jobs(study: Path) -> None:
