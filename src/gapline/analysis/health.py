@@ -21,7 +21,8 @@ _NO_LADDER = {
     *RUNS, *CARRIED, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid", "best",
     "best_raw", "best_time", "best_primary", "best_secondary", "best_solution_digest", "tier", "machine", "attempts",
     "cpu_time", "dropped", "elapsed", "exit_code", "foreign_share", "leftover", "load", "peak_memory", "quarantined",
-    "signal",
+    "signal", "attempt", "order_seed", "order_position", "host", "cpus", "governor", "boost", "cpu_share", "overshoot",
+    "jitter", "disturbed",
 }  # fmt: skip
 _MOST_STEPS = 50
 
