@@ -9,6 +9,7 @@ import polars as pl
 from gapline.envelope import Envelopes
 from gapline.errors import MixedScoresError, UsageError
 from gapline.model.campaign import Campaign
+from gapline.model.fairness import summarise_fairness
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.policy import Policy
 from gapline.reference.snapshot import Snapshot
@@ -64,6 +65,15 @@ class ReportInput:
     def relative(self) -> bool:
         """Whether curves need relative time, because the horizons differ."""
         return self.envelopes.runs["horizon"].n_unique() > 1
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know beside the numbers, how the runs were measured included."""
+        runs = self.campaign.runs
+        measured = []
+        if "disturbed" in runs.columns:
+            lines = summarise_fairness(runs.iter_rows(named=True)).lines()
+            measured = [f"measurement: {line}" for line in lines]
+        return [*self.summary.notes, *self.campaign.diagnostics.notes, *measured]
 
 
 def prepare_report(

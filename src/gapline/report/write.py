@@ -153,7 +153,7 @@ def results_document(study: ReportInput, analyses: Analyses) -> dict[str, Any]:
         "title": study.title,
         "versions": {"gapline": __version__}
         | {name: package_version(name) or "missing" for name in ("numpy", "polars", "altair", "vl-convert-python")},
-        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": _notes(study)},
+        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": study.notes()},
         "readings": [
             score_document(scores, summarise(scores, weighting=study.weighting), per_run=False)
             for scores in study.scores
@@ -170,10 +170,6 @@ def results_document(study: ReportInput, analyses: Analyses) -> dict[str, Any]:
         "alarms": [alarm.document() for alarm in study.alarms],
         "methods": [clause._asdict() for clause in methods_clauses(study)],
     }
-
-
-def _notes(study: ReportInput) -> list[str]:
-    return [*study.summary.notes, *study.campaign.diagnostics.notes]
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -30,7 +30,7 @@ def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
         "ranking": _ranking(study),
         "alarms": [shown(alarm) for alarm in study.alarms],
         "reading": _reading(study, head),
-        "notes": [shown(note) for note in (*study.summary.notes, *study.campaign.diagnostics.notes)],
+        "notes": [shown(note) for note in study.notes()],
         "contract": study.contract,
         "provenance": _provenance(study, head),
     }

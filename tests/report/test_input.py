@@ -1,0 +1,28 @@
+"""What a report says beside its numbers."""
+
+import gapline as gl
+from gapline.report.input import prepare_report
+from gapline.report.write import write_report
+
+
+def study_of(**columns):
+    runs = [
+        {"arm": arm, "instance": instance, "seed": 1, "horizon": 10.0, "trace": [(start, 12.0, True)]} | columns
+        for arm, start in (("a", 1.0), ("b", 2.0))
+        for instance in ("i", "j")
+    ]
+    campaign = gl.Campaign.from_runs(runs)
+    envelopes = gl.build_envelopes(campaign)
+    snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
+    return prepare_report(campaign, envelopes, [(snapshot, None)], title="t", draws=50)
+
+
+def test_how_the_runs_were_measured_is_said(tmp_path):
+    study = study_of(disturbed="shared core", cpus="0", load=3.5, host="h")
+    assert any("measurement: 4 runs were disturbed (shared core 4)" in note for note in study.notes())
+    write_report(study, tmp_path, formats=("svg",))
+    assert "4 runs were disturbed (shared core 4)" in (tmp_path / "report.html").read_text()
+
+
+def test_imported_runs_say_nothing_of_it():
+    assert not any(note.startswith("measurement:") for note in study_of().notes())
