@@ -3,12 +3,15 @@
 Options: jar (the jars of jsprit-core and of what it needs, relative to the study directory), problem (tdvrptw, vrptw,
 cvrp; by default from the file's name), slice (min, mean, mid, max), iterations.
 
-The JDK compiles and runs `GaplineJsprit.java`, which stands beside this module: starting the JVM and compiling are
-charged, a second or two before the first candidate. Its process takes the place of this one.
+`GaplineJsprit.java`, which stands beside this module, is compiled against the jars when the setup is checked, before
+anything runs, and kept in the user's cache. A run that finds nothing there compiles it anew, and is charged for it. The
+process of Java takes the place of this one; starting it is charged.
 """
 
+import hashlib
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gapline.errors import EnvironmentLacksError
-from gapline.run.adapters.jdk import compiler_lack, find_java, jdk_lack
+from gapline.run.adapters.jdk import OLDEST, compiler_lack, find_java, jdk_lack
 from gapline.run.adapters.protocol import Task, announce, run_adapter
 from gapline.run.adapters.static_model import StaticModel, read_model
 
@@ -40,6 +43,7 @@ def solve(task: Task) -> None:
     if lacking or java is None:
         raise EnvironmentLacksError(lacking or "no java")
     jars = [str(jar) for jar in task.options["jar"]]
+    compiled = class_folder([Path(jar) for jar in jars])
     announce("jsprit", jar_version(jars))
     with tempfile.TemporaryFile("w+", encoding="utf-8") as problem:
         problem.write(problem_text(read_model(task)))
@@ -56,8 +60,9 @@ def solve(task: Task) -> None:
             f"-XX:ActiveProcessorCount={task.threads}",
             "-XX:+UseSerialGC",
             "-cp",
-            os.pathsep.join(jars),
-            str(PROGRAM),
+            os.pathsep.join([*jars, str(compiled)]),
+            # Given the source, Java compiles it first.
+            PROGRAM.stem if is_compiled(compiled) else str(PROGRAM),
             str(task.seed),
             str(task.threads),
             str(task.iterations() or 0),
@@ -80,8 +85,12 @@ def problem_text(model: StaticModel) -> str:
 
 
 def setup_lack(options: Mapping[str, object], study: Path) -> str | None:
-    """Say in a few words which jar is missing, or that Java is missing, too old or cannot compile; or return None."""
-    return jar_lack(options, study) or compiler_lack()
+    """Say in a few words which jar is missing or of no use, or that Java is missing or too old; or return None."""
+    lacking = jar_lack(options, study) or compiler_lack()
+    given = options.get("jar")
+    if lacking or not isinstance(given, list):
+        return lacking
+    return compile_lack([study / str(jar) for jar in given])
 
 
 def jar_lack(options: Mapping[str, object], study: Path) -> str | None:
@@ -101,6 +110,54 @@ def jar_lack(options: Mapping[str, object], study: Path) -> str | None:
         if class_file not in found:
             return f"options.jar: expected a jar of {library} among them, got {', '.join(map(repr, given))}"
     return None
+
+
+def compile_lack(jars: list[Path]) -> str | None:
+    """Compile the program against the jars, once; say in a few words that they do not fit, or return None."""
+    folder = class_folder(jars)
+    java = find_java()
+    if is_compiled(folder) or java is None:
+        return None
+    compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-Xlint:-options"]
+    compiler += ["-source", str(OLDEST), "-target", str(OLDEST), "-cp", os.pathsep.join(map(str, jars))]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
+            made = Path(beside) / "made"
+            done = subprocess.run(
+                [*compiler, "-d", str(made), str(PROGRAM)], capture_output=True, text=True, timeout=120, check=False
+            )
+            if done.returncode:
+                return f"options.jar: expected a jsprit that fits {PROGRAM.name}, got {_first_error(done.stderr)}"
+            if not is_compiled(folder):
+                made.rename(folder)
+    except (OSError, subprocess.TimeoutExpired):
+        # No place to keep it, or another check was faster: runs can do without.
+        return None
+    return None
+
+
+def class_folder(jars: list[Path]) -> Path:
+    """Return where the compiled program is kept: a folder of the user's cache, one for each content of the jars."""
+    content = hashlib.sha256(PROGRAM.read_bytes())
+    for jar in jars:
+        content.update(hashlib.sha256(jar.read_bytes()).digest())
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "gapline" / f"jsprit-{content.hexdigest()[:16]}"
+
+
+def is_compiled(folder: Path) -> bool:
+    """Say whether the compiled program is there."""
+    return (folder / f"{PROGRAM.stem}.class").is_file()
+
+
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines()]
+    first = next((k for k, line in enumerate(lines) if "error:" in line), None)
+    if first is None:
+        return lines[0] if lines else "no message"
+    symbol = next((line for line in lines[first + 1 : first + 5] if line.startswith("symbol:")), "")
+    return " ".join(f"{lines[first].partition('error:')[2]} {symbol}".split())
 
 
 def jar_version(jars: list[str]) -> str:
