@@ -12,6 +12,7 @@ from gapline.check import load_checker
 from gapline.cli.app import run as gapline
 from gapline.model.contract import Arm
 from gapline.model.store import open_campaign
+from gapline.model.tables import VerdictCode
 from gapline.run.adapters import check_setup, command_line
 from gapline.run.adapters.jdk import find_java
 from gapline.run.adapters.jsprit import LIBRARIES, PROGRAM
@@ -157,7 +158,7 @@ def test_jars_are_found_in_the_study_directory(jar, tmp_path, capsys):
     assert gapline(["run", str(tmp_path / "study")]) == 0
     campaign = open_campaign(tmp_path / "study" / "campaign")
     assert campaign.candidates >= 1
-    assert campaign.verdict.all()
+    assert (campaign.verdict == VerdictCode.VALID).all()
 
 
 def make_jar(folder, name, *libraries):
