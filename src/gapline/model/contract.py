@@ -147,6 +147,7 @@ class Arm(_Section):
         "pyvroom",
         "timefold",
         "hexaly",
+        "jsprit",
         "highs",
         "scip",
         "cpsat",

@@ -138,7 +138,7 @@ def run_study(
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
     planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
     cells = shuffle_cells(planned, order_seed)
-    check_arms(cells)
+    check_arms(cells, study)
     settings = RunSettings.of(
         study,
         contract,
@@ -172,10 +172,10 @@ def run_study(
     return report
 
 
-def check_arms(cells: list[Cell]) -> None:
+def check_arms(cells: list[Cell], study: Path) -> None:
     """Refuse to begin when a solver is missing, naming all that are."""
     arms = {cell.arm.name: cell.arm for cell in cells}
-    lacking = [problem for arm in arms.values() if (problem := check_setup(arm)) is not None]
+    lacking = [problem for arm in arms.values() if (problem := check_setup(arm, study)) is not None]
     if lacking:
         raise EnvironmentLacksError(
             "\n".join(lacking), hint="nothing was run; install what is missing, or drop the arm"

@@ -19,7 +19,7 @@ def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
     """
     study = Path(study_dir)
     contract = load_contract(study, files=True)
-    lacking = [line for arm in contract.arms if (line := check_setup(resolve_program(arm, study))) is not None]
+    lacking = [line for arm in contract.arms if (line := check_setup(resolve_program(arm, study), study)) is not None]
     if contract.objective.validation == "checker" and contract.objective.checker is not None:
         try:
             identify_checker(study, contract.objective.checker)

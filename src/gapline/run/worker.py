@@ -55,4 +55,4 @@ def worker_problems(study: Path, runner: str, digest: str, version: str, arms: l
         found.append(f"expected the study directory {study}, shared with the runner, got none or another one")
     if __version__ != version:
         found.append(f"expected gapline {version}, got {__version__}")
-    return found + [problem for arm in arms if (problem := check_setup(arm)) is not None]
+    return found + [problem for arm in arms if (problem := check_setup(arm, study)) is not None]

@@ -39,20 +39,31 @@ class Option:
 class Adapter:
     """A child program of gapline that drives one solver.
 
-    `package` is what it imports, `extra` what brings it, and `lacks` says in a few words what else is missing.
+    `package` is what it imports, `extra` what brings it, and `lacks` says in a few words what else is missing, given
+    the options and the study directory.
     """
 
     module: str
     package: str
     options: Mapping[str, Option]
     extra: str = "routing"
-    lacks: Callable[[], str | None] = lambda: None
+    lacks: Callable[[Mapping[str, object], Path], str | None] = lambda _options, _study: None
 
 
-def _hexaly_lack() -> str | None:
+def _timefold_lack(_options: Mapping[str, object], _study: Path) -> str | None:
+    return jdk_lack()
+
+
+def _hexaly_lack(_options: Mapping[str, object], _study: Path) -> str | None:
     from gapline.run.adapters.hexaly import licence_lack
 
     return licence_lack()
+
+
+def _jsprit_lack(options: Mapping[str, object], study: Path) -> str | None:
+    from gapline.run.adapters.jsprit import setup_lack
+
+    return setup_lack(options, study)
 
 
 _STATIC = {
@@ -107,7 +118,7 @@ ADAPTERS = {
         "solverforge-legacy",
         {"compile": Option((str,), ("full", "fast")), "iterations": Option()},
         "timefold",
-        jdk_lack,
+        _timefold_lack,
     ),
     "hexaly": Adapter(
         "gapline.run.adapters.hexaly",
@@ -115,6 +126,10 @@ ADAPTERS = {
         {"slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
         "hexaly",
         _hexaly_lack,
+    ),
+    # Its jars are the user's; what the package brings is the reading of instances.
+    "jsprit": Adapter(
+        "gapline.run.adapters.jsprit", "vrplib", {"jar": Option((list,)), **_STATIC}, "routing", _jsprit_lack
     ),
     "highs": Adapter("gapline.run.adapters.highs", "highspy", _STEPS, "mip"),
     "scip": Adapter("gapline.run.adapters.scip", "pyscipopt", _STEPS, "mip"),
@@ -139,15 +154,15 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
     return [sys.executable, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
 
 
-def check_setup(arm: Arm) -> str | None:
-    """Return one line on what an arm lacks to run here, or None when it is ready."""
+def check_setup(arm: Arm, study: Path = Path()) -> str | None:
+    """Return one line on what an arm of a study directory lacks to run here, or None when it is ready."""
     if arm.solver == "command":
         program = arm.command[0]
         if shutil.which(program) is None:
             return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
         return _format_mistake(arm)
     adapter = ADAPTERS[arm.solver]
-    lacking = _package_lack(adapter) or adapter.lacks() or _option_mistake(adapter, arm)
+    lacking = _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
     return f"arm {arm.name}: {lacking}" if lacking else None
 
 

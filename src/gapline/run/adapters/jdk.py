@@ -34,6 +34,18 @@ def jdk_lack() -> str | None:
     return None
 
 
+def compiler_lack() -> str | None:
+    """Say in a few words that Java is missing or too old, or cannot compile, or return None."""
+    lacking = jdk_lack()
+    java = find_java()
+    if lacking or java is None:
+        return lacking
+    done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+    if "jdk.compiler" not in done.stdout:
+        return f"expected a JDK {OLDEST} or later, got {java} without a compiler"
+    return None
+
+
 def java_version(text: str) -> int | None:
     """Return the feature release that `java -version` prints.
 

@@ -1,0 +1,5 @@
+package com.graphhopper.jsprit.core.algorithm;
+
+public class SearchStrategy {
+    public static class DiscoveredSolution {}
+}

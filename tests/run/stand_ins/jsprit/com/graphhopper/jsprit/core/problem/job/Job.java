@@ -1,0 +1,5 @@
+package com.graphhopper.jsprit.core.problem.job;
+
+public interface Job {
+    String getId();
+}

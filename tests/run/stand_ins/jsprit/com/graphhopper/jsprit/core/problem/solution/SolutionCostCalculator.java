@@ -1,0 +1,5 @@
+package com.graphhopper.jsprit.core.problem.solution;
+
+public interface SolutionCostCalculator {
+    double getCosts(VehicleRoutingProblemSolution solution);
+}

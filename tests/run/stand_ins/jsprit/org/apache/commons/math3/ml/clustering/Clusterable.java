@@ -1,0 +1,3 @@
+package org.apache.commons.math3.ml.clustering;
+
+public interface Clusterable {}
