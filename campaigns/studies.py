@@ -20,7 +20,7 @@ class Scale:
     horizon: float = 10.0
     seeds: tuple[int, ...] = (1, 2, 3)
     sizes: tuple[int, ...] = (25, 50, 75, 100)
-    instances: int = 2
+    instances: int = 1
     threads: tuple[int, ...] = (1, 2)
     arms: tuple[str, ...] = ()
 
