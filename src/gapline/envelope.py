@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope_pass import Accepted, accept_candidates, goes_back
+from gapline.envelope_pass import Accepted, accept_candidates
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.hierarchy import hierarchy_notes
@@ -209,7 +209,7 @@ def _refuse_bad_runs(campaign: Campaign, found: Accepted, transform: Transform) 
     for row in rows.tolist():
         k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
         key = RunKey(*keys.row(row))
-        if k > begin and goes_back(campaign.time[k - 1], campaign.time[k]):
+        if k > begin and not campaign.time[k] >= campaign.time[k - 1]:
             backwards.append(str(key))
         else:
             bad.append(f"{key} has {float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}")

@@ -36,7 +36,7 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
     out_first = np.zeros(size, np.int64)
     terminal = np.full(size, -1, np.int8)
     best_index = np.full(size, -1, np.int64)
-    fault = np.full(size, -1, np.int64)
+    suspect = np.zeros(size, np.bool_)
     # Untouched pages of these cost nothing; each thread fills its own part from the left, and the parts are moved
     # together afterwards, so that peak memory is the columns plus the steps.
     offsets = np.concatenate(([0], np.cumsum(count)))
@@ -46,7 +46,7 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
     def work(low: int, high: int) -> None:
         written[low] = _accept_slices(
             low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
-            count_unchecked, out_time, out_objective, out_first, counts, terminal, best_index, fault,
+            count_unchecked, out_time, out_objective, out_first, counts, terminal, best_index, suspect,
         )  # fmt: skip
 
     slices = in_slices(count, work)
@@ -55,6 +55,9 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
         start, size_here = int(offsets[low]), written[low]
         out_first[low:high] += end - start
         end += size_here
+    fault = np.full(size, -1, np.int64)
+    for row in np.flatnonzero(suspect).tolist():
+        fault[row] = _find_fault(campaign, objective, row, float(horizon[row]), count_unchecked=count_unchecked)
     return Accepted(
         time=_close_gaps(out_time, slices, offsets, written),
         objective=_close_gaps(out_objective, slices, offsets, written),
@@ -64,6 +67,22 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
         best_index=best_index,
         fault=fault,
     )
+
+
+def _find_fault(campaign: Campaign, objective: Floats, row: int, limit: float, *, count_unchecked: bool) -> int:
+    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp; -1 if none.
+
+    Also asked of runs whose last stamps are missing, or whose rejected candidates have negative ones: no fault there.
+    """
+    first = int(campaign.runs["first"][row])
+    part = slice(first, first + int(campaign.runs["count"][row]))
+    t, z, code = campaign.time[part], objective[part], campaign.verdict[part]
+    goes_back = np.zeros(len(t), np.bool_)
+    goes_back[1:] = (t[1:] < t[:-1]) | (np.isnan(t[:-1]) & ~np.isnan(t[1:]))
+    valid = (code == 1) | (count_unchecked & (code == 2))
+    unusable = valid & ~(t > limit) & ~((z > 0.0) & (z < np.inf) & (t >= 0.0))
+    places = np.flatnonzero(goes_back | unusable)
+    return first + int(places[0]) if len(places) else -1
 
 
 def _close_gaps(column: Floats, slices: list[tuple[int, int]], offsets: Integers, written: dict[int, int]) -> Floats:
@@ -86,9 +105,9 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _accept_slices(  # type: ignore[no-untyped-def] # noqa: PLR0912, PLR0915 (calls would keep loops from being vectors) # pragma: no cover
+def _accept_slices(  # type: ignore[no-untyped-def]
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked,
-    out_time, out_objective, out_first, counts, terminal, best_index, fault,
+    out_time, out_objective, out_first, counts, terminal, best_index, suspect,
 ):  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
     # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
@@ -106,11 +125,6 @@ def _accept_slices(  # type: ignore[no-untyped-def] # noqa: PLR0912, PLR0915 (ca
         backwards = 0
         for k in range(size - 1):
             backwards += not (t[k] <= t[k + 1])
-        if backwards:
-            # Missing stamps at the end of a run are in order; only now is it worth while to tell them apart.
-            backwards = 0
-            for k in range(size - 1):
-                backwards += goes_back(t[k], t[k + 1])
         end = _first_beyond(t, limit)
         late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
         for k in range(end, size):
@@ -147,8 +161,7 @@ def _accept_slices(  # type: ignore[no-untyped-def] # noqa: PLR0912, PLR0915 (ca
             if code[k] != 3:
                 terminal[run] = 1 if count_unchecked and code[k] == 2 else code[k]
                 break
-        if faults:
-            fault[run] = _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked)
+        suspect[run] = faults > 0
         out_first[run] = out
         counts[0, run] = size - bounds
         counts[1, run] = rejected
@@ -158,12 +171,6 @@ def _accept_slices(  # type: ignore[no-untyped-def] # noqa: PLR0912, PLR0915 (ca
         best_index[run] = begin + place if place >= 0 else -1
         out += steps
     return out - start
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def goes_back(before, after):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Say whether a stamp is earlier than the one before it, or present after a missing one."""
-    return after < before or (np.isnan(before) and not np.isnan(after))
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
@@ -193,17 +200,3 @@ def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma:
         time[kept] = time[k]
         objective[kept] = objective[k]
     return kept + 1
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _find_fault(begin, stop, limit, time, objective, verdict, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp."""
-    for k in range(begin, stop):
-        t, z = time[k], objective[k]
-        if k > begin and goes_back(time[k - 1], t):
-            return k
-        valid = verdict[k] == 1 or (count_unchecked and verdict[k] == 2)
-        if valid and not t > limit and not (z > 0.0 and z < np.inf and t >= 0.0):
-            return k
-    # Only a negative stamp of an invalid candidate brings us here: it is counted as rejected, and no fault.
-    return -1

@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def shown(text: object) -> str:
@@ -41,8 +41,10 @@ def percent(value: float | None, *, digits: int = 2) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def console() -> Console:
+def console() -> "Console":
     """Return a console that does not fold tables when the output goes to a file or a pipe."""
+    from rich.console import Console
+
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=240)
 
 
@@ -51,6 +53,8 @@ def print_table(
 ) -> None:
     """Print a table: the first columns are text, the others are numbers set flush right."""
     from rich import box
+    from rich.markup import escape
+    from rich.table import Table
 
     table = Table(
         title=escape(shown(title)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
