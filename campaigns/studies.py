@@ -26,10 +26,11 @@ class Scale:
 
 
 _TIMEFOLD = """
-# Starting the JVM is charged: a late starter by nature.
+# Starting the JVM is charged: a late starter by nature, so it compiles as little as it can.
 [[arms]]
 name = "timefold"
 solver = "timefold"
+options = { compile = "fast" }
 """
 
 
