@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 import gapline as gl
-from gapline.cli.demo_campaign import SNAPSHOT
+from gapline.cli.demo_campaign import SNAPSHOT, delivered
 from gapline.model.contract import CONTRACT_FILE, load_contract
 from gapline.model.fairness import summarise_fairness
 from gapline.model.store import file_digest
@@ -58,7 +58,7 @@ def _main(main: Path) -> str:
     beaten = gl.analysis_snapshot(snapshot, envelopes)
     return f"""## What was captured
 
-{_health(envelopes, "arm")}
+{_health(envelopes)}
 
 ## Scores, smaller is better
 
@@ -82,7 +82,7 @@ def _slices(main: Path, slices: Path) -> str:
 vrp-cli plans with the day cut into 1, 5, 24 or 96 slices; every plan is checked against the true travel-time functions.
 It gives its last solution only, so the score is that of one candidate at the end.
 
-{_health(envelopes, "arm")}
+{_health(envelopes)}
 
 {_scores(gl.summarise(scores, by="arm", weighting="panel"), ["arm"])}"""
 
@@ -97,7 +97,7 @@ def _threads(studies: Sequence[Path]) -> str:
 CP-SAT on generated set-cover and knapsack problems, each run on as many cores as it has threads; the references are the
 best of these runs.
 
-{_health(envelopes, "arm")}"""
+{_health(envelopes)}"""
     if unsolved:
         head += f"\n\nNo run found a solution of {', '.join(unsolved)}: without a reference they have no score."
     if not snapshot.values:
@@ -112,20 +112,8 @@ def _measured(*studies: Path) -> str:
     return f"## How it was measured\n\n{lines}\n- load when the page was written: {os.getloadavg()[0]:.2f}"
 
 
-def _health(envelopes: gl.Envelopes, by: str) -> str:
-    counts = (
-        envelopes.runs.group_by(by)
-        .agg(
-            pl.len().alias("runs"),
-            pl.col("captured").sum().alias("candidates"),
-            pl.col("rejected").sum(),
-            pl.col("late").sum(),
-            (pl.col("steps") == 0).sum().alias("empty"),
-            (~pl.col("terminal_valid").cast(pl.Boolean)).fill_null(value=False).sum().alias("invalid at the end"),
-            (~pl.col("status").is_in(["finished", "time-limit"])).sum().alias("failed"),
-        )
-        .sort(by)
-    )
+def _health(envelopes: gl.Envelopes) -> str:
+    counts = delivered(envelopes)
     return _table(counts.columns, [[str(value) for value in row] for row in counts.iter_rows()])
 
 

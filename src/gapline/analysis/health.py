@@ -66,8 +66,13 @@ def health(campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[st
         raise UsageError(f"by: expected columns of the runs table, got {listing(unknown)}")
     if not campaign.runs.select("arm", "instance", "seed").equals(runs.select("arm", "instance", "seed")):
         raise UsageError("health: expected the campaign that the envelopes were built from, got other runs")
-    frame = (
-        runs.group_by(groups)
+    return Health(frame=count_runs(envelopes, groups), by=tuple(groups), reasons=_reasons(campaign, runs, groups))
+
+
+def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
+    """Return the counts of `Health`, one row per group."""
+    return (
+        envelopes.runs.group_by(groups)
         .agg(
             runs=pl.len().cast(pl.Int64),
             captured=pl.col("captured").sum(),
@@ -80,7 +85,6 @@ def health(campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[st
         )
         .sort(groups)
     )
-    return Health(frame=frame, by=tuple(groups), reasons=_reasons(campaign, runs, groups))
 
 
 def ladder_columns(runs: pl.DataFrame) -> list[str]:

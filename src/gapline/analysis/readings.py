@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from gapline.envelope import Envelopes
 from gapline.errors import UsageError, closest, listing
+from gapline.reference.alarm import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.score.integral import integrate_envelopes
 from gapline.score.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.score.reading import reference_column
-from gapline.score.scores import TOLERANCE
 from gapline.score.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons

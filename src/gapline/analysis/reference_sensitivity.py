@@ -8,7 +8,7 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals
 from gapline.analysis.readings import Readings
-from gapline.score.scores import TOLERANCE
+from gapline.reference.alarm import TOLERANCE
 from gapline.summary.cells import number
 
 

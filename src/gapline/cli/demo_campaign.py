@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from gapline.envelope import Envelopes
     from gapline.model.contract import Contract
     from gapline.reference.snapshot import Snapshot
@@ -95,25 +97,21 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     )
 
 
-def print_health(envelopes: "Envelopes") -> None:
-    """Print what each arm delivered, before any score: counts that no mean may hide."""
-    import polars as pl
+def delivered(envelopes: "Envelopes") -> "pl.DataFrame":
+    """Return what each arm delivered, before any score: counts that no mean may hide, headed as people read them."""
+    from gapline.analysis.health import count_runs
 
+    counts = count_runs(envelopes, ["arm"]).rename(
+        {"captured": "candidates", "terminal_invalid": "invalid at the end", "crashed": "failed"}
+    )
+    return counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
+
+
+def print_health(envelopes: "Envelopes") -> None:
+    """Print what each arm delivered."""
     from gapline.report.terminal import print_table
 
-    counts = (
-        envelopes.runs.group_by("arm", maintain_order=True)
-        .agg(
-            pl.len().alias("runs"),
-            pl.col("captured").sum().alias("candidates"),
-            pl.col("rejected").sum(),
-            pl.col("late").sum(),
-            (pl.col("steps") == 0).sum().alias("empty"),
-            (~pl.col("terminal_valid").cast(pl.Boolean)).fill_null(value=False).sum().alias("invalid at the end"),
-            (~pl.col("status").is_in(["finished", "time-limit"])).sum().alias("failed"),
-        )
-        .sort("arm")
-    )
+    counts = delivered(envelopes)
     rows = [[str(row[0]), *(f"{value:,}" for value in row[1:])] for row in counts.iter_rows()]
     print_table("Health: what was captured, and what the checker let through", counts.columns, rows)
 

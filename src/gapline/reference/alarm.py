@@ -15,6 +15,7 @@ from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Reference, Snapshot
 
+# A reference counts as beaten only by more than this: checkers differ in the last bits, and that is no discovery.
 TOLERANCE = 1e-9
 
 # A score below zero is evidence that something happened, not of what (the paper, section 4.2).

@@ -12,6 +12,7 @@ from gapline.envelope import Envelopes
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
 from gapline.model.transform import shortest
+from gapline.reference.alarm import TOLERANCE
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.score.endpoints import final_gaps, hitting_times
@@ -22,8 +23,6 @@ from gapline.score.resolution import resolution_bound
 from gapline.score.time_weights import TimeWeight, parse_weight
 
 DEFAULT_GOALS = (0.01,)
-# A reference counts as beaten only by more than this: checkers differ in the last bits, and that is no discovery.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
