@@ -8,8 +8,8 @@ from time import perf_counter
 import numpy as np
 
 from gapline.analysis.analyse import sensitivity
-from gapline.envelope import build_envelopes
-from gapline.score.scores import score
+from gapline.envelope.build import build_envelopes
+from gapline.scoring.scores import score
 from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.intervals import percentile_intervals
 

@@ -11,8 +11,8 @@ import gapline as gl
 from bench.timing import ratio
 from bench.traces import make_campaign, references
 from gapline.model.campaign import Campaign
-from gapline.score.curve import curve_sum
-from gapline.score.kernels import PAPER_KERNELS, parse_kernel
+from gapline.scoring.curve import curve_sum
+from gapline.scoring.kernels import PAPER_KERNELS, parse_kernel
 
 Row = tuple[str, float, float | None]
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from gapline.run.campaign import run_study
-from gapline.run.pin import cores
+from gapline.run.where.pin import cores
 
 CELLS = 1000
 CHILD = [sys.executable, "-c", "pass"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from campaigns.page import write_page
 from campaigns.studies import Scale, write_main, write_slices, write_threads
 from gapline.run.campaign import run_study
-from gapline.run.pin import cores
 from gapline.run.progress import progress_for_terminal
+from gapline.run.where.pin import cores
 
 
 def main() -> int:

@@ -9,11 +9,12 @@ import polars as pl
 
 import gapline as gl
 from gapline.cli.demo_campaign import SNAPSHOT, delivered
-from gapline.model.contract import CONTRACT_FILE, load_contract
-from gapline.model.fairness import summarise_fairness
+from gapline.journal.fairness import summarise_fairness
+from gapline.model.contract import load_contract
+from gapline.model.layout import CONTRACT_FILE
 from gapline.model.store import file_digest
 from gapline.report.terminal import number, percent
-from gapline.run.machine import describe_machine
+from gapline.run.process.machine import describe_machine
 
 KERNELS = ["squeezed", "dimacs:1.1"]
 

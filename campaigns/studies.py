@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gapline.cli.demo_campaign import SNAPSHOT, calibrate
-from gapline.model.contract import CONTRACT_FILE, load_contract
-from gapline.run.generate import write_instances
-from gapline.run.new_study import Panel, write_study
+from gapline.generate import write_instances
+from gapline.generate.study import Panel, write_study
+from gapline.model.contract import load_contract
+from gapline.model.layout import CONTRACT_FILE
 
 SLICES = (1, 5, 24, 96)
 

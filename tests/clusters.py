@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import gapline
-from gapline.capture.journal import JournalState
-from gapline.capture.study import read_cell
+from gapline.journal.attempts import read_cell
+from gapline.journal.read import JournalState
 
 SEEDS = tuple(range(1, 11))
 ARMS = {"steady": ["scripted", "{seed}", "5", "0"], "waiting": ["waits"]}
@@ -35,7 +35,7 @@ def score_table(study: Path) -> list[tuple[object, ...]]:
     """The table of scores as it is printed: four digits."""
     envelopes = gapline.build_envelopes(gapline.open(study / "campaign"))
     snapshot = gapline.Snapshot.from_values({"one": 5.0, "two": 7.0}, name="fixed")
-    scores = gapline.score(envelopes, snapshot, kernels=["squeezed", "dimacs:1.1"])
+    scores = gapline.scoring(envelopes, snapshot, kernels=["squeezed", "dimacs:1.1"])
     rows = scores.frame.sort("arm", "instance", "seed").select(
         "arm", "instance", "seed", "squeezed", "dimacs:1.1", "final_gap", "status"
     )

@@ -8,10 +8,12 @@ from pathlib import Path
 import gapline
 
 SOURCE = Path(gapline.__file__).parent
-# The order of the flow. `run` sees model, capture and check, never scores; report and run do not know each other.
-FLOW = ["errors", "model", "capture", "check", "envelope_pass", "envelope", "reference", "score", "summary", "analysis"]
-FLOW += ["report", "run", "serve", "archive", "cli", "testing", "__init__", "__main__", "figures"]
-FORBIDDEN = {"run": {"envelope_pass", "envelope", "reference", "score", "summary", "analysis", "report"}}
+# The order of the flow, which is the table of ARCHITECTURE.md.
+FLOW = ["errors", "model", "journal", "capture", "check", "envelope", "reference", "scoring", "summary", "study"]
+FLOW += ["analysis", "report", "paper", "generate", "solvers", "run", "cli", "testing", "__init__", "figures"]
+# `run` sees model, journal, capture, check and solvers, never scores; report and run do not know each other.
+SCORES = {"envelope", "reference", "scoring", "summary", "study", "analysis", "report", "paper"}
+FORBIDDEN = {"run": SCORES, "solvers": SCORES, "generate": SCORES}
 # `Campaign.from_runs` is a convenience on the noun; the import is inside the method.
 ALLOWED = {("model", "capture")}
 

@@ -7,7 +7,7 @@ import pytest
 
 import gapline as gl
 import oracle
-from gapline.score.kernels import (
+from gapline.scoring.kernels import (
     maxform_from_squeezed,
     maxform_gap,
     raw_from_squeezed,

@@ -8,15 +8,15 @@ __version__ = "0.1.0"
 # Public name -> where it lives. Loaded on first use, so that `import gapline` stays light.
 _HOMES = {
     "Campaign": "gapline.model.campaign",
-    "Envelopes": "gapline.envelope",
+    "Envelopes": "gapline.envelope.build",
     "GaplineError": "gapline.errors",
-    "Scores": "gapline.score.scores",
+    "Scores": "gapline.scoring.scores",
     "Snapshot": "gapline.reference.snapshot",
     "Summary": "gapline.summary.means",
     "analyse": "gapline.analysis.analyse",
     "analysis_snapshot": "gapline.reference.policy",
-    "attainment_curve": "gapline.score.attainment",
-    "build_envelopes": "gapline.envelope",
+    "attainment_curve": "gapline.scoring.attainment",
+    "build_envelopes": "gapline.envelope.build",
     "check_study": "gapline.run.check_run",
     "complementarity": "gapline.analysis.complementarity",
     "contrasts": "gapline.summary.contrasts",
@@ -29,20 +29,20 @@ _HOMES = {
     "import_logs": "gapline.capture.importer",
     "load_checker": "gapline.check",
     "load_contract": "gapline.model.contract",
-    "mean_curve": "gapline.score.curve",
+    "mean_curve": "gapline.scoring.curve",
     "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
     "power_table": "gapline.summary.power",
-    "primal_integral": "gapline.score.integral",
+    "primal_integral": "gapline.scoring.integral",
     "ranking": "gapline.summary.ranking",
     "read": "gapline.capture.read",
     "read_references": "gapline.reference.snapshot",
-    "register_kernel": "gapline.score.kernels",
-    "resolution_bound": "gapline.score.resolution",
+    "register_kernel": "gapline.scoring.kernels",
+    "resolution_bound": "gapline.scoring.resolution",
     "run_study": "gapline.run.campaign",
-    "score": "gapline.score",
-    "score_grid": "gapline.score.scores",
-    "step_weight": "gapline.score.time_weights",
+    "score": "gapline.scoring.scores",
+    "score_grid": "gapline.scoring.scores",
+    "step_weight": "gapline.scoring.time_weights",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
 }
@@ -97,8 +97,8 @@ if TYPE_CHECKING:
     from gapline.capture.merge import merge_campaigns as merge
     from gapline.capture.read import read as read
     from gapline.check import load_checker as load_checker
-    from gapline.envelope import Envelopes as Envelopes
-    from gapline.envelope import build_envelopes as build_envelopes
+    from gapline.envelope.build import Envelopes as Envelopes
+    from gapline.envelope.build import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.contract import load_contract as load_contract
@@ -113,15 +113,15 @@ if TYPE_CHECKING:
     from gapline.run.campaign import run_study as run_study
     from gapline.run.check_run import check_study as check_study
     from gapline.run.resume import study_status as study_status
-    from gapline.score.attainment import attainment_curve as attainment_curve
-    from gapline.score.curve import mean_curve as mean_curve
-    from gapline.score.integral import primal_integral as primal_integral
-    from gapline.score.kernels import register_kernel as register_kernel
-    from gapline.score.resolution import resolution_bound as resolution_bound
-    from gapline.score.scores import Scores as Scores
-    from gapline.score.scores import score as score
-    from gapline.score.scores import score_grid as score_grid
-    from gapline.score.time_weights import step_weight as step_weight
+    from gapline.scoring.attainment import attainment_curve as attainment_curve
+    from gapline.scoring.curve import mean_curve as mean_curve
+    from gapline.scoring.integral import primal_integral as primal_integral
+    from gapline.scoring.kernels import register_kernel as register_kernel
+    from gapline.scoring.resolution import resolution_bound as resolution_bound
+    from gapline.scoring.scores import Scores as Scores
+    from gapline.scoring.scores import score as score
+    from gapline.scoring.scores import score_grid as score_grid
+    from gapline.scoring.time_weights import step_weight as step_weight
     from gapline.summary.bands import curve_bands as curve_bands
     from gapline.summary.contrasts import contrasts as contrasts
     from gapline.summary.means import Summary as Summary
@@ -135,9 +135,6 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'gapline' has no attribute {name!r}")
     module, _, attribute = home.partition(":")
-    if name == "score":
-        # A folder and a function in one: see gapline/score/__init__.py.
-        return import_module("gapline.score")
     value = getattr(import_module(module), attribute or name)
     globals()[name] = value
     return value

@@ -16,9 +16,9 @@ from gapline.analysis.complementarity import Complementarity
 from gapline.analysis.health import Health
 from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity
-from gapline.analysis.profiles import Profiles
+from gapline.analysis.neighbours.profiles import Profiles
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.model.tables import RunKey
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
@@ -33,10 +33,10 @@ from gapline.report.figures.intervals import draw_intervals, interval_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
-from gapline.score.attainment import attainment_curve
-from gapline.score.curve import mean_curve
-from gapline.score.reading import ReferenceLabel
-from gapline.score.scores import Scores
+from gapline.scoring.attainment import attainment_curve
+from gapline.scoring.curve import mean_curve
+from gapline.scoring.reading import ReferenceLabel
+from gapline.scoring.scores import Scores
 from gapline.summary.bands import curve_bands
 from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.contrasts import Contrasts

@@ -9,8 +9,8 @@ import pytest
 
 import planted
 from gapline.analysis.analyse import analyse
-from gapline.envelope import build_envelopes
-from gapline.score.kernels import PAPER_KERNELS
+from gapline.envelope.build import build_envelopes
+from gapline.scoring.kernels import PAPER_KERNELS
 from slow_tables import Tables
 
 WANT = planted.EXPECTED

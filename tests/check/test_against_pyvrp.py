@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.check import load_checker
-from gapline.run.adapters.protocol import Task
-from gapline.run.adapters.pyvrp import problem_data
-from gapline.run.adapters.static_model import read_model
-from gapline.run.generate import write_instances
+from gapline.generate import write_instances
+from gapline.solvers.protocol import Task
+from gapline.solvers.pyvrp import problem_data
+from gapline.solvers.static_model import read_model
 
 CUSTOMERS = 9
 

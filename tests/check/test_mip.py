@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.check import CheckerFailure, load_checker
-from gapline.run.generate import write_instances
+from gapline.generate import write_instances
 from gapline.testing import CheckerSuite
 
 # Minimise 3x + 2y + z + 4 with x + y + z/2 >= 2 and 2x + y <= 10; x whole in 0..5, y binary, z in 0..1.5.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.check.routing_files import read_cvrp, read_vrptw, rounded_distances, truncated_distances
-from gapline.run.generate import write_instances
+from gapline.generate import write_instances
 
 POINTS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), min_size=2, max_size=6)
 

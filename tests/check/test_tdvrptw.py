@@ -8,7 +8,7 @@ from mamut_routing_lib.td.artifacts import InstanceATFs, save_instance_atfs
 from mamut_routing_lib.td.igp import build_arc_atf
 
 from gapline.check import CheckerFailure, load_checker
-from gapline.run.generate import write_instances
+from gapline.generate import write_instances
 from gapline.testing import CheckerSuite
 
 LENGTHS = {(0, 1): 30.0, (0, 2): 50.0, (1, 2): 40.0}

@@ -7,9 +7,9 @@ import pytest
 from gapline.check import load_checker
 from gapline.cli.app import run
 from gapline.cli.demo_campaign import SNAPSHOT
+from gapline.generate import study as new_study
+from gapline.generate.study import Panel, write_study
 from gapline.reference.snapshot import Snapshot
-from gapline.run import new_study
-from gapline.run.new_study import Panel, write_study
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,9 @@ def test_the_worked_example_needs_no_solver(capsys):
 
 
 def test_a_missing_solver_is_named_before_anything_runs(tmp_path, capsys, monkeypatch):
-    from gapline.run.adapters import catalogue
+    from gapline.solvers import catalogue
 
-    lacking = catalogue.Adapter("gapline.run.adapters.kayros", "no-such-package", catalogue.ADAPTERS["kayros"].options)
+    lacking = catalogue.Adapter("gapline.solvers.kayros", "no-such-package", catalogue.ADAPTERS["kayros"].options)
     monkeypatch.setitem(catalogue.ADAPTERS, "kayros", lacking)
     monkeypatch.setattr(new_study, "PANELS", (Panel(5, 1),))
     assert run(["demo", str(tmp_path)]) == 3

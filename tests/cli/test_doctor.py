@@ -3,8 +3,8 @@
 import json
 
 from gapline.cli.app import run
-from gapline.run.adapters import catalogue
-from gapline.run.new_study import Panel, write_study
+from gapline.generate.study import Panel, write_study
+from gapline.solvers import catalogue
 
 
 def test_a_study_that_can_run_is_told_what_comes_next(tmp_path, capsys):
@@ -20,7 +20,7 @@ def test_everything_that_is_missing_is_one_line_each(tmp_path, capsys, monkeypat
     text += '\n[[arms]]\nname = "mine"\nsolver = "command"\ncommand = ["./mine"]\n'
     text += '\n[[arms]]\nname = "typo"\nsolver = "scip"\noptions = { iteration = 3 }\n'
     contract.write_text(text)
-    lacking = catalogue.Adapter("gapline.run.adapters.highs", "no-such-package", {}, "mip")
+    lacking = catalogue.Adapter("gapline.solvers.highs", "no-such-package", {}, "mip")
     monkeypatch.setitem(catalogue.ADAPTERS, "highs", lacking)
     assert run(["doctor", str(tmp_path), "--json"]) == 3
     facts = json.loads(capsys.readouterr().out)

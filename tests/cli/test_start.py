@@ -5,12 +5,12 @@ import json
 import pytest
 
 from gapline.cli.app import run
+from gapline.generate import write_instances
 from gapline.model.contract import load_contract
+from gapline.model.plan import plan_cells
 from gapline.model.store import file_digest
-from gapline.run.adapters import check_setup
 from gapline.run.campaign import run_study
-from gapline.run.generate import write_instances
-from gapline.run.plan import plan_cells
+from gapline.solvers import check_setup
 
 
 @pytest.mark.parametrize("problem", ["tdvrptw", "vrptw", "cvrp"])

@@ -11,8 +11,8 @@ from gapline.model import contract as module
 from gapline.model.contract import KERNELS, WEIGHTS, Arm, default_name, load_contract, study_schema
 from gapline.model.mistakes import KERNEL, WEIGHT
 from gapline.model.transform import SYNTAX
-from gapline.score.kernels import parse_kernel
-from gapline.score.time_weights import parse_weight
+from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.time_weights import parse_weight
 
 *_FIRST, _LAST = get_args(Arm.model_fields["solver"].annotation)
 SOLVERS = ", ".join(map(repr, _FIRST)) + f" or {_LAST!r}"

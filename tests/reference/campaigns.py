@@ -3,7 +3,7 @@
 import polars as pl
 from hypothesis import strategies as st
 
-from gapline.envelope import build_envelopes
+from gapline.envelope.build import build_envelopes
 from gapline.model.campaign import Campaign
 
 INSTANCES = ("i1", "i2", "i3")

@@ -1,6 +1,6 @@
 import pytest
 
-from gapline.envelope import build_envelopes
+from gapline.envelope.build import build_envelopes
 from gapline.errors import IntegrityError
 from gapline.reference.alarm import EXPLANATIONS, AlarmKind, find_alarms, negative_notes
 from gapline.reference.comparable import refuse_changed_instances

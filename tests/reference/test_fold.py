@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from gapline.envelope import build_envelopes
+from gapline.envelope.build import build_envelopes
 from gapline.errors import IntegrityError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.reference.alarm import AlarmKind

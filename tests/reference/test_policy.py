@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 import gapline as gl
-from gapline.envelope import build_envelopes
+from gapline.envelope.build import build_envelopes
 from gapline.errors import IntegrityError, MissingReferenceError
 from gapline.reference.fold import fold_snapshot
 from gapline.reference.policy import analysis_snapshot, label_policy, refuse_unfrozen

@@ -3,11 +3,11 @@
 from functools import cache
 
 import gapline as gl
+from gapline.paper.synthetic import TIER_TWO
+from gapline.paper.write import synthetic_study
 from gapline.reference.policy import analysis_snapshot
 from gapline.report.analyses import Analyses, analyse_study
 from gapline.report.input import ReportInput, prepare_report
-from gapline.report.paper.synthetic import TIER_TWO
-from gapline.report.paper.write import synthetic_study
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",

@@ -5,13 +5,13 @@ import json
 import pytest
 
 import gapline as gl
+from gapline.paper.write import paper_figures
 from gapline.report.analyses import analyse_study, snapshot_names
 from gapline.report.figures.study import study_figures
 from gapline.report.input import LabelledSnapshot, prepare_report
 from gapline.report.latex import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown
-from gapline.report.paper.write import paper_figures
 from gapline.report.tables.table import to_latex, to_markdown
 from gapline.report.write import heading, results_document, study_tables
 

@@ -7,7 +7,7 @@ import pytest
 import gapline as gl
 from gapline.report.page import encode
 from gapline.report.page.build import write_page
-from gapline.score.curve import evaluate_steps
+from gapline.scoring.curve import evaluate_steps
 from gapline.summary.bootstrap import Bootstrap
 from report.page_reader import PageReader, number
 from report.page_study import ARMS, GOALS, KERNELS, PANELS

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import gapline
-from gapline.capture.journal import read_journal
 from gapline.errors import EnvironmentLacksError, IntegrityError
-from gapline.model.journal_line import EVENTS_FILE
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.read import read_journal
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.resume import study_status
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import gapline
-from gapline.capture.journal import read_journal
 from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
 from gapline.errors import EnvironmentLacksError, UsageError
-from gapline.model.journal_line import EVENTS_FILE
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.read import read_journal
 from gapline.model.tables import VerdictCode
 from gapline.run.campaign import run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker

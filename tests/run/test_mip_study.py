@@ -7,7 +7,7 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.run.new_study import Panel, write_study
+from gapline.generate.study import Panel, write_study
 
 
 def test_a_mixed_mip_study_from_start_to_report(tmp_path, capsys):

@@ -3,9 +3,9 @@
 import io
 
 from gapline.model.contract import load_contract
+from gapline.model.plan import plan_cells
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import CellResult
-from gapline.run.plan import plan_cells
 from gapline.run.progress import PlainProgress, describe
 
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 import gapline
-from gapline.capture.journal import read_journal
-from gapline.model import fairness
-from gapline.model.journal_line import EVENTS_FILE
+from gapline.journal import fairness
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.read import read_journal
+from gapline.journal.write import JournalWriter
 from gapline.run.campaign import run_study
-from gapline.run.journal import JournalWriter
 from gapline.run.resume import study_status
 
 

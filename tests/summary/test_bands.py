@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.errors import UsageError
-from gapline.score.curve import evaluate_steps
+from gapline.scoring.curve import evaluate_steps
 from gapline.summary.draws import draw_counts
 
 

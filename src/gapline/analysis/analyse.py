@@ -11,19 +11,19 @@ from gapline.analysis.events import collect_groups
 from gapline.analysis.health import Health, completeness, health, ladder_columns
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
-from gapline.analysis.neighbours import neighbours
+from gapline.analysis.neighbours.table import neighbours
 from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.analysis.robustness import Robustness, robustness
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.campaign import Campaign
 from gapline.reference.policy import analysis_snapshot
 from gapline.reference.snapshot import Snapshot
-from gapline.score.curve import group_rows
-from gapline.score.kernels import PAPER_KERNELS, Kernel
-from gapline.score.reading import ReferenceLabel, label_reference, reference_column
-from gapline.score.scores import score
+from gapline.scoring.curve import group_rows
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel
+from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.scores import score
 from gapline.summary.balance import check_balance
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, contrasts

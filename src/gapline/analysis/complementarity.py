@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.reference.snapshot import Snapshot
-from gapline.score.endpoints import final_gaps, hitting_times
-from gapline.score.integral import integrate_envelopes
-from gapline.score.kernels import Kernel, parse_kernel
-from gapline.score.reading import reference_column
-from gapline.score.time_weights import parse_weight
+from gapline.scoring.endpoints import final_gaps, hitting_times
+from gapline.scoring.integral import integrate_envelopes
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import TIE, build_cells, number
 
 # The paper's rule: similar scores, and a different endpoint or a different attainment.

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.model.threads import thread_count
-from gapline.score.kernels import Kernel, raw_gap
+from gapline.scoring.kernels import Kernel, raw_gap
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

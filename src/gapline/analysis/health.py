@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.study import RUN_RECORD
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.result_table import ResultTable
-from gapline.model.tables import CARRIED, RUNS, Reason, RunStatus
+from gapline.model.tables import CARRIED, RUN_RECORD, RUNS, Reason, RunStatus
 from gapline.summary.balance import check_balance
 
 _BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]

@@ -16,13 +16,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.analysis.events import Events, collect_groups, in_threads
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.reference.snapshot import Snapshot
-from gapline.score.curve import group_rows
-from gapline.score.kernels import Kernel, parse_kernel
-from gapline.score.reading import reference_column
-from gapline.score.weighting import Weighting, parse_weighting, run_weights
+from gapline.scoring.curve import group_rows
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.cells import TIE
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
-from gapline.score.kernels import KernelCode
+from gapline.scoring.kernels import KernelCode
 from gapline.summary.cells import number
 from gapline.summary.ranking import rank_means
 

@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, closest, listing
 from gapline.reference.alarm import TOLERANCE
 from gapline.reference.snapshot import Snapshot
-from gapline.score.integral import integrate_envelopes
-from gapline.score.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
-from gapline.score.reading import reference_column
-from gapline.score.time_weights import parse_weight
+from gapline.scoring.integral import integrate_envelopes
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
-from gapline.score.endpoints import hitting_times
-from gapline.score.integral import integrate_envelopes
-from gapline.score.time_weights import parse_weight
+from gapline.scoring.endpoints import hitting_times
+from gapline.scoring.integral import integrate_envelopes
+from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import number, sign
 
 Floats = NDArray[np.float64]

@@ -8,11 +8,10 @@ import polars as pl
 
 from gapline.capture.merge import merge_campaigns
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
-from gapline.errors import TraceError, UsageError, listing
+from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
-from gapline.model.store import MANIFEST, open_campaign
-
-STUDY = "study.toml"
+from gapline.model.layout import campaign_directory
+from gapline.model.store import open_campaign
 
 
 def read(source: Any, /) -> Campaign:
@@ -54,18 +53,3 @@ def _read_path(path: Path) -> Campaign:
     if path.is_dir():
         return open_campaign(campaign_directory(path))
     return read_neutral(path)
-
-
-def campaign_directory(path: Path) -> Path:
-    """Find the campaign directory that a campaign or study directory stands for."""
-    if (path / MANIFEST).is_file():
-        return path
-    if (path / "campaign" / MANIFEST).is_file():
-        return path / "campaign"
-    if (path / STUDY).is_file():
-        raise TraceError(f"{path}: the study has no campaign yet", hint=f"gapline run {path}")
-    inside = listing(sorted(entry.name for entry in path.iterdir()), most=5) or "nothing"
-    raise TraceError(
-        f"{path}: expected a campaign directory ({MANIFEST}) or a study directory ({STUDY}), got {inside}",
-        hint="`gapline import` reads folders of logs",
-    )

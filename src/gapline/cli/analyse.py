@@ -9,7 +9,7 @@ from gapline.cli import options
 
 if TYPE_CHECKING:
     from gapline.cli.study_defaults import StudyDefaults
-    from gapline.envelope import Envelopes
+    from gapline.envelope.build import Envelopes
     from gapline.reference.snapshot import Snapshot
 
 
@@ -57,7 +57,7 @@ def command(
     from gapline.reference.alarm import find_alarms
     from gapline.report import analysis_tables, score_table
     from gapline.report.terminal import shown
-    from gapline.score.kernels import PAPER_KERNELS
+    from gapline.scoring.kernels import PAPER_KERNELS
 
     declared = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in ("arm", "panel", "instance")})

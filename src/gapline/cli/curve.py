@@ -51,8 +51,8 @@ def command(
     from gapline.cli.study_defaults import study_defaults
     from gapline.errors import UsageError
     from gapline.report import curves as report
-    from gapline.score.attainment import attainment_curve
-    from gapline.score.curve import mean_curve
+    from gapline.scoring.attainment import attainment_curve
+    from gapline.scoring.curve import mean_curve
     from gapline.summary.bands import curve_bands
 
     declared = study_defaults(sources)

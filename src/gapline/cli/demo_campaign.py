@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from gapline.envelope import Envelopes
+    from gapline.envelope.build import Envelopes
     from gapline.model.contract import Contract
     from gapline.reference.snapshot import Snapshot
 
@@ -22,9 +22,10 @@ KERNELS = ("squeezed", "dimacs:1.1")
 def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
     from gapline.errors import EnvironmentLacksError, UsageError
-    from gapline.model.contract import CONTRACT_FILE, load_contract
-    from gapline.run.adapters import check_setup
-    from gapline.run.new_study import write_study
+    from gapline.generate.study import write_study
+    from gapline.model.contract import load_contract
+    from gapline.model.layout import CONTRACT_FILE
+    from gapline.solvers import check_setup
 
     if not (folder / CONTRACT_FILE).exists():
         try:
@@ -51,9 +52,9 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
 def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
     """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
     from gapline.check import load_checker
-    from gapline.envelope import build_envelopes
+    from gapline.envelope.build import build_envelopes
     from gapline.errors import GaplineError
-    from gapline.model.contract import CONTRACT_FILE
+    from gapline.model.layout import CONTRACT_FILE
     from gapline.reference.policy import analysis_snapshot
     from gapline.reference.snapshot import Snapshot
     from gapline.run.campaign import run_study

@@ -22,8 +22,8 @@ def command(problem: str, *, name: str, customers: int, count: int, output: str,
     """
     import json
 
+    from gapline.generate import write_instances
     from gapline.model.store import file_digest
-    from gapline.run.generate import write_instances
 
     paths = write_instances(problem, output, name=name, customers=customers, count=count)
     digests = {str(path): file_digest(path) for path in paths}

@@ -166,11 +166,11 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
 
 def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
     """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
-    from gapline.envelope import build_envelopes
+    from gapline.envelope.build import build_envelopes
     from gapline.errors import GaplineError
-    from gapline.score.reading import reference_column
-    from gapline.score.resolution import resolution_bound
-    from gapline.score.stated import check_stated_integrals
+    from gapline.scoring.reading import reference_column
+    from gapline.scoring.resolution import resolution_bound
+    from gapline.scoring.stated import check_stated_integrals
 
     campaign = imported.campaign
     coarse = "resolution" in campaign.runs.columns

@@ -15,9 +15,9 @@ def command(directory: str, problem: str, name: str, as_json: bool) -> None:
     """
     import json
 
+    from gapline.generate.study import write_study
     from gapline.model.contract import load_contract
-    from gapline.run.adapters import check_setup
-    from gapline.run.new_study import write_study
+    from gapline.solvers import check_setup
 
     path = write_study(directory, problem, name=name)
     contract = load_contract(path, files=True)

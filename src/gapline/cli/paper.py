@@ -42,8 +42,8 @@ def command(
     import json
 
     from gapline.cli.report_input import read_report_input
+    from gapline.paper.write import write_paper
     from gapline.report.drawing import FILE_FORMATS
-    from gapline.report.paper.write import write_paper
 
     study = read_report_input(sources, {"title": title}, choices) if sources else None
     written = write_paper(output, study, tier_two=tier_two, formats=formats or FILE_FORMATS)

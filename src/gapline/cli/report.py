@@ -58,7 +58,7 @@ def command(
     from pathlib import Path
 
     from gapline.cli.report_input import read_report_input
-    from gapline.model.contract import CONTRACT_FILE
+    from gapline.model.layout import CONTRACT_FILE
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.terminal import shown
     from gapline.report.write import PAGE, RESULTS, write_report

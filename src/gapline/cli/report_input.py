@@ -30,7 +30,7 @@ def read_report_input(sources: Sequence[str], given: dict[str, Any], choices: di
     from gapline.cli.study_defaults import study_defaults
     from gapline.reference.policy import Policy, analysis_snapshot, refuse_unfrozen
     from gapline.report.input import DEFAULT_KERNELS, prepare_report
-    from gapline.score.scores import DEFAULT_GOALS
+    from gapline.scoring.scores import DEFAULT_GOALS
 
     study = study_defaults(sources)
     campaign = reading.read_sources(sources, **{name: choices[name] for name in FILTERS})

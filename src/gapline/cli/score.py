@@ -43,7 +43,7 @@ def command(
     from gapline.reference.alarm import find_alarms, negative_notes
     from gapline.report import score_table
     from gapline.report.terminal import shown
-    from gapline.score.scores import DEFAULT_GOALS, score_grid
+    from gapline.scoring.scores import DEFAULT_GOALS, score_grid
     from gapline.summary.means import summarise
 
     declared = study_defaults(sources)

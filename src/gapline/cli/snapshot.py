@@ -107,7 +107,7 @@ def fold(
     import json
 
     from gapline.capture.read import read
-    from gapline.envelope import build_envelopes
+    from gapline.envelope.build import build_envelopes
     from gapline.reference.fold import fold as fold_runs
     from gapline.reference.snapshot import Snapshot
 

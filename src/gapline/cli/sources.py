@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gapline.cli.study_defaults import NO_STUDY, StudyDefaults
 
 if TYPE_CHECKING:
-    from gapline.envelope import Envelopes
+    from gapline.envelope.build import Envelopes
     from gapline.model.campaign import Campaign
     from gapline.reference.snapshot import Snapshot
 
@@ -43,7 +43,7 @@ def accept(
     allow_unchecked: bool,
 ) -> "Envelopes":
     """Build the envelopes under the choices of the command line."""
-    from gapline.envelope import Unchecked, build_envelopes
+    from gapline.envelope.build import Unchecked, build_envelopes
     from gapline.errors import UsageError
 
     if validation == "solver" and allow_unchecked:
@@ -97,7 +97,7 @@ def choose_references(
 
 def carried_references(sources: Sequence[str]) -> list[Path]:
     """Return the snapshots that the sources carry themselves, each once."""
-    from gapline.model.store import MANIFEST
+    from gapline.model.layout import MANIFEST
 
     found = []
     for source in sources:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gapline.errors import ContractError
+from gapline.model.layout import CONTRACT_FILE
 
-CONTRACT_FILE = "study.toml"
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")

@@ -16,9 +16,9 @@ import polars as pl
 from gapline.errors import IntegrityError, TraceError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
+from gapline.model.layout import MANIFEST
 
 SCHEMA = "gapline.campaign/1"
-MANIFEST = "manifest.json"
 RUNS_FILE = "runs.parquet"
 
 

@@ -29,6 +29,38 @@ CARRIED: dict[str, pl.DataType] = {
     "instance_digest": pl.String(),  # digest of the instance file that was solved
 }
 
+# What the runner records of each run, beside the columns that every campaign has.
+RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
+    "tier": pl.Int64(),
+    "solver": pl.String(),
+    "threads": pl.Int64(),
+    "solver_version": pl.String(),
+    "exit_code": pl.Int64(),
+    "signal": pl.String(),
+    "elapsed": pl.Float64(),
+    "cpu_time": pl.Float64(),
+    "peak_memory": pl.Int64(),
+    "machine": pl.String(),
+    "host": pl.String(),
+    "cpus": pl.String(),
+    "governor": pl.String(),
+    "boost": pl.String(),
+    "load": pl.Float64(),
+    "cpu_share": pl.Float64(),
+    "foreign_share": pl.Float64(),
+    "overshoot": pl.Float64(),
+    "jitter": pl.Float64(),
+    "disturbed": pl.String(),
+    "leftover": pl.Int64(),
+    "dropped": pl.Int64(),
+    "attempts": pl.Int64(),
+    "attempt": pl.Int64(),
+    "order_seed": pl.Int64(),
+    "order_position": pl.Int64(),
+    "quarantined": pl.Boolean(),
+    "best_solution_digest": pl.String(),
+}
+
 # Columns of a neutral trace file, in the order they are written.
 TRACE_REQUIRED = ("arm", "instance", "seed", "time", "objective")
 TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "bound", "primary", "secondary")

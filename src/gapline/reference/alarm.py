@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, UsageError, listing
 from gapline.model.tables import RunKey
 from gapline.reference.comparable import same_instance

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, VerdictCode

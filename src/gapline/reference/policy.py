@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import TOLERANCE, best_runs, is_beaten

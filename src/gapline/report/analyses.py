@@ -6,12 +6,12 @@ from gapline.analysis.complementarity import Complementarity, complementarity
 from gapline.analysis.health import Health, health
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
-from gapline.analysis.profiles import Profiles, performance_profile
+from gapline.analysis.neighbours.profiles import Profiles, performance_profile
 from gapline.analysis.readings import build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.report.input import LabelledSnapshot, ReportInput
-from gapline.score.kernels import parse_kernel
-from gapline.score.reading import ReferenceLabel
+from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.reading import ReferenceLabel
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
-from gapline.score.attainment import AttainmentCurves
-from gapline.score.curve import MeanCurves
+from gapline.scoring.attainment import AttainmentCurves
+from gapline.scoring.curve import MeanCurves
 
 # More breakpoints than a screen has pixels do not show; the exact curve is in the CSV. Altair takes 5,000 rows.
 MOST_POINTS, MOST_ROWS = 2000, 4900

@@ -13,8 +13,8 @@ from gapline.report.curve_figure import attainment_figure, draw_curves, mean_cur
 from gapline.report.drawing import FILE_FORMATS, write_drawing
 from gapline.report.terminal import console, shown
 from gapline.report.terminal_plot import StepCurve, plot_steps
-from gapline.score.attainment import AttainmentCurves
-from gapline.score.curve import MeanCurves
+from gapline.scoring.attainment import AttainmentCurves
+from gapline.scoring.curve import MeanCurves
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ from functools import partial
 
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import MixedScoresError, UsageError
+from gapline.journal.fairness import summarise_fairness
 from gapline.model.campaign import Campaign
-from gapline.model.fairness import summarise_fairness
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.policy import Policy
 from gapline.reference.snapshot import Snapshot
-from gapline.score.reading import label_reference
-from gapline.score.scores import DEFAULT_GOALS, Scores, score_grid
-from gapline.score.weighting import Weighting, parse_weighting
+from gapline.scoring.reading import label_reference
+from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
+from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.bands import curve_bands
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, Pair, contrasts

@@ -15,7 +15,7 @@ from gapline.model.tables import RunStatus
 from gapline.report.input import ReportInput
 from gapline.report.latex import comment, escape
 from gapline.report.tables.table import plain
-from gapline.score.kernels import KernelCode, parse_kernel
+from gapline.scoring.kernels import KernelCode, parse_kernel
 
 NOT_DECLARED = "not declared"
 _BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]

@@ -6,7 +6,7 @@ from typing import Any
 from gapline.errors import listing
 from gapline.model.transform import shortest
 from gapline.report.terminal import number, percent, print_table, shown
-from gapline.score.scores import Scores
+from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
 
 

@@ -13,20 +13,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
-from gapline.capture.study import JOURNALS, read_study
+from gapline.capture.journals import read_study
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
+from gapline.model.layout import JOURNALS
+from gapline.model.plan import Cell, default_order_seed, plan_cells, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign
-from gapline.run.adapters import check_setup
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
-from gapline.run.control import Control
-from gapline.run.executors import run_cells
-from gapline.run.place import open_place, read_place
-from gapline.run.plan import Cell, default_order_seed, plan_cells, resolve_program, shuffle_cells
+from gapline.run.process.control import Control
 from gapline.run.progress import Progress, Silence
 from gapline.run.resume import CellState, cell_state
+from gapline.run.where.executors import run_cells
+from gapline.run.where.place import open_place, read_place
+from gapline.solvers import check_setup
 
 CAMPAIGN = "campaign"
 

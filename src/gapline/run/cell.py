@@ -9,24 +9,24 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.capture.journal import JournalState, read_journal, run_status
-from gapline.capture.study import read_cell
 from gapline.errors import IntegrityError
-from gapline.model.attempt import WHOLE_CAUSES, Caps, Ending, Order
+from gapline.journal.attempts import read_cell
+from gapline.journal.fairness import disturbances
+from gapline.journal.line import ORDER_FILE
+from gapline.journal.read import JournalState, read_journal, run_status
+from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
-from gapline.model.fairness import disturbances
-from gapline.model.journal_line import ORDER_FILE
+from gapline.model.plan import Cell
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
-from gapline.run.adapters import command_line
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
-from gapline.run.control import Control
-from gapline.run.machine import describe_machine, frequency_policy, load_average
-from gapline.run.nursery import start_supervisor
-from gapline.run.pin import Slot
-from gapline.run.plan import Cell
-from gapline.run.tree import signal_all, strays
+from gapline.run.process.control import Control
+from gapline.run.process.machine import describe_machine, frequency_policy, load_average
+from gapline.run.process.nursery import start_supervisor
+from gapline.run.process.tree import signal_all, strays
+from gapline.run.where.pin import Slot
+from gapline.solvers import command_line
 
 ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
 KILL_AFTER = 1.0

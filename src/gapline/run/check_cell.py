@@ -42,7 +42,7 @@ def main(name: str, instance: str) -> None:
     os.dup2(2, 1)
     from gapline.check import CheckerFailure, load_checker
     from gapline.errors import GaplineError
-    from gapline.run.tree import die_with_parent
+    from gapline.run.process.tree import die_with_parent
 
     die_with_parent()
     try:

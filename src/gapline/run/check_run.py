@@ -16,14 +16,16 @@ from typing import IO, Self
 
 import msgspec
 
-from gapline.capture.journal import Journal, JournalState
-from gapline.capture.study import JOURNALS, StoredVerdict, Verdicts, VerdictsHead, read_cell, read_verdicts
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
+from gapline.journal.attempts import read_cell
+from gapline.journal.read import Journal, JournalState
+from gapline.journal.verdicts import StoredVerdict, Verdicts, VerdictsHead, read_verdicts
 from gapline.model.contract import load_contract
+from gapline.model.layout import JOURNALS
+from gapline.model.plan import file_slug
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import RunKey
 from gapline.run.check_cell import Answer, Identity, Question
-from gapline.run.plan import file_slug
 
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0

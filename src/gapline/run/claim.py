@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gapline.capture.study import attempts_of
+from gapline.journal.attempts import attempts_of
 
 CLAIM_FILE = "claim"
 

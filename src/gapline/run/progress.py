@@ -4,8 +4,8 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Protocol
 
+from gapline.model.plan import Cell
 from gapline.run.cell import CellResult
-from gapline.run.plan import Cell
 
 
 class Progress(Protocol):

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gapline.capture.journal import JournalState
-from gapline.capture.study import CellRecord, read_cell, read_verdicts
+from gapline.journal.attempts import CellRecord, read_cell
+from gapline.journal.fairness import Fairness, fairness_columns, summarise_fairness
+from gapline.journal.read import JournalState
+from gapline.journal.verdicts import read_verdicts
 from gapline.model.contract import Contract, load_contract
-from gapline.model.fairness import Fairness, fairness_columns, summarise_fairness
+from gapline.model.plan import Cell, plan_cells
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
-from gapline.run.plan import Cell, plan_cells
 
 FAILURES = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT)
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from gapline.errors import GaplineError
 from gapline.model.contract import load_contract
-from gapline.run.adapters import check_setup
+from gapline.model.plan import resolve_program
 from gapline.run.check_run import identify_checker
-from gapline.run.plan import resolve_program
+from gapline.solvers import check_setup
 
 
 def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:

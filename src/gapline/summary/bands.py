@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.reference.snapshot import Snapshot
-from gapline.score.curve import curve_sum, evaluate_steps, group_rows
-from gapline.score.endpoints import hitting_times
-from gapline.score.kernels import Kernel, parse_kernel
-from gapline.score.reading import reference_column
-from gapline.score.weighting import Weighting, parse_weighting, run_weights
+from gapline.scoring.curve import curve_sum, evaluate_steps, group_rows
+from gapline.scoring.endpoints import hitting_times
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.draws import draw_counts
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError
 from gapline.model.result_table import ResultTable
-from gapline.score.scores import Scores
-from gapline.score.weighting import Weighting, parse_weighting
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, number
 from gapline.summary.draws import draw_sums
 from gapline.summary.intervals import (

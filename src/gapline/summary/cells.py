@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError, closest, listing
-from gapline.score.weighting import Weighting, parse_weighting
+from gapline.scoring.weighting import Weighting, parse_weighting
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

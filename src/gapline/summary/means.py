@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.result_table import ResultTable
 from gapline.model.transform import shortest
-from gapline.score.curve import group_rows
-from gapline.score.reading import ReferenceLabel
-from gapline.score.scores import Scores, goal_name
-from gapline.score.weighting import Weighting, parse_weighting, run_weights
+from gapline.scoring.curve import group_rows
+from gapline.scoring.reading import ReferenceLabel
+from gapline.scoring.scores import Scores, goal_name
+from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import UsageError
 from gapline.model.result_table import ResultTable
-from gapline.score.scores import Scores
+from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
 
 Floats = NDArray[np.float64]

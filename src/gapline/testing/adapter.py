@@ -11,7 +11,7 @@ import pytest
 
 from gapline.check import load_checker
 from gapline.model.contract import Arm
-from gapline.run.adapters import check_setup, command_line
+from gapline.solvers import check_setup, command_line
 
 PATIENCE = 300
 _FIRST_RUNS: dict[tuple[type, bytes], list[dict[str, Any]]] = {}

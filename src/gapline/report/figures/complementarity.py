@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.analysis.complementarity import Complementarity
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
-from gapline.score.scores import Scores
+from gapline.scoring.scores import Scores
 from gapline.summary.means import summarise
 
 # A figure of more segments than this is not read; the table has them all.

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.report.drawing import load_altair, titled
-from gapline.score.reading import ReferenceLabel
+from gapline.scoring.reading import ReferenceLabel
 from gapline.summary.contrasts import Contrasts
 
 DECLARED, EXPLORATORY = "declared", "exploratory"

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 
 from gapline.report.curve_figure import CurveFigure, thinned
-from gapline.score.curve import group_rows
-from gapline.score.scores import Scores
-from gapline.score.weighting import run_weights
+from gapline.scoring.curve import group_rows
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import run_weights
 
 # The axis is cut where the last few runs would press all others against its left end.
 CUT_SHARE, CUT_FACTOR = 0.98, 2.0

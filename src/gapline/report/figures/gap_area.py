@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.envelope import Envelopes
+from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import thinned
 from gapline.report.drawing import load_altair, titled
-from gapline.score.integral import primal_integral
-from gapline.score.kernels import Kernel, parse_kernel
-from gapline.score.reading import label_reference, reference_column
+from gapline.scoring.integral import primal_integral
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.reading import label_reference, reference_column
 
 ABOVE, BELOW = "above the reference: counts positive", "below the reference: counts negative"
 

@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from gapline.analysis.profiles import Profiles
+from gapline.analysis.neighbours.profiles import Profiles
 from gapline.report.curve_figure import CurveFigure, thinned
-from gapline.score.reading import ReferenceLabel
+from gapline.scoring.reading import ReferenceLabel
 
 PERFORMANCE = "performance"
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.report.drawing import load_altair, titled
-from gapline.score.reading import ReferenceLabel
+from gapline.scoring.reading import ReferenceLabel
 
 
 @dataclass(frozen=True, slots=True)

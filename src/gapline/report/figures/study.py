@@ -16,9 +16,9 @@ from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.input import ReportInput
-from gapline.score.attainment import attainment_curve
-from gapline.score.curve import mean_curve
-from gapline.score.kernels import parse_kernel
+from gapline.scoring.attainment import attainment_curve
+from gapline.scoring.curve import mean_curve
+from gapline.scoring.kernels import parse_kernel
 
 
 def study_figures(study: ReportInput, analyses: Analyses, /) -> dict[str, Any]:

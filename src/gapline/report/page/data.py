@@ -24,9 +24,9 @@ from gapline.report.page.encode import (
     time_units,
 )
 from gapline.report.page.others import add_other_candidates
-from gapline.score.kernels import KernelCode, parse_kernel
-from gapline.score.reading import reference_column
-from gapline.score.time_weights import parse_weight
+from gapline.scoring.kernels import KernelCode, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope import Unchecked
+from gapline.envelope.build import Unchecked
 from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.report.input import ReportInput
 from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, zigzag

@@ -7,7 +7,7 @@ from gapline.errors import listing
 from gapline.model.tables import RunStatus
 from gapline.report.input import ReportInput
 from gapline.report.terminal import number, percent, shown
-from gapline.score.kernels import KernelCode, parse_kernel
+from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.summary.cells import TIE
 
 FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)

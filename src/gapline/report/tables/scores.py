@@ -8,8 +8,8 @@ import polars as pl
 from gapline.report.input import ReportInput
 from gapline.report.tables.table import Cell, Column, Table, bold_best, largest, one_part, smallest
 from gapline.report.terminal import number, percent
-from gapline.score.kernels import KernelCode, parse_kernel
-from gapline.score.scores import Scores
+from gapline.scoring.kernels import KernelCode, parse_kernel
+from gapline.scoring.scores import Scores
 from gapline.summary.means import summarise
 
 _KERNEL_LATEX = {

@@ -1,4 +1,4 @@
-// Mean convergence and attainment as step curves: the twin of gapline.score.curve and .attainment.
+// Mean convergence and attainment as step curves: the twin of gapline.scoring.curve and .attainment.
 
 // Up to this many breakpoints a curve is drawn exactly; beyond, its exact value is taken at each place of a grid
 // that is finer than the pixels of the figure.

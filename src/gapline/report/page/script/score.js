@@ -1,4 +1,4 @@
-// The score of every run under one choice: the twin of gapline.score, step by step.
+// The score of every run under one choice: the twin of gapline.scoring, step by step.
 
 const KERNEL = { SQUEEZED: 0, MAXFORM: 1, BERTHOLD: 2, DIMACS: 3, RAW: 4 };
 const TOLERANCE = 1e-9;

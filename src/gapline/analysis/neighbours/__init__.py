@@ -1,0 +1,1 @@
+"""Classical measures beside the primal integral, from the same envelopes."""

@@ -1,0 +1,228 @@
+"""Neighbouring areas: confined primal integral, area over the convergence curve, time-quality hypervolume."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.model.result_table import ResultTable
+from gapline.model.threads import in_slices
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve import group_rows
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.weighting import run_weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Areas(ResultTable):
+    """One row per group with the mean of each area; `runs` has the value of every run."""
+
+    runs: Floats
+    what: str
+    weighting: str
+    reference: ReferenceLabel
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return f"{self.what}, {self.weighting}-equal, against {self.reference}"
+
+
+def confined_primal_integral(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    alpha: float,
+    kernel: str | Kernel = "maxform",
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    policy: str | None = None,
+) -> Areas:
+    """Return the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
+
+    P = Σ gap_i · (exp(-t_i/α) - exp(-t_{i+1}/α)) / (1 - exp(-Γ/α)): early moments count most, and what lies far beyond
+    `alpha` seconds hardly at all, so a longer horizon cannot invert an order. Times α·(1 - exp(-Γ/α)) it is the area.
+    Gap units; smaller is better.
+
+    Missing incumbents: the kernel's value before the first one (1). Beaten references: with the default, the signed
+    max-form, they contribute negatively; under `berthold`, the original, an improvement would count as a loss.
+
+    >>> import gapline as gl
+    >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 20.0)]}
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    >>> confined_primal_integral(envelopes, snapshot, alpha=5.0).frame["area"].to_list()
+    [0.5]
+    """
+    if not (math.isfinite(alpha) and alpha > 0):
+        raise UsageError(f"alpha: expected positive seconds, got {alpha}")
+    chosen = parse_kernel(kernel)
+    if chosen.before is None or chosen.code is KernelCode.CUSTOM:
+        raise UsageError(f"kernel {chosen.name}: expected a built-in one with a value before the first incumbent")
+    references = reference_column(snapshot, envelopes)
+    values = _per_run(envelopes, references, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
+    name = f"confined primal integral ({chosen.name}, alpha {alpha:g} s)"
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
+
+
+def area_over_curve(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    lower: float = 1e-8,
+    upper: float = 1e2,
+    logarithmic: bool = True,
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    policy: str | None = None,
+) -> Areas:
+    """Return the area over the convergence curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
+
+    AOCC = 1 - mean over time of (clip(f) - lower) / (upper - lower), with f, lower and upper in log10 unless
+    `logarithmic` is false. Larger is better, unlike the scores.
+
+    Missing incumbents: before the first one the gap counts as `upper`, so an empty run has 0, and so has one that stays
+    above `upper`. Beaten references: everything at or below `lower` is clipped to it, so on the logarithmic scale a
+    reference that is met and one that is beaten look alike.
+
+    >>> import gapline as gl
+    >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(5, 10.0)]}
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    >>> area_over_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).frame["area"].to_list()
+    [0.5]
+    """
+    if not lower < upper or (logarithmic and not lower > 0):
+        raise UsageError(f"bounds: expected lower < upper (both positive on the log scale), got {lower} and {upper}")
+    references = reference_column(snapshot, envelopes)
+    values = _per_run(envelopes, references, mode=1 if logarithmic else 2, a=lower, b=upper)
+    scale = "log10" if logarithmic else "linear"
+    name = f"area over the convergence curve ({scale} raw gap in [{lower:g}, {upper:g}])"
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
+
+
+def time_quality_hypervolume(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    worst_gap: float = 1.0,
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    policy: str | None = None,
+) -> Areas:
+    """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
+
+    The front holds (time, raw gap) of every step; what it dominates is ∫ max(0, worst_gap - gap(t)) dt. Larger is
+    better; 1 is the reference met at time 0.
+
+    Missing incumbents: no step dominates nothing, so an empty run has 0, and so has one that stays above `worst_gap`,
+    which is the analyst's choice. Beaten references: the volume grows beyond 1.
+    """
+    if not (math.isfinite(worst_gap) and worst_gap > 0):
+        raise UsageError(f"worst_gap: expected a positive raw gap, got {worst_gap}")
+    references = reference_column(snapshot, envelopes)
+    values = _per_run(envelopes, references, mode=3, a=worst_gap, b=0.0)
+    name = f"hypervolume of the time-quality front (worst gap {worst_gap:g})"
+    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
+
+
+def _areas(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    values: Floats,
+    by: str | Sequence[str],
+    weighting: str,
+    *,
+    what: str,
+    policy: str | None,
+) -> Areas:
+    groups = [by] if isinstance(by, str) else list(by)
+    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    rows = [
+        (*key, len(chosen), float(values[chosen] @ weights[chosen]))
+        for key, chosen in group_rows(envelopes.runs, groups)
+    ]
+    schema = {name: envelopes.runs.schema[name] for name in groups} | {"runs": pl.Int64(), "area": pl.Float64()}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes, policy=policy))
+
+
+def _per_run(
+    envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, kernel: Kernel | None = None
+) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
+    horizon = envelopes.runs["horizon"].to_numpy()
+    code, parameter = (int(kernel.code), kernel.parameter) if kernel is not None else (4, 0.0)
+    out = np.empty(len(first))
+
+    def work(low: int, high: int) -> None:
+        _areas_of(
+            low, high, envelopes.time, envelopes.objective, first, count, horizon, references, mode, a, b, code,
+            parameter, out,
+        )  # fmt: skip
+
+    in_slices(count + 1, work)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
+    low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, out
+):
+    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1, 2 over the curve (log, linear), 3 volume."""
+    for run in range(low, high):
+        end_of_run, reference = horizon[run], references[run]
+        begin, stop = first[run], first[run] + count[run]
+        total, lost, left = 0.0, 0.0, 1.0
+        if mode == 0:
+            # One exponential per step: each step's end is the next one's start.
+            left = math.exp(-(time[begin] if stop > begin else end_of_run) / a)
+            total = b * (1.0 - left)
+        for k in range(begin, stop):
+            now = time[k]
+            then = time[k + 1] if k + 1 < stop else end_of_run
+            gap = (objective[k] - reference) / reference
+            if mode == 0:
+                gap = _kernel_gap(code, parameter, objective[k], reference)
+                rest = math.exp(-then / a)
+                term = gap * (left - rest)
+                left = rest
+            elif mode == 1:
+                clipped = min(max(gap, a), b)
+                term = (1.0 - math.log10(clipped / a) / math.log10(b / a)) * (then - now)
+            elif mode == 2:
+                term = (1.0 - (min(max(gap, a), b) - a) / (b - a)) * (then - now)
+            else:
+                term = max(0.0, a - gap) * (then - now)
+            new = total + term
+            back = new - total
+            lost += (total - (new - back)) + (term - back)
+            total = new
+        total += lost
+        if mode == 0:
+            out[run] = total / -math.expm1(-end_of_run / a)
+        elif mode == 3:
+            out[run] = total / (end_of_run * a)
+        else:
+            out[run] = total / end_of_run
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _kernel_gap(code, parameter, z, reference):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the gap of a built-in kernel; the compiled twin of `gapline.scoring.kernels` for one candidate."""
+    if code == 0:
+        return (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
+    if code == 3:
+        return (z - reference) / reference if z < parameter * reference else parameter - 1.0
+    gap = (z - reference) / max(z, reference)
+    return abs(gap) if code == 2 else gap

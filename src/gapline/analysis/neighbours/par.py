@@ -1,0 +1,110 @@
+"""Penalised average running time (PAR-k) and the shifted geometric mean of times to a goal."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.analysis.neighbours.ert import hits_and_horizons
+from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.model.result_table import ResultTable
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve import group_rows
+from gapline.scoring.weighting import run_weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PenalisedTimes(ResultTable):
+    """One row per group and goal: runs, missed, the mean in seconds."""
+
+    what: str
+    weighting: str
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return f"{self.what} of times to a raw gap goal, {self.weighting}-equal"
+
+
+def par(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goals: Sequence[float] = (0.01,),
+    factor: float = 10.0,
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+) -> PenalisedTimes:
+    """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
+
+    Missing incumbents: an empty run is a miss like any other, so it costs the penalty, which is a choice of the analyst
+    and often decides the ranking. Beaten references: the goal is attained when it is passed; what follows is not seen.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
+    ...         for s, t in ((1, [(2, 10.0)]), (2, []))]
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    >>> par(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).frame["par"].to_list()
+    [51.0]
+    """
+    if not (math.isfinite(factor) and factor >= 1):
+        raise UsageError(f"factor: expected 1 or more, got {factor}")
+    frame = _means(envelopes, snapshot, goals, by, weighting, factor=factor, shift=None, name="par")
+    return PenalisedTimes(frame, f"PAR-{factor:g}", str(weighting))
+
+
+def shifted_geometric_mean(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goals: Sequence[float] = (0.01,),
+    shift: float = 10.0,
+    factor: float = 1.0,
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+) -> PenalisedTimes:
+    """Return exp(mean ln(t + shift)) - shift of the times to a goal.
+
+    Missing incumbents: a run that misses the goal counts with `factor` times its horizon (the time limit by default),
+    which understates it. Beaten references as in `par`. Scores themselves have no geometric mean: they may be negative.
+    """
+    if not (math.isfinite(shift) and shift > 0 and math.isfinite(factor) and factor >= 1):
+        raise UsageError(
+            f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
+        )
+    frame = _means(envelopes, snapshot, goals, by, weighting, factor=factor, shift=shift, name="mean")
+    return PenalisedTimes(frame, f"geometric mean (shift {shift:g} s)", str(weighting))
+
+
+def _means(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    goals: Sequence[float],
+    by: str | Sequence[str],
+    weighting: str,
+    *,
+    factor: float,
+    shift: float | None,
+    name: str,
+) -> pl.DataFrame:
+    groups = [by] if isinstance(by, str) else list(by)
+    hits, horizons = hits_and_horizons(envelopes, snapshot, goals)
+    missed = ~np.isfinite(hits)
+    times = np.where(missed, factor * horizons[:, None], hits)
+    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    rows = []
+    for key, chosen in group_rows(envelopes.runs, groups):
+        for column, goal in enumerate(goals):
+            t, w = times[chosen, column], weights[chosen]
+            mean = float(t @ w) if shift is None else math.exp(float(np.log(t + shift) @ w)) - shift
+            rows.append((*key, float(goal), len(chosen), int(missed[chosen, column].sum()), mean))
+    schema = {group: envelopes.runs.schema[group] for group in groups}
+    schema |= {"goal": pl.Float64(), "runs": pl.Int64(), "missed": pl.Int64(), name: pl.Float64()}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,107 @@
+"""The primal-dual integral, where dual bounds were captured: how fast a solver's own two sides meet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import TraceError, UsageError
+from gapline.model.campaign import Campaign
+from gapline.model.result_table import ResultTable
+from gapline.scoring.curve import group_rows
+from gapline.scoring.weighting import run_weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PrimalDual(ResultTable):
+    """One row per group: runs, bounded (runs with a bound in the horizon), crossed, the mean integral.
+
+    `runs` has the value of every run. `crossed` counts runs in which a bound passed the incumbent by more than 1e-9
+    relative: one of the two is wrong, or they belong to different objectives.
+    """
+
+    runs: Floats
+    weighting: str
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return f"primal-dual integral over the horizon, divided by it, {self.weighting}-equal"
+
+
+def primal_dual_integral(
+    campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[str] = "arm", weighting: str = "panel"
+) -> PrimalDual:
+    """Return the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d of the same run.
+
+    Smaller is better; in [0, 1]. No reference is used: a solver is measured against its own bound, so values of solvers
+    with bounds of different strength are not commensurable.
+
+    Missing incumbents, and missing bounds: the gap is 1 until both exist, and while they differ in sign. Beaten
+    references cannot occur; a bound that passes the incumbent counts as gap 0 and the run is counted in `crossed`.
+    Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    """
+    if campaign.bound is None:
+        raise TraceError("primal-dual integral: expected a captured `bound` column, got none")
+    if envelopes.transform.hierarchical:
+        raise UsageError("primal-dual integral: expected an objective with one component, got a hierarchical transform")
+    if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
+        raise UsageError("primal-dual integral: expected the campaign the envelopes were built from, got other runs")
+    bounds = np.asarray(envelopes.transform.apply(campaign.bound))
+    runs = envelopes.runs
+    values, bounded, crossed = np.empty(len(runs)), np.zeros(len(runs), np.bool_), np.zeros(len(runs), np.bool_)
+    _integrate(
+        campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy(), campaign.time, bounds,
+        runs["first"].to_numpy(), runs["count"].to_numpy(), envelopes.time, envelopes.objective,
+        runs["horizon"].to_numpy(), values, bounded, crossed,
+    )  # fmt: skip
+    groups = [by] if isinstance(by, str) else list(by)
+    weights = run_weights(runs, by=groups, weighting=weighting)
+    rows = [
+        (*key, len(rows), int(bounded[rows].sum()), int(crossed[rows].sum()), float(values[rows] @ weights[rows]))
+        for key, rows in group_rows(runs, groups)
+    ]
+    schema = {name: runs.schema[name] for name in groups}
+    schema |= {"runs": pl.Int64(), "bounded": pl.Int64(), "crossed": pl.Int64(), "integral": pl.Float64()}
+    return PrimalDual(pl.DataFrame(rows, schema=schema, orient="row"), values, str(weighting))
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
+    bound_first, bound_count, bound_time, bounds, first, count, time, objective, horizon, values, bounded, crossed
+):
+    """Walk through incumbents and bounds of each run side by side."""
+    for run in range(len(first)):
+        i, stop = first[run], first[run] + count[run]
+        j, last = bound_first[run], bound_first[run] + bound_count[run]
+        primal, dual, now, total = np.inf, -np.inf, 0.0, 0.0
+        while now < horizon[run]:
+            while i < stop and time[i] <= now:
+                primal = objective[i]
+                i += 1
+            while j < last and (bound_time[j] <= now or bounds[j] != bounds[j]):
+                if bounds[j] > dual and bound_time[j] <= now:
+                    dual = bounds[j]
+                    bounded[run] = True
+                j += 1
+            end = horizon[run]
+            if i < stop:
+                end = min(end, time[i])
+            if j < last and bound_time[j] == bound_time[j]:
+                end = min(end, bound_time[j])
+            gap = 1.0
+            if primal < np.inf and dual > -np.inf:
+                if dual > primal + 1e-9 * abs(primal):
+                    crossed[run] = True
+                if dual >= primal:
+                    gap = 0.0
+                elif dual > 0.0:
+                    gap = (primal - dual) / primal
+            total += gap * (end - now)
+            now = end
+        values[run] = total / horizon[run]

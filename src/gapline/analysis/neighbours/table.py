@@ -1,0 +1,66 @@
+"""The classical neighbours of the score side by side, one row per arm, all from the same envelopes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from gapline.analysis.events import Events
+from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
+from gapline.analysis.neighbours.attainment_surface import LEVELS, attainment_surface
+from gapline.analysis.neighbours.ert import expected_running_time, target_ecdf
+from gapline.analysis.neighbours.par import par, shifted_geometric_mean
+from gapline.analysis.neighbours.primal_dual import primal_dual_integral
+from gapline.analysis.neighbours.profiles import data_profile, performance_profile
+from gapline.envelope.build import Envelopes
+from gapline.model.campaign import Campaign
+from gapline.reference.snapshot import Snapshot
+
+# The decay of the confined integral, as a share of the shortest horizon.
+ALPHA = 0.1
+
+
+def neighbours(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goal: float = 0.01,
+    campaign: Campaign | None = None,
+    events: Sequence[Events] | None = None,
+    policy: str | None = None,
+) -> pl.DataFrame:
+    """Tabulate every neighbour per arm.
+
+    Columns: arm, goal, success_rate, ert, par10, geometric_mean, target_ecdf (share of the goal grid attained at the
+    end), fastest (performance profile at 1), solved (data profile at the end), final_q25, final_q50, final_q75 (raw gap
+    that this share of the runs ended at or below), confined, area_over_curve, hypervolume, and primal_dual where the
+    campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
+    """
+    alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
+    table = expected_running_time(envelopes, snapshot, goals=[goal], policy=policy).frame.select(
+        "arm", "goal", "success_rate", "ert"
+    )
+    columns = [
+        par(envelopes, snapshot, goals=[goal]).frame.select("arm", par10="par"),
+        shifted_geometric_mean(envelopes, snapshot, goals=[goal]).frame.select("arm", geometric_mean="mean"),
+        target_ecdf(envelopes, snapshot, policy=policy).frame.group_by("arm").agg(target_ecdf=pl.col("value").last()),
+        _at(performance_profile(envelopes, snapshot, goal=goal).frame, 1.0, "fastest"),
+        _at(data_profile(envelopes, snapshot, goal=goal).frame, np.inf, "solved"),
+        confined_primal_integral(envelopes, snapshot, alpha=alpha, policy=policy).frame.select("arm", confined="area"),
+        area_over_curve(envelopes, snapshot, policy=policy).frame.select("arm", area_over_curve="area"),
+        time_quality_hypervolume(envelopes, snapshot, policy=policy).frame.select("arm", hypervolume="area"),
+    ]
+    surface = attainment_surface(envelopes, snapshot, events=events).frame
+    for level in LEVELS:
+        ends = surface.filter(pl.col("level") == level).group_by("arm").agg(pl.col("gap").last())
+        columns.append(ends.rename({"gap": f"final_q{100 * level:g}"}))
+    if campaign is not None and campaign.bound is not None and not envelopes.transform.hierarchical:
+        columns.append(primal_dual_integral(campaign, envelopes).frame.select("arm", primal_dual="integral"))
+    for column in columns:
+        table = table.join(column, on="arm", how="left", maintain_order="left")
+    return table
+
+
+def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
+    return profile.filter(pl.col("x") <= x).group_by("arm").agg(pl.col("value").last().alias(name))

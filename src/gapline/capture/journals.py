@@ -1,0 +1,170 @@
+"""The journals and verdicts of a study directory, as a `Campaign`.
+
+journal/<cell>/attempt-001/events.jsonl                what the solver said
+journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checker says of it
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.journal.attempts import read_cell
+from gapline.journal.fairness import fairness_columns
+from gapline.journal.read import Event, Journal, JournalState
+from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
+from gapline.model.campaign import Campaign
+from gapline.model.layout import JOURNALS
+from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
+
+NO_SOLUTION = "no solution to check"
+
+
+def read_study(study: Path) -> Campaign:
+    """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
+
+    A cell whose journal is quarantined, or that never got as far as a journal, is a run with status `lost`.
+    """
+    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    labels = choose_checker(cells)
+    label = labels[0] if labels else None
+    traces, problems = [], []
+    for cell in cells:
+        # One cell at a time: of its solutions only a digest is kept.
+        record = read_cell(cell)
+        journal = record.counting
+        if journal is None or journal.order is None:
+            continue
+        key = RunKey(journal.order.arm, journal.order.instance, journal.order.seed)
+        for attempt in record.attempts:
+            problems += [f"{key}: {problem}" for problem in attempt.problems()]
+        verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
+        traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
+    facts = {} if label is None else {"checker": label}
+    notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
+    _make_uniform(traces)
+    campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
+    typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
+    return replace(campaign, runs=campaign.runs.with_columns(typed))
+
+
+def _make_uniform(traces: list[RunTrace]) -> None:
+    """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
+    kinds: dict[str, set[type]] = {}
+    for trace in traces:
+        for name, value in trace.carried.items():
+            if value is not None:
+                kinds.setdefault(name, set()).add(type(value))
+    mixed = {name for name, found in kinds.items() if len(found) > 1 and not found <= {int, float}}
+    for trace in traces:
+        trace.carried = {
+            name: str(value) if name in mixed and value is not None else value for name, value in trace.carried.items()
+        }
+
+
+def _machine_class(facts: Mapping[str, str]) -> str | None:
+    """Name the class of machine in one line; scores of two classes are not silently compared."""
+    words = [facts.get("processor"), f"{facts['cores']} cores" if "cores" in facts else None, facts.get("memory")]
+    return ", ".join(word for word in words if word) or None
+
+
+def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:
+    order, ending = journal.order, journal.ending
+    assert order is not None
+    events = [] if journal.state is JournalState.QUARANTINED else journal.events
+    by_checker = order.carried.get("validation") == "checker"
+    judged = [_judge(event, verdicts, by_checker=by_checker) for event in events]
+    objective = np.array([value for _, value, _ in judged], np.float64)
+    code = np.array([verdict for verdict, _, _ in judged], np.uint8)
+    time = np.array([event.time for event in events], np.float64)
+    carried: dict[str, Any] = dict(order.carried)
+    carried |= fairness_columns(order, ending)
+    carried |= {
+        "clock": "wall",
+        "started": ending.started if ending is not None and ending.started else None,
+        "solver_version": journal.version,
+        "exit_code": ending.exit_code if ending is not None else None,
+        "signal": ending.signal if ending is not None else None,
+        "elapsed": ending.elapsed if ending is not None else None,
+        "cpu_time": ending.cpu_time if ending is not None else None,
+        "peak_memory": ending.peak_memory if ending is not None else None,
+        "machine": _machine_class(order.machine),
+        "leftover": ending.leftover if ending is not None else None,
+        "dropped": sum(ending.dropped.values()) if ending is not None else None,
+        "attempts": attempts,
+        "attempt": order.attempt,
+        "order_seed": order.order_seed,
+        "order_position": order.position,
+        "quarantined": journal.state is JournalState.QUARANTINED,
+        "best_solution_digest": _best_digest(events, time, objective, code, order.horizon),
+    }
+    return RunTrace(
+        arm=order.arm,
+        instance=order.instance,
+        seed=order.seed,
+        panel=order.panel,
+        horizon=order.horizon,
+        status=journal.status.value,
+        time=time,
+        objective=objective,
+        verdict=code,
+        reason=[reason for _, _, reason in judged],
+        claimed=np.array([event.objective for event in events], np.float64),
+        bound=_optional([event.bound for event in events]),
+        primary=_optional([event.primary for event in events]),
+        secondary=_optional([event.secondary for event in events]),
+        carried=carried,
+    )
+
+
+def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tuple[VerdictCode, float, str]:
+    """Return verdict, objective and reason: the checker's objective where there is one, else the claimed."""
+    if not event.is_candidate:
+        return VerdictCode.BOUND, float("nan"), ""
+    if event.reason:
+        return VerdictCode.INVALID, event.objective, event.reason
+    if not by_checker:
+        return VerdictCode.VALID, event.objective, ""
+    if event.solution is None:
+        # No checker will ever be able to judge it, so it does not wait for one.
+        return VerdictCode.INVALID, event.objective, NO_SOLUTION
+    verdict = verdicts.by_sequence.get(event.sequence) if verdicts is not None else None
+    if verdict is None or verdict.valid is None:
+        return VerdictCode.UNCHECKED, event.objective, ""
+    objective = event.objective if verdict.objective is None else verdict.objective
+    # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
+    reason = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
+    return VerdictCode(verdict.valid), objective, reason
+
+
+def _optional(values: list[float]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    column = np.array(values, np.float64)
+    return column if np.isfinite(column).any() else None
+
+
+def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+    """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
+    usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
+    if not usable.any():
+        return None
+    best = int(np.argmin(np.where(usable, objective, np.inf)))
+    return solution_digest(events[best].solution)
+
+
+def solution_digest(solution: bytes | None) -> str | None:
+    """Return the sha256 of a solution's canonical JSON (RFC 8785); of its bytes where it has no canonical form."""
+    import rfc8785
+
+    if solution is None:
+        return None
+    try:
+        canonical = rfc8785.dumps(msgspec.json.decode(solution))
+    except (rfc8785.CanonicalizationError, msgspec.DecodeError, RecursionError):
+        canonical = solution
+    return "sha256:" + hashlib.sha256(canonical).hexdigest()

@@ -1,0 +1,1 @@
+"""From what the solvers said to what we accept."""

@@ -1,0 +1,285 @@
+"""From what the solvers said to what we accept: validated, in-horizon, strictly improving steps per run.
+
+Equal stamps keep the best objective; a candidate exactly at the horizon counts (it has zero width); a later one is
+evidence of an overrun, not of quality: it stays in the campaign, out of the envelope, and is counted as late. The last
+incumbent is held to the horizon, so a run that stops early or crashes is neither punished nor rewarded for it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.accept import Accepted, accept_candidates
+from gapline.envelope.hierarchy import hierarchy_notes
+from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.transform import SYNTAX, Transform
+
+Floats = NDArray[np.float64]
+
+
+class Unchecked(StrEnum):
+    """What to do with candidates that nobody has checked."""
+
+    REFUSE = "refuse"
+    TRUST_SOLVER = "solver"
+    LEAVE_OUT = "leave-out"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Envelopes:
+    """Best-so-far steps of every run, and counts of what was left out.
+
+    `runs` has one row per run: its key, panel, status and carried columns; `horizon` (the one scored) and `announced`
+    (the one the solver was told); `first` and `count`, the slice of `time` and `objective`; `captured`, `rejected`,
+    `unchecked`, `late` and `steps`; `terminal_valid` (verdict of the last candidate in the horizon, null without one);
+    `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, who vouches for it.
+    """
+
+    runs: pl.DataFrame
+    time: Floats
+    objective: Floats
+    transform: Transform
+    unchecked: Unchecked
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.runs.height
+
+    def __repr__(self) -> str:
+        empty = int((self.runs["steps"] == 0).sum())
+        return f"Envelopes({len(self):,} runs, {empty:,} empty, {int(self.runs['steps'].sum()):,} steps)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>" + self.runs._repr_html_()
+
+    @property
+    def validation(self) -> str:
+        """Who vouches for the candidates: `checker`, `solver`, or both with their counts of runs."""
+        counts = self.runs.group_by("validation").len().sort("validation")
+        if counts.height <= 1:
+            return str(counts["validation"][0]) if counts.height else "checker"
+        return ", ".join(f"{name} ({number} runs)" for name, number in counts.iter_rows())
+
+    def select(self, rows: pl.Expr | Sequence[int]) -> "Envelopes":
+        """Keep some runs; the step columns are shared, not copied."""
+        runs = self.runs.filter(rows) if isinstance(rows, pl.Expr) else self.runs[list(rows)]
+        return Envelopes(runs, self.time, self.objective, self.transform, self.unchecked, self.notes)
+
+    def steps(self, row: int) -> tuple[Floats, Floats]:
+        """Return times and objectives of the accepted steps of one run."""
+        first, count = self.runs["first"][row], self.runs["count"][row]
+        return self.time[first : first + count], self.objective[first : first + count]
+
+
+def build_envelopes(
+    campaign: Campaign,
+    /,
+    *,
+    horizon: float | None = None,
+    transform: str | Transform | None = None,
+    unchecked: str | Unchecked = Unchecked.REFUSE,
+) -> Envelopes:
+    """Accept what may be scored.
+
+    Parameters
+    ----------
+    campaign
+        What the solvers said.
+    horizon
+        Fills runs that state none and re-scores the others at a shorter one; a horizon beyond a run's own is refused,
+        since nothing was seen there.
+    transform
+        A declared transform of the objective, such as `shift:10`; see `gapline.model.transform`.
+    unchecked
+        `refuse` (default), `solver` (they count as valid because the solver said so) or `leave-out`.
+
+    >>> from gapline.model.campaign import Campaign
+    >>> campaign = Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 30.0,
+    ...                                 "trace": [(5, 30.0), (7, 31.0), (7, 29.0), (31, 20.0)]}])
+    >>> envelopes = build_envelopes(campaign)
+    >>> envelopes.time.tolist(), envelopes.objective.tolist(), envelopes.runs["late"].to_list()
+    ([5.0, 7.0], [30.0, 29.0], [1])
+    """
+    declared = Transform.parse(transform)
+    try:
+        policy = Unchecked(unchecked)
+    except ValueError:
+        raise UsageError(f"unchecked: expected {listing(Unchecked)}, got {unchecked!r}") from None
+    _refuse_wrong_sense(campaign, declared)
+    scored = _scored_horizons(campaign, horizon)
+    objective = _transformed(campaign, declared)
+    columns = accept_candidates(campaign, objective, scored, count_unchecked=policy is Unchecked.TRUST_SOLVER)
+    _refuse_bad_runs(campaign, columns, declared)
+    if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
+        runs = int(np.count_nonzero(columns.counts["unchecked"]))
+        raise UncheckedError(
+            f"expected a verdict for every candidate, got {total:,} unchecked in {runs:,} runs",
+            hint="check them (`gapline check`), count them as valid (`--validation solver`), "
+            "or leave them out (`--allow-unchecked`)",
+        )
+    notes = [*_notes(campaign, columns, policy, scored)]
+    if declared.hierarchical:
+        notes += hierarchy_notes(campaign, declared)
+    return Envelopes(
+        runs=_runs_table(campaign, columns, scored, policy),
+        time=columns.time,
+        objective=columns.objective,
+        transform=declared,
+        unchecked=policy,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_wrong_sense(campaign: Campaign, transform: Transform) -> None:
+    sense = campaign.facts.get("sense")
+    if sense == "max" and not transform.maximises:
+        raise ObjectiveError(
+            f"the source maximises its objective, and transform {transform} is for minimisation",
+            hint="declare --transform reciprocal or --transform negate-shift:C",
+        )
+    if sense == "min" and transform.maximises:
+        raise ObjectiveError(f"the source minimises its objective, and transform {transform} is for maximisation")
+
+
+def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
+    """Settle the horizon of every run."""
+    stated = campaign.runs["horizon"]
+    if horizon is not None and not (np.isfinite(horizon) and horizon > 0):
+        raise UsageError(f"horizon: expected positive finite seconds, got {horizon}")
+    if horizon is None:
+        if stated.null_count():
+            missing = campaign.runs.filter(stated.is_null())
+            names = listing((str(RunKey(*row)) for row in missing.select(RUN_KEY).iter_rows()), most=3)
+            raise HorizonError(
+                f"expected a horizon for every run, got none for {missing.height:,}: {names}",
+                hint="give --horizon SECONDS, or a `horizon` column",
+            )
+        return stated.to_numpy()
+    beyond = campaign.runs.filter(stated < horizon)
+    if beyond.height:
+        shown = listing(
+            (f"{RunKey(*row[:3])} ({row[3]:g})" for row in beyond.select(*RUN_KEY, "horizon").iter_rows()), most=3
+        )
+        raise HorizonError(
+            f"horizon {horizon:g}: expected at most each run's own, got {beyond.height:,} runs with less: {shown}",
+            hint="nothing was observed beyond a run's own horizon; score at a shorter one",
+        )
+    return np.full(len(campaign), float(horizon))
+
+
+def _transformed(campaign: Campaign, transform: Transform) -> Floats:
+    """Apply the transform to every captured objective; without one, the column itself."""
+    values = _apply(campaign, transform)
+    # The compiled pass takes read-only columns, so that one compiled version serves all.
+    values.flags.writeable = False
+    return values
+
+
+def _apply(campaign: Campaign, transform: Transform) -> Floats:
+    if transform.hierarchical:
+        if campaign.primary is None or campaign.secondary is None:
+            raise ObjectiveError(f"transform {transform}: expected columns primary and secondary, got none")
+        size = None
+        if transform.per_size:
+            if "size" not in campaign.runs.columns:
+                transform.multiplier(None)
+            whole = campaign.runs["size"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+            transform.multiplier(whole)
+            size = np.ones(len(campaign.time))
+            for first, count, n in zip(campaign.runs["first"], campaign.runs["count"], whole, strict=True):
+                size[first : first + count] = n
+        return transform.scalarise(campaign.primary, campaign.secondary, size=size)
+    return transform.apply(campaign.objective)
+
+
+def _refuse_bad_runs(campaign: Campaign, found: Accepted, transform: Transform) -> None:
+    """Turn the faults of the compiled pass into one error that names runs and values."""
+    rows = np.flatnonzero(found.fault >= 0)
+    if not len(rows):
+        return
+    keys = campaign.runs.select(RUN_KEY)
+    backwards, bad = [], []
+    for row in rows.tolist():
+        k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
+        key = RunKey(*keys.row(row))
+        if k > begin and not campaign.time[k] >= campaign.time[k - 1]:
+            backwards.append(str(key))
+        else:
+            bad.append(f"{key} has {float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}")
+    if backwards:
+        raise TraceError(
+            f"expected times in order inside each run, got them backwards in {listing(backwards)}",
+            hint="gl.read sorts; from_arrays takes sorted columns",
+        )
+    raise ObjectiveError(
+        f"expected positive finite objectives (and times of 0 or more) under transform {transform}, "
+        f"got others in {len(bad):,} runs: " + listing(bad, most=3),
+        hint=f"mark what is not feasible with valid=false, or declare a transform: {SYNTAX}",
+    )
+
+
+def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Floats) -> list[str]:
+    notes = []
+    unchecked = int(found.counts["unchecked"].sum())
+    if unchecked and policy is Unchecked.TRUST_SOLVER:
+        notes.append(f"{unchecked:,} unchecked candidates count as valid because the solver said so")
+    if unchecked and policy is Unchecked.LEAVE_OUT:
+        notes.append(f"{unchecked:,} unchecked candidates were left out")
+    announced = campaign.runs["horizon"].fill_null(np.inf).to_numpy()
+    if np.any((announced != scored) & np.isfinite(announced)):
+        notes.append(
+            "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
+        )
+    if "quarantined" in campaign.runs.columns:
+        damaged = campaign.runs.filter(pl.col("quarantined").fill_null(value=False))
+        if damaged.height:
+            names = listing(str(RunKey(*row)) for row in damaged.select(RUN_KEY).iter_rows())
+            notes.append(f"quarantined, counted as empty until they run again: {names}")
+    if "clock" in campaign.runs.columns and campaign.runs["clock"].drop_nulls().n_unique() > 1:
+        clocks = sorted(campaign.runs["clock"].drop_nulls().unique().to_list())
+        notes.append(f"clocks differ between runs: {listing(clocks)}")
+    return notes
+
+
+def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unchecked) -> pl.DataFrame:
+    place = found.best_index
+    empty = place < 0
+    safe = np.where(empty, 0, place)
+
+    def at_best(column: NDArray[Any] | None) -> pl.Series:
+        if column is None or not len(column):
+            return pl.Series([None] * len(place), dtype=pl.Float64)
+        return pl.Series(column[safe], dtype=pl.Float64).set(pl.Series(empty), None)
+
+    last = np.where(empty, 0, found.first + found.counts["steps"] - 1)
+    best = pl.Series(found.objective[last] if len(found.objective) else np.zeros(len(place)))
+    extra: dict[str, pl.Series] = {}
+    if campaign.primary is not None and campaign.secondary is not None:
+        extra = {"best_primary": at_best(campaign.primary), "best_secondary": at_best(campaign.secondary)}
+    runs = campaign.runs
+    validation = runs["validation"].fill_null("checker") if "validation" in runs.columns else pl.lit("checker")
+    table = runs.with_columns(validation=validation)
+    if policy is Unchecked.TRUST_SOLVER:
+        trusted = pl.Series(found.counts["unchecked"] > 0)
+        table = table.with_columns(validation=pl.when(trusted).then(pl.lit("solver")).otherwise(pl.col("validation")))
+    return table.with_columns(
+        announced=runs["horizon"],
+        horizon=pl.Series(scored, dtype=pl.Float64),
+        first=pl.Series(found.first, dtype=pl.Int64),
+        count=pl.Series(found.counts["steps"], dtype=pl.Int64),
+        **{name: pl.Series(values, dtype=pl.Int64) for name, values in found.counts.items()},
+        terminal_valid=pl.Series(found.terminal).replace_strict(
+            [-1, 0, 1, 2], [None, False, True, None], return_dtype=pl.Boolean
+        ),
+        best=best.set(pl.Series(empty), None),
+        best_raw=at_best(campaign.objective),
+        best_time=at_best(campaign.time),
+        **extra,
+    )

@@ -1,0 +1,76 @@
+"""Time windows around planted routes: they bind, and the planted routes show that they can be kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gapline.generate.draws import Draws
+
+Arrive = Callable[[int, int, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Windows of depot and customers, and the routes that keep them."""
+
+    windows: list[tuple[int, int]]
+    routes: list[list[int]]
+
+
+def plant_windows(
+    draws: Draws,
+    points: list[tuple[int, int]],
+    arrive: Arrive,
+    *,
+    demands: list[int],
+    capacity: int,
+    service: int,
+    day: int,
+    widths: tuple[int, int],
+) -> Planted:
+    """Walk from the depot to near customers until the vehicle is full or the day over; put a window around each visit.
+
+    Parameters
+    ----------
+    draws
+        Where chance comes from.
+    points
+        Coordinates, the depot first.
+    arrive
+        When one gets to the second vertex on leaving the first at a moment.
+    demands, capacity
+        What each vertex wants, and what a vehicle carries.
+    service
+        Time at each customer.
+    day
+        The depot closes then.
+    widths
+        The shortest and the longest window.
+    """
+    windows: list[tuple[int, int]] = [(0, day)] * len(points)
+    left = set(range(1, len(points)))
+    routes: list[list[int]] = []
+    while left:
+        route: list[int] = []
+        # A route starts anywhere in the first half of the day, so that windows spread over all of it.
+        here, leave = 0, float(draws.integer(0, day // 2))
+        while left:
+            near = sorted(left, key=lambda there: (_square(points[here], points[there]), there))
+            there = draws.choice(near[:3]) if route else draws.choice(sorted(left))
+            start = arrive(here, there, leave)
+            full = sum(demands[customer] for customer in [*route, there]) > capacity
+            if full or arrive(there, 0, start + service) > day:
+                break
+            width = draws.integer(*widths)
+            ready = max(0, int(start) - draws.integer(0, width))
+            # The due date is rounded up: the planted visit stays inside.
+            windows[there] = (ready, min(day, max(ready + width, int(start) + 1)))
+            route.append(there)
+            left.discard(there)
+            here, leave = there, start + service
+        if route:
+            routes.append(route)
+    return Planted(windows, routes)
+
+
+def _square(a: tuple[int, int], b: tuple[int, int]) -> int:
+    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2

@@ -1,0 +1,202 @@
+"""A study that runs as it is: a commented contract and generated instances of two panels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gapline.errors import UsageError, closest
+from gapline.generate import write_instances
+from gapline.model.contract import default_name
+from gapline.model.layout import CONTRACT_FILE
+from gapline.model.store import write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Generated instances of one size; a problem of several families makes one panel of each."""
+
+    customers: int
+    count: int
+
+
+PANELS = (Panel(25, 3), Panel(50, 3))
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    title: str
+    objective: str
+    arms: str
+    contrast: tuple[str, str] = ("pyvrp", "ortools")
+    panels: tuple[Panel, ...] = PANELS
+
+
+_KAYROS = """
+[[arms]]
+name = "kayros-ils"
+solver = "kayros"
+options = { strategy = "ils" }
+
+[[arms]]
+name = "kayros-aco"
+solver = "kayros"
+options = { strategy = "aco" }
+"""
+_SLICES = """
+# These two plan with the mean travel time of the day. Their plans may miss the true time windows, which the checker
+# finds out: tier 2 is described, not compared.
+[[arms]]
+name = "pyvrp-mean"
+solver = "pyvrp"
+options = { slice = "mean" }
+tier = 2
+
+[[arms]]
+name = "ortools-mean"
+solver = "ortools"
+options = { slice = "mean" }
+tier = 2
+"""
+_NATIVE = """
+[[arms]]
+name = "pyvrp"
+solver = "pyvrp"
+
+[[arms]]
+name = "ortools"
+solver = "ortools"
+options = { metaheuristic = "guided_local_search" }
+"""
+_MIP = """
+[[arms]]
+name = "highs"
+solver = "highs"
+
+[[arms]]
+name = "scip"
+solver = "scip"
+
+# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are.
+[[arms]]
+name = "cpsat"
+solver = "cpsat"
+"""
+PROBLEMS = {
+    "tdvrptw": _Problem(
+        "Time-dependent vehicle routing with time windows", "duration", _KAYROS + _SLICES, ("kayros-ils", "kayros-aco")
+    ),
+    "vrptw": _Problem("Vehicle routing with time windows", "distance", _NATIVE),
+    "cvrp": _Problem("Capacitated vehicle routing", "distance", _NATIVE),
+    "mip": _Problem("Set-cover and knapsack problems", "cost", _MIP, ("highs", "scip"), (Panel(100, 2), Panel(400, 2))),
+}
+
+
+def write_study(
+    folder: str | Path,
+    problem: str,
+    *,
+    name: str = "",
+    horizon: float = 2.0,
+    seeds: Sequence[int] = (1, 2),
+    panels: Sequence[Panel] | None = None,
+    snapshot: str | None = None,
+) -> Path:
+    """Write `study.toml` and `instances/` into a directory that has none yet, and return the path of the contract.
+
+    Parameters
+    ----------
+    folder
+        The study directory.
+    problem
+        `tdvrptw`, `vrptw`, `cvrp` or `mip`.
+    name
+        Name of the study, from which the instances follow too; the problem when left out.
+    horizon, seeds, panels
+        Seconds of each run, its repetitions, and the sizes and numbers of the instances.
+    snapshot
+        Path of a frozen snapshot inside the study; without one, scores are against the best of the campaign itself.
+    """
+    if problem not in PROBLEMS:
+        near = closest(problem, PROBLEMS)
+        raise UsageError(
+            f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}",
+            hint=f"did you mean {near!r}?" if near else None,
+        )
+    study = Path(folder)
+    if (study / CONTRACT_FILE).exists():
+        raise UsageError(f"{study}: expected a directory without {CONTRACT_FILE}, got one with it")
+    name = name or problem
+    entries = []
+    for panel in PROBLEMS[problem].panels if panels is None else panels:
+        paths = write_instances(problem, study / "instances", name=name, customers=panel.customers, count=panel.count)
+        entries += [(path.relative_to(study).as_posix(), panel.customers) for path in paths]
+    text = _contract(problem, name, horizon=horizon, seeds=seeds, entries=entries, snapshot=snapshot)
+    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
+    return study / CONTRACT_FILE
+
+
+def _contract(
+    problem: str,
+    name: str,
+    *,
+    horizon: float,
+    seeds: Sequence[int],
+    entries: Sequence[tuple[str, int]],
+    snapshot: str | None,
+) -> str:
+    facts = PROBLEMS[problem]
+    instances = "\n".join(
+        f'\n[[instances]]\npath = "{path}"\npanel = "{_panel_name(path)}"\nsize = {size}' for path, size in entries
+    )
+    reference = (
+        "# The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:\n"
+        '# policy = "frozen" and snapshot = "references/NAME.json".\npolicy = "analysis"'
+    )
+    if snapshot is not None:
+        reference = f'# Known before the first run.\npolicy = "frozen"\nsnapshot = "{snapshot}"'
+    pair = facts.contrast
+    return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
+# gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
+
+# Each arm runs once on each instance with each seed.
+seeds = {list(seeds)}
+
+[study]
+name = "{name}"
+title = "{facts.title}, generated instances"
+
+[objective]
+name = "{facts.objective}"
+# Every candidate is checked against the original problem, and its objective recomputed.
+validation = "checker"
+checker = "{problem}"
+
+[time]
+# Seconds, announced to the solver. A second (grace) later it is told to stop.
+horizon = {float(horizon)!r}
+grace = 1.0
+threads = 1
+
+[reference]
+{reference}
+
+[score]
+kernel = "squeezed"
+weight = "uniform"
+goals = [0.0, 0.01, 0.05]
+
+[aggregate]
+# Panels count alike, whatever their number of instances.
+weighting = "panel"
+contrasts = [["{pair[0]}", "{pair[1]}"]]
+{instances}
+{facts.arms}"""
+
+
+def _panel_name(path: str) -> str:
+    """Return the name of an instance without its number.
+
+    >>> _panel_name("instances/demo-n25-1.vrp.json")
+    'demo-n25'
+    """
+    return default_name(path).rpartition("-")[0]

@@ -1,0 +1,80 @@
+"""TDVRPTW instances in the MAMUT format: travel times from a speed profile with two rush hours, windows that bind.
+
+The instance file states the digest of its arrival-time functions, so that its own digest stands for both files.
+"""
+
+import gzip
+import json
+import math
+
+from gapline.errors import EnvironmentLacksError
+from gapline.generate.cvrp import clustered_points
+from gapline.generate.draws import Draws
+from gapline.generate.planted import plant_windows
+
+SIDE = 1000
+DAY = 6000
+SERVICE = 60
+DEMANDS = (5, 30)
+CAPACITY = 150
+WIDTHS = (200, 800)
+PERIODS = ((0, 1200), (1200, 2100), (2100, 3900), (3900, 4800), (4800, 6000))
+# Speed on fast roads, in town and on side roads in each period: the rush hours hit the town hardest.
+SPEEDS = ((1.6, 0.8, 1.4, 0.7, 1.5), (1.2, 0.45, 1.0, 0.4, 1.1), (0.9, 0.75, 0.85, 0.7, 0.9))
+
+
+def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
+    """Return the files of one instance by name."""
+    try:
+        from mamut_routing_lib.td.artifacts import InstanceATFs, atfs_to_canonical_json_bytes, compute_atf_sha256
+        from mamut_routing_lib.td.igp import build_arc_atf
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    draws = Draws(f"gapline tdvrptw/1 {name}")
+    points = [(SIDE // 2, SIDE // 2), *clustered_points(draws, customers, SIDE)]
+    demands = [0, *(draws.integer(*DEMANDS) for _ in range(customers))]
+    arcs = {}
+    for i in range(customers + 1):
+        for j in range(i):
+            distance = math.sqrt((points[i][0] - points[j][0]) ** 2 + (points[i][1] - points[j][1]) ** 2)
+            function = build_arc_atf(PERIODS, draws.choice(SPEEDS), distance, (0.0, float(DAY)))
+            arcs[i, j] = arcs[j, i] = function
+
+    def arrive(here: int, there: int, leave: float) -> float:
+        # Who leaves after the day is over is home too late, whatever the roads are like then.
+        return float(arcs[here, there].evaluate(leave)) if leave <= DAY else math.inf
+
+    planted = plant_windows(
+        draws, points, arrive, demands=demands, capacity=CAPACITY, service=SERVICE, day=DAY, widths=WIDTHS
+    )
+    functions = InstanceATFs(
+        instance_name=name,
+        benchmark_name="Dabia2013",
+        horizon=(0.0, float(DAY)),
+        num_customers=customers,
+        arcs=arcs,
+        generator={"name": "gapline tdvrptw/1"},
+    )
+    payload = {
+        "instance_name": name,
+        # The format's lists of families are closed; the metadata say what this is.
+        "instance_origin": "Solomon1987",
+        "benchmark_name": "Dabia2013",
+        "num_customers": customers,
+        "vehicle_capacity": CAPACITY,
+        "coordinates": [list(point) for point in points],
+        "demands": demands,
+        "service_times": [0, *[SERVICE] * customers],
+        "horizon": [0, DAY],
+        "td": {
+            "model": "atf-ndcpwlf",
+            "atf_path": f"{name}.atf.json.gz",
+            "atf_sha256": compute_atf_sha256(functions),
+        },
+        "metadata": {"family": "gapline tdvrptw/1"},
+        "time_windows": [list(window) for window in planted.windows],
+    }
+    return {
+        f"{name}.vrp.json": (json.dumps(payload, indent=1) + "\n").encode(),
+        f"{name}.atf.json.gz": gzip.compress(atfs_to_canonical_json_bytes(functions), mtime=0),
+    }

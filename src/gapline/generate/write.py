@@ -1,0 +1,64 @@
+"""Write generated instances into a directory."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from gapline.errors import UsageError, closest
+from gapline.generate.cvrp import cvrp_files
+from gapline.generate.mip import knapsack_files, setcover_files
+from gapline.generate.tdvrptw import tdvrptw_files
+from gapline.generate.vrptw import vrptw_files
+from gapline.model.store import write_atomically
+
+PROBLEMS: dict[str, dict[str, Callable[[str, int], dict[str, bytes]]]] = {
+    "tdvrptw": {"": tdvrptw_files},
+    "vrptw": {"": vrptw_files},
+    "cvrp": {"": cvrp_files},
+    "mip": {"setcover": setcover_files, "knapsack": knapsack_files},
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+def write_instances(problem: str, folder: str | Path, *, name: str, customers: int, count: int = 1) -> list[Path]:
+    """Write `count` instances called NAME-nCUSTOMERS-1, -2, ... and return the paths of their instance files.
+
+    A problem of several families has `count` of each, called NAME-FAMILY-nCUSTOMERS-1, -2, ...
+
+    Everything about an instance follows from its problem, name, size and number: the same files on every machine.
+
+    Parameters
+    ----------
+    problem
+        `tdvrptw`, `vrptw`, `cvrp` or `mip`, which has the families `setcover` and `knapsack`.
+    folder
+        Where to write; made when it is not there. A file of the same name is replaced.
+    name
+        Letters, digits, dots, dashes and underscores.
+    customers
+        Number of customers, or of variables of a mixed-integer program.
+    count
+        Number of instances.
+    """
+    if problem not in PROBLEMS:
+        near = closest(problem, PROBLEMS)
+        raise UsageError(
+            f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}",
+            hint=f"did you mean {near!r}?" if near else None,
+        )
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"name: expected up to 60 letters, digits, dots, dashes or underscores, got {name!r}")
+    if customers < 1 or count < 1:
+        raise UsageError(f"expected at least one customer or variable and one instance, got {customers} and {count}")
+    paths = []
+    for family, make_files in PROBLEMS[problem].items():
+        for number in range(1, count + 1):
+            files = make_files("-".join(filter(None, [name, family, f"n{customers}", str(number)])), customers)
+            for file_name, content in files.items():
+                _write(Path(folder) / file_name, content)
+            paths.append(Path(folder) / next(iter(files)))
+    return paths
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_atomically(path, lambda stream: stream.write(content))

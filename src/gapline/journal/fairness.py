@@ -1,0 +1,147 @@
+"""Was a run measured fairly: what the journal tells of its cores, its clock and its neighbours."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gapline.journal.records import Ending, Order
+
+# Above this share of a run's cores used by others, the run's stamps are not those of a quiet machine. The system counts
+# in ticks of 10 ms and the supervisor works too, so a fraction of a second says nothing.
+NOISY_SHARE = 0.1
+NOISY_SECONDS = 0.3
+# Stamps of a quiet machine are a few milliseconds late.
+LATE = 0.02
+STALLED = 0.1
+
+SHARED_CORES = "shared cores"
+LOADED_HOST = "loaded host"
+LATE_STAMPS = "late stamps"
+SLOW_DISK = "slow disk"
+
+Value = str | int | float | bool | None
+
+
+def is_noisy(foreign_share: float | None, elapsed: float) -> bool:
+    """Say whether others used a run's cores to an extent that shows in its stamps."""
+    return foreign_share is not None and foreign_share > NOISY_SHARE and foreign_share * elapsed > NOISY_SECONDS
+
+
+def disturbances(order: Order, ending: Ending) -> list[str]:
+    """Say what disturbed a run from outside; nothing that a solver does to itself is among it.
+
+    `shared cores`: others used more than a tenth of its cores. `loaded host`: it was not pinned, and there was more
+    work than cores when it began. `late stamps`: the supervisor, which stamps, was woken more than 20 ms late.
+    `slow disk`: the solver's output waited for the disk.
+    """
+    found = []
+    if is_noisy(ending.foreign_share, ending.elapsed):
+        found.append(SHARED_CORES)
+    cores = order.machine.get("cores", "")
+    if not order.cpus and order.load is not None and cores.isdigit() and order.load > int(cores):
+        found.append(LOADED_HOST)
+    if ending.jitter is not None and ending.jitter > LATE:
+        found.append(LATE_STAMPS)
+    if ending.stalled > STALLED:
+        found.append(SLOW_DISK)
+    return found
+
+
+def fairness_columns(order: Order, ending: Ending | None) -> dict[str, Value]:
+    """Return the columns of the runs table that say how a run was measured; null where nobody could tell."""
+    columns: dict[str, Value] = {
+        "host": order.machine.get("host"),
+        "cpus": ",".join(map(str, order.cpus)) or None,
+        "governor": order.machine.get("governor"),
+        "boost": order.machine.get("boost"),
+        "load": order.load,
+        "cpu_share": None,
+        "foreign_share": None,
+        "overshoot": None,
+        "jitter": None,
+        "disturbed": None,
+    }
+    if ending is None:
+        return columns
+    width = max(1, len(order.cpus))
+    return columns | {
+        "cpu_share": round(ending.cpu_time / (ending.elapsed * width), 4) if ending.elapsed > 0 else None,
+        "foreign_share": ending.foreign_share,
+        "overshoot": round(max(0.0, ending.elapsed - order.horizon), 6),
+        "jitter": ending.jitter,
+        "disturbed": ", ".join(disturbances(order, ending)),
+    }
+
+
+@dataclass(slots=True)
+class Fairness:
+    """How the runs of a campaign were measured, taken together; numbers are None where no run tells.
+
+    `cpu_share` is the median of CPU time over wall time and cores; the other numbers are the worst of all runs.
+    """
+
+    runs: int = 0
+    pinned: int = 0
+    disturbed: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    hosts: list[str] = field(default_factory=list)
+    governors: list[str] = field(default_factory=list)
+    boost: list[str] = field(default_factory=list)
+    cpu_share: float | None = None
+    load: float | None = None
+    foreign_share: float | None = None
+    overshoot: float | None = None
+    jitter: float | None = None
+
+    def document(self) -> dict[str, object]:
+        """Return it as JSON takes it."""
+        names = [name for name in self.__slots__ if name != "reasons"]
+        return {name: getattr(self, name) for name in names} | {"reasons": dict(self.reasons)}
+
+    def lines(self) -> list[str]:
+        """Say it in a few lines."""
+        if not self.runs:
+            return []
+        where = f"{len(self.hosts)} hosts" if len(self.hosts) > 1 else "one host"
+        clock = f"governor {_listed(self.governors)}, boost {_listed(self.boost)}"
+        worst = [
+            f"load {self.load:g}" if self.load is not None else "",
+            f"others' share of the cores {self.foreign_share:.1%}" if self.foreign_share is not None else "",
+            f"overshoot {self.overshoot:.3f} s" if self.overshoot is not None else "",
+            f"stamps' jitter {1000 * self.jitter:.1f} ms" if self.jitter is not None else "",
+        ]
+        share = f", CPU time / wall time {self.cpu_share:.2f} (median)" if self.cpu_share is not None else ""
+        reasons = ", ".join(f"{name} {count}" for name, count in sorted(self.reasons.items()))
+        return [
+            f"{self.pinned} of {self.runs} runs pinned to their cores on {where}; {clock}{share}",
+            f"at worst: {', '.join(filter(None, worst))}",
+            f"{self.disturbed} runs were disturbed" + (f" ({reasons})" if reasons else ""),
+        ]
+
+
+def _listed(values: list[str]) -> str:
+    return " and ".join(values) if values else "not readable"
+
+
+def summarise_fairness(rows: Iterable[Mapping[str, object]]) -> Fairness:
+    """Summarise rows that have the columns of `fairness_columns`, such as those of a campaign's runs table."""
+    table = list(rows)
+    found = Fairness(runs=len(table))
+    found.pinned = sum(row.get("cpus") is not None for row in table)
+    for row in table:
+        reasons = [reason for reason in str(row.get("disturbed") or "").split(", ") if reason]
+        found.disturbed += bool(reasons)
+        found.reasons.update(reasons)
+    found.hosts, found.governors, found.boost = (
+        sorted({str(row[name]) for row in table if row.get(name) is not None}) for name in ("host", "governor", "boost")
+    )
+    shares = _numbers(table, "cpu_share")
+    found.cpu_share = statistics.median(shares) if shares else None
+    for name in ("load", "foreign_share", "overshoot", "jitter"):
+        setattr(found, name, max(_numbers(table, name), default=None))
+    return found
+
+
+def _numbers(table: list[Mapping[str, object]], name: str) -> list[float]:
+    return [float(value) for row in table if isinstance(value := row.get(name), int | float)]

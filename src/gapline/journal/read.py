@@ -1,0 +1,255 @@
+"""One journal: the valid prefix of an attempt, and what is wrong with the rest."""
+
+import contextlib
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from gapline.errors import TraceError
+from gapline.journal.fairness import disturbances
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
+from gapline.journal.records import WHOLE_CAUSES, Ending, Order
+from gapline.model.tables import Reason, RunStatus
+
+UNREADABLE = "candidate not readable"
+
+
+class JournalState(StrEnum):
+    """What became of an attempt, as its journal tells."""
+
+    WHOLE = "whole"  # it ended by itself or by a limit: a result
+    BROKEN = "broken"  # it was cut short: the prefix is evidence, the cell is to be run again
+    QUARANTINED = "quarantined"  # the file was changed after it was written: nothing in it counts
+
+
+class _Record(msgspec.Struct):
+    seq: int
+    t: float = 0.0
+    say: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    text: str | None = None
+    start: Order | None = None
+    end: Ending | None = None
+
+
+class Said(msgspec.Struct):
+    """The fields of a solver's line that have a meaning; values stay as they were written."""
+
+    objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    solution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    bound: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    primary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    secondary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One captured event: a candidate, or a bound alone (`is_candidate` false).
+
+    `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
+    """
+
+    sequence: int
+    time: float
+    is_candidate: bool
+    objective: float
+    bound: float
+    primary: float
+    secondary: float
+    solution: bytes | None
+    reason: str
+
+
+@dataclass(slots=True)
+class Journal:
+    """What a journal holds. `torn` counts the bytes after the last whole line."""
+
+    path: Path
+    order: Order | None = None
+    ending: Ending | None = None
+    events: list[Event] = field(default_factory=list)
+    solver: str | None = None
+    version: str | None = None
+    torn: int = 0
+    corruption: str | None = None
+
+    @property
+    def state(self) -> JournalState:
+        """Whole, broken or quarantined."""
+        if self.corruption is not None:
+            return JournalState.QUARANTINED
+        whole = self.ending is not None and self.ending.cause in WHOLE_CAUSES
+        return JournalState.WHOLE if whole and not self.torn else JournalState.BROKEN
+
+    @property
+    def status(self) -> RunStatus:
+        """How the run ended, in the words of the runs table."""
+        if self.state is not JournalState.WHOLE or self.ending is None:
+            return RunStatus.LOST
+        return run_status(self.ending)
+
+    @property
+    def disturbed(self) -> list[str]:
+        """What disturbed the run from outside."""
+        return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
+
+    def problems(self) -> list[str]:
+        """Say what is wrong with the journal, each in one line."""
+        found = []
+        if self.corruption is not None:
+            found.append(f"{self.corruption}; the run is quarantined")
+        if self.torn:
+            found.append(f"{self.path}: expected a whole last line, got {self.torn} bytes of one; the prefix counts")
+        if self.ending is not None and self.ending.cause not in WHOLE_CAUSES:
+            found.append(f"{self.path}: {self.ending.error or self.ending.cause}; the attempt is not whole")
+        if self.ending is None and self.corruption is None and not self.torn:
+            found.append(f"{self.path}: the attempt has no end; the runner or the machine stopped before it")
+        if self.ending is not None and self.ending.leftover:
+            found.append(f"{self.path}: expected no process left, got {self.ending.leftover}")
+        if self.ending is not None and "events over the cap" in self.ending.dropped:
+            count = self.ending.dropped["events over the cap"]
+            found.append(f"{self.path}: {count} events exceeded the cap of the journal and are not in it")
+        return found
+
+
+def run_status(ending: Ending) -> RunStatus:
+    """Return the status of a whole attempt: `time-limit` only where we had to stop the solver."""
+    if ending.cause == "horizon":
+        return RunStatus.TIME_LIMIT
+    if ending.cause == "memory":
+        return RunStatus.MEMORY_LIMIT
+    if ending.signal in ("SIGKILL", "SIGTERM"):
+        # Not by us: the out-of-memory killer, or somebody at the machine.
+        return RunStatus.KILLED
+    return RunStatus.FINISHED if ending.exit_code == 0 else RunStatus.CRASHED
+
+
+def read_journal(attempt: Path) -> Journal:
+    """Read the journal of an attempt directory: all lines up to the first that does not verify.
+
+    Bytes after the last newline are a torn tail, as a killed writer leaves it. A line with its newline that does not
+    verify was changed after it was written: the journal is quarantined.
+    """
+    path = attempt / EVENTS_FILE
+    journal = Journal(path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        data = b""
+    whole, newline, tail = data.rpartition(b"\n")
+    journal.torn = len(tail)
+    checksum = 0
+    for number, line in enumerate(whole.split(b"\n") if newline else []):
+        try:
+            body, checksum = unseal(line, checksum)
+            record = _decode_record(body)
+            _take(journal, record, number)
+        except (ValueError, msgspec.MsgspecError) as error:
+            journal.corruption = f"{path}:{number + 1}: {error}"
+            break
+    if journal.order is None:
+        # Nothing of the journal can be used, but the run must stay in every denominator: the order names it.
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            journal.order = msgspec.json.decode((attempt / ORDER_FILE).read_bytes(), type=Order)
+    return journal
+
+
+_decode_record = msgspec.json.Decoder(_Record).decode
+_decode_said = msgspec.json.Decoder(Said).decode
+
+
+def _take(journal: Journal, record: _Record, number: int) -> None:
+    if record.seq != number:
+        raise ValueError(f"expected line number {number}, got {record.seq}")
+    if (record.start is not None) != (number == 0):
+        raise ValueError("expected the start on the first line and nowhere else")
+    if journal.ending is not None:
+        raise ValueError("expected nothing after the end")
+    if record.start is not None:
+        _refuse_newer(journal.path, record.start.schema)
+        journal.order = record.start
+    elif record.end is not None:
+        journal.ending = record.end
+    elif record.text is not None and '"objective"' in record.text:
+        journal.events.append(_rejected(record.seq, record.t, record.text))
+    elif isinstance(record.say, msgspec.Raw):
+        _take_said(journal, record, _decode_said(record.say))
+
+
+def _refuse_newer(path: Path, schema: str) -> None:
+    name, _, version = schema.partition("/")
+    ours, _, newest = SCHEMA.partition("/")
+    if name != ours or not version.isdigit() or int(version) > int(newest):
+        raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
+
+
+def _take_said(journal: Journal, record: _Record, said: Said) -> None:
+    if isinstance(said.solver, msgspec.Raw) and journal.solver is None:
+        journal.solver = _text(said.solver)
+        journal.version = _text(said.version) if isinstance(said.version, msgspec.Raw) else None
+    is_candidate = isinstance(said.objective, msgspec.Raw)
+    if not is_candidate and not isinstance(said.bound, msgspec.Raw):
+        return
+    objective, reason = _number(said.objective)
+    bound, bound_reason = _number(said.bound)
+    if not is_candidate and bound_reason:
+        return
+    journal.events.append(
+        Event(
+            sequence=record.seq,
+            time=record.t,
+            is_candidate=is_candidate,
+            objective=objective,
+            bound=bound,
+            primary=_number(said.primary)[0],
+            secondary=_number(said.secondary)[0],
+            solution=_present(said.solution),
+            reason=reason if is_candidate else "",
+        )
+    )
+
+
+def _present(raw: msgspec.Raw | msgspec.UnsetType) -> bytes | None:
+    value = bytes(raw) if isinstance(raw, msgspec.Raw) else b"null"
+    return None if value == b"null" else value
+
+
+def _number(raw: msgspec.Raw | msgspec.UnsetType) -> tuple[float, str]:
+    """Return the number a JSON value is, or NaN and why it is none."""
+    text = _present(raw)
+    if text is None or text in (b'""', b""):
+        return float("nan"), Reason.OBJECTIVE_MISSING
+    if text[:1] not in b"-0123456789":
+        return float("nan"), Reason.OBJECTIVE_NOT_A_NUMBER
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        return float("nan"), Reason.OBJECTIVE_NOT_FINITE
+    return value, ""
+
+
+def _text(raw: msgspec.Raw) -> str:
+    value = msgspec.json.decode(raw)
+    return value if isinstance(value, str) else bytes(raw).decode("utf-8", "replace")
+
+
+_STATED = re.compile(r'"objective"\s*:\s*([^,}\s]*)')
+
+
+def _rejected(sequence: int, time: float, text: str) -> Event:
+    """Make a rejected candidate of a line that is not JSON, with the reason its objective shows."""
+    stated = _STATED.search(text)
+    value = stated.group(1).lower().lstrip("+-") if stated else None
+    if value in ("nan", "inf", "infinity"):
+        reason = Reason.OBJECTIVE_NOT_FINITE.value
+    elif value == "":
+        reason = Reason.OBJECTIVE_MISSING.value
+    elif value is None or re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
+        reason = UNREADABLE
+    else:
+        reason = Reason.OBJECTIVE_NOT_A_NUMBER.value
+    nan = float("nan")
+    return Event(sequence, time, True, nan, nan, nan, nan, None, reason)

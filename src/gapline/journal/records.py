@@ -1,0 +1,88 @@
+"""What a supervisor is told to do, and how an attempt ended: the two records at the ends of a journal."""
+
+import msgspec
+
+from gapline.journal.line import SCHEMA
+
+MEGABYTE = 1_000_000
+
+
+class Caps(msgspec.Struct, frozen=True):
+    """How much of a solver's output is kept; what exceeds a cap is counted, never stored and never waited for.
+
+    `line` bounds one line, `journal` the events of a run, `log` the other output (and, apart, the standard error);
+    `backlog` bounds what waits in memory for the disk.
+    """
+
+    line: int = 16 * MEGABYTE
+    journal: int = 4000 * MEGABYTE
+    log: int = MEGABYTE
+    backlog: int = 32 * MEGABYTE
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt at one cell.
+
+    `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
+    `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
+    the study; `machine` and `load` describe the host at the start; `position` is the place of the cell in the order of
+    the campaign, which `order_seed` made. Times are seconds.
+    """
+
+    arm: str
+    instance: str
+    seed: int
+    panel: str
+    horizon: float
+    attempt: int
+    argv: list[str]
+    instance_path: str = ""
+    condition: str = ""
+    environment: dict[str, str] = {}
+    directory: str = "."
+    grace: float = 1.0
+    kill_after: float = 1.0
+    memory: int | None = None
+    cpus: list[int] = []
+    caps: Caps = Caps()
+    carried: dict[str, str | int | float | bool | None] = {}
+    machine: dict[str, str] = {}
+    load: float | None = None
+    order_seed: int | None = None
+    position: int | None = None
+    schema: str = SCHEMA
+
+
+class Ending(msgspec.Struct, kw_only=True):
+    """How an attempt ended.
+
+    `cause` is "exit" (the solver ended by itself), "horizon" or "memory" (we stopped it), "start" (it could not be
+    started), "interrupted", "runner lost", or "infrastructure" (disk full and the like: not the solver's fault).
+    Only the first three make a whole attempt; after the others the cell is run again.
+    `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
+    `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
+    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
+    how late the supervisor, which stamps, was woken (99th percentile of its own alarms).
+    """
+
+    cause: str
+    started: str
+    elapsed: float
+    zero: int = 0
+    exit_code: int | None = None
+    signal: str | None = None
+    cpu_time: float = 0.0
+    peak_memory: int = 0
+    load: float | None = None
+    foreign_share: float | None = None
+    jitter: float | None = None
+    events: int = 0
+    log_lines: int = 0
+    dropped: dict[str, int] = {}
+    stragglers: int = 0
+    leftover: int = 0
+    stalled: float = 0.0
+    error: str | None = None
+
+
+WHOLE_CAUSES = ("exit", "horizon", "memory")

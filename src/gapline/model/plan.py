@@ -1,0 +1,100 @@
+"""The cells of a study: arm × instance × seed, each with a directory name that is safe whatever the names are."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from gapline.model.contract import Arm, Contract, Instance
+from gapline.model.layout import JOURNALS
+from gapline.model.tables import RunKey
+
+_UNSAFE = re.compile(r"[^a-z0-9.-]+")
+_PART = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run to be made; `position` is its place in the order of the campaign."""
+
+    arm: Arm
+    instance: Instance
+    seed: int
+    horizon: float
+    position: int = 0
+
+    @property
+    def key(self) -> RunKey:
+        """The identity of the run."""
+        return RunKey(self.arm.name, self.instance.name, self.seed)
+
+    def directory(self, study: Path) -> Path:
+        """The directory of the cell's attempts."""
+        return study / JOURNALS / slug(self.key)
+
+
+def slug(key: RunKey) -> str:
+    """Return a directory name: readable parts, and a hash of the true names that keeps apart what looks alike.
+
+    >>> slug(RunKey("HGS", "X-n101-k25", 3))
+    'hgs_x-n101-k25_3_e40f34790c'
+    >>> slug(RunKey("../../etc", "a/b", 1)).startswith("etc_a-b_1_")
+    True
+    """
+    parts = [_readable(str(part)) for part in key]
+    digest = hashlib.sha256(msgspec.json.encode(list(key))).hexdigest()[:10]
+    return "_".join([*parts, digest])
+
+
+def plan_cells(contract: Contract) -> list[Cell]:
+    """Return the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
+    return [
+        Cell(arm, instance, seed, instance.horizon or contract.time.horizon)
+        for seed in contract.seeds
+        for instance in contract.instances
+        for arm in contract.arms
+    ]
+
+
+def default_order_seed(contract: Contract) -> int:
+    """Return the seed of the order of a study's cells when nobody states one: it follows from the study's name."""
+    return int.from_bytes(hashlib.sha256(contract.study.name.encode()).digest()[:4])
+
+
+def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
+    """Put the cells into a random order inside each seed of the solvers, and number them.
+
+    A machine drifts: it warms up, others come and go. In a fixed order that would favour an arm. The seeds stay one
+    after the other, so that a campaign that is cut short is still balanced. The order is the same on any machine and
+    in any version of Python: cells are sorted by a hash of their names and the seed of the order.
+    """
+    blocks = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
+
+    def place(cell: Cell) -> tuple[int, bytes]:
+        return blocks[cell.seed], hashlib.sha256(msgspec.json.encode([order_seed, *cell.key])).digest()
+
+    return [replace(cell, position=position) for position, cell in enumerate(sorted(cells, key=place), start=1)]
+
+
+def file_slug(name: str) -> str:
+    """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
+
+    >>> file_slug("0.11.0"), file_slug("python:mine:check")
+    ('0.11.0', 'python-mine-check-300af54b')
+    """
+    readable = _readable(name)
+    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _readable(name: str) -> str:
+    return _UNSAFE.sub("-", name.lower()).strip("-.")[:_PART] or "x"
+
+
+def resolve_program(arm: Arm, study: Path) -> Arm:
+    """Return the arm with a program such as `./mine` found in the study directory, where its runs start."""
+    if not arm.command or "/" not in arm.command[0] or arm.command[0].startswith("/"):
+        return arm
+    return arm.model_copy(update={"command": [str(study / arm.command[0]), *arm.command[1:]]})

@@ -1,0 +1,126 @@
+"""Under which choices a number was made: what every result carries and prints."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gapline.errors import listing
+from gapline.model.text import counted
+
+# A relative difference up to this is no difference: checkers and solvers disagree in the last bits.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLabel:
+    """What every output says of its reference: policy, name and digest."""
+
+    policy: str
+    name: str
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.policy}, {self.digest[:19]}…)"
+
+    def document(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return {"policy": self.policy, "name": self.name, "digest": self.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of what was meant to happen a number rests on.
+
+    `runs` are scored; of them `empty` have no valid candidate, `failed` crashed, were killed or hit the memory limit,
+    and of `unknown` nobody says how they ended. `planned` is None where no contract says what was meant to happen.
+    `interrupted` and `missing` are planned cells without a whole attempt, begun and never begun; `filled` of them stand
+    among the runs as empty streams because that was asked for. `removed` runs belong to arms or cells that the contract
+    does not have, and are left out.
+    """
+
+    runs: int
+    empty: int = 0
+    failed: int = 0
+    unknown: int = 0
+    planned: int | None = None
+    interrupted: int = 0
+    missing: int = 0
+    filled: int = 0
+    removed: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned cell has a whole attempt, as far as anybody knows."""
+        return not (self.interrupted or self.missing)
+
+    @property
+    def short(self) -> bool:
+        """Whether planned cells are neither run nor counted as empty: then no order may be headlined."""
+        return self.interrupted + self.missing > self.filled
+
+    def __str__(self) -> str:
+        whole = self.runs - self.filled
+        if self.planned is None:
+            words = counted(whole, "run")
+        else:
+            words = f"{whole:,} of {self.planned:,} planned runs"
+        more = [f"{number:,} {name}" for name, number in (("interrupted", self.interrupted), ("missing", self.missing))]
+        words += "".join(f", {text}" for text in more if not text.startswith("0 "))
+        if self.filled:
+            words += f", {self.filled:,} of them counted as empty"
+        return words + (f"; {self.removed:,} runs outside the contract left out" if self.removed else "")
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"complete": self.complete}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The choices behind a number; two readings that differ are never averaged.
+
+    `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared. `announced`
+    are the horizons that the solvers were told, `horizons` those that are scored.
+    """
+
+    reference: ReferenceLabel
+    kernels: tuple[str, ...]
+    weight: str
+    horizons: tuple[float, ...]
+    validation: str
+    transform: str
+    goals: tuple[float, ...] = ()
+    announced: tuple[float, ...] = ()
+    tolerance: float = TOLERANCE
+    weighting: str | None = None
+    tier_two: tuple[str, ...] = ()
+    coverage: Coverage = field(default_factory=lambda: Coverage(0))
+    time_unit: str = "s"
+
+    def line(self) -> str:
+        """Return the choices in one line, as captions print them; kernels stand in the head of their columns."""
+        parts = [f"against {self.reference}", f"weight {self.weight}"]
+        if self.weighting is not None:
+            parts.append(f"{self.weighting}-equal")
+        horizons = listing((f"{h:g}" for h in self.horizons), most=4)
+        parts += [f"horizon {horizons} {self.time_unit}", f"validated by {self.validation}"]
+        if self.transform != "none":
+            parts.append(f"transform {self.transform}")
+        parts.append(str(self.coverage))
+        if self.tier_two:
+            parts.append(f"descriptive, not compared: {listing(self.tier_two)}")
+        return "; ".join(parts)
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON, under the same names in every command."""
+        return {
+            "reference": self.reference.document(),
+            "kernels": list(self.kernels),
+            "weight": self.weight,
+            "weighting": self.weighting,
+            "horizons": {"announced": list(self.announced), "scored": list(self.horizons)},
+            "validation": self.validation,
+            "transform": self.transform,
+            "tolerance": self.tolerance,
+            "tier_two": list(self.tier_two),
+            "coverage": self.coverage.document(),
+        }

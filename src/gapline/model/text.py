@@ -1,0 +1,19 @@
+"""Text that is safe to print, whoever wrote it: names come from files of others."""
+
+
+def printable(text: object) -> str:
+    """Replace what a terminal would obey instead of showing: control, bidi and other unprintable characters.
+
+    >>> printable("a" + chr(27) + "[31mb")
+    'a\\\\u001b[31mb'
+    """
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
+
+
+def counted(number: int, noun: str) -> str:
+    """Count in words.
+
+    >>> counted(1, "run"), counted(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

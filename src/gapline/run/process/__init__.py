@@ -1,0 +1,1 @@
+"""One run as a process: started, stamped, bounded, stopped, cleared."""

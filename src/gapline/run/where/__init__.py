@@ -1,0 +1,1 @@
+"""Where runs are made: cores of this machine, workers, batch systems."""

@@ -1,0 +1,91 @@
+"""Cells on a Dask cluster: one per unit of the workers' resource `solver`."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError
+from gapline.run.where.worker import WorkerLostError
+
+RESOURCE = "solver"
+ANSWER_WITHIN = 10.0
+
+
+class DaskExecutor(Executor):
+    """A `concurrent.futures.Executor` over a Dask client.
+
+    A future that was submitted is running: Dask cannot call back a task that a worker has begun, and to forget it would
+    leave a solver that nobody waits for.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a call to a worker that has a free slot."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        task = self._client.submit(fn, *args, pure=False, resources={RESOURCE: 1}, **kwargs)
+        task.add_done_callback(lambda done: _hand_on(done, future))
+        return future
+
+    def slots(self) -> int:
+        """Return how many cells the cluster takes at a time, as it stands now."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return int(sum(worker["resources"].get(RESOURCE, 0) for worker in workers))
+
+    def ask_workers(self, fn: Callable[..., list[str]], *args: Any) -> list[str]:
+        """Call a function on each worker with a slot; return what they answer, with their addresses."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        chosen = [address for address, worker in workers.items() if worker["resources"].get(RESOURCE, 0)]
+        answers = self._client.run(fn, *args, workers=chosen)
+        return [f"{address}: {line}" for address, lines in sorted(answers.items()) for line in lines]
+
+
+def _hand_on(task: Any, future: Future[Any]) -> None:
+    """Give the outcome of a task to the future that stands for it."""
+    from distributed import KilledWorker
+
+    if task.status == "finished":
+        future.set_result(task.result())
+        return
+    if task.status == "error":
+        error = task.exception()
+        future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
+        return
+    future.set_exception(
+        EnvironmentLacksError(
+            f"Dask: expected an answer, got a task that is {task.status}", hint="the scheduler may be gone"
+        )
+    )
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[DaskExecutor]:
+    """Connect to a scheduler; refuse a cluster without slots for solvers."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise EnvironmentLacksError(
+            "--on dask: expected dask.distributed, got no such package", hint="pip install 'gapline[dask]'"
+        ) from None
+    try:
+        connect: Any = Client  # it has no types
+        client: Any = connect(address, timeout=ANSWER_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EnvironmentLacksError(
+            f"--on dask:{address}: expected a Dask scheduler, got {error}", hint="start one with: dask scheduler"
+        ) from error
+    try:
+        executor = DaskExecutor(client)
+        if executor.slots() < 1:
+            raise EnvironmentLacksError(
+                f"--on dask:{address}: expected workers with the resource {RESOURCE}, got none",
+                hint=f"dask worker {address} --nthreads 1 --resources {RESOURCE}=1",
+            )
+        yield executor
+    finally:
+        with contextlib.suppress(OSError, TimeoutError):
+            client.close()

@@ -1,0 +1,98 @@
+"""Where cells run: any `concurrent.futures.Executor`, by default threads of this process with one slot each."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+from gapline.model.plan import Cell
+from gapline.model.tables import RunKey, RunStatus
+from gapline.run.cell import CellResult, RunSettings, run_cell
+from gapline.run.process.control import Control
+from gapline.run.where.pin import Slot
+from gapline.run.where.worker import WorkerLostError
+
+# How often a runner looks whether it was asked to stop.
+LOOK_EVERY = 0.2
+# A cell that takes its worker down each time must not take all of them.
+MOST_LOST = 3
+
+
+class SlotRunner:
+    """Runs a cell in a free slot of this machine."""
+
+    def __init__(self, settings: RunSettings, slots: Sequence[Slot], control: Control) -> None:
+        self._settings = settings
+        self._control = control
+        self._free: SimpleQueue[Slot] = SimpleQueue()
+        for slot in slots:
+            self._free.put(slot)
+
+    def __call__(self, cell: Cell) -> CellResult:
+        """Wait for a slot, run the cell in it."""
+        with self._lease() as slot:
+            return run_cell(cell, self._settings, slot, self._control)
+
+    @contextmanager
+    def _lease(self) -> Iterator[Slot]:
+        slot = self._free.get()
+        try:
+            yield slot
+        finally:
+            self._free.put(slot)
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    executor: Executor,
+    run_one: Callable[[Cell], CellResult],
+    *,
+    stopping: Callable[[], bool],
+    width: Callable[[], int] | None = None,
+) -> Iterator[tuple[Cell, CellResult]]:
+    """Yield cells as they come back; once `stopping` says so, those not begun are given up.
+
+    A cell whose worker is lost is given to another one, a few times. Any other exception of a cell stops the launching,
+    lets the running ones finish, and is raised then.
+
+    Parameters
+    ----------
+    cells, executor, run_one
+        What runs, where, and the function that runs it there.
+    stopping
+        Says that no more cells are to be begun.
+    width
+        How many cells may be out at a time; asked again and again, as a cluster grows and shrinks. All when left out.
+    """
+    waiting = deque(cells)
+    pending: dict[Future[CellResult], Cell] = {}
+    lost: Counter[RunKey] = Counter()
+    failure: BaseException | None = None
+    while pending or (waiting and failure is None and not stopping()):
+        room = len(cells) if width is None else max(1, width())
+        while waiting and len(pending) < room and failure is None and not stopping():
+            cell = waiting.popleft()
+            pending[executor.submit(run_one, cell)] = cell
+        finished, _ = wait(pending, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
+        for future in finished:
+            cell = pending.pop(future)
+            if future.cancelled():
+                continue
+            error = future.exception()
+            if error is None:
+                yield cell, future.result()
+            elif not isinstance(error, WorkerLostError):
+                failure = failure or error
+            elif lost[cell.key] < MOST_LOST:
+                lost[cell.key] += 1
+                waiting.append(cell)
+            else:
+                problem = f"{cell.key}: {lost[cell.key] + 1} workers were lost with it, the last one: {error}"
+                yield cell, CellResult(cell.key, "broken", RunStatus.LOST, problems=(problem,))
+        if failure is not None or stopping():
+            for future in list(pending):
+                if future.cancel():
+                    del pending[future]
+    if failure is not None:
+        raise failure

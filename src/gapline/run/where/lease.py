@@ -1,0 +1,69 @@
+"""Cores that belong to one run at a time, on a machine where several workers know nothing of each other."""
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gapline.run.where.pin import Slot, cores, make_slots
+
+LOOK_EVERY = 0.02
+
+
+@contextmanager
+def lease_cores(
+    width: int, *, stopping: Callable[[], bool], folder: Path | None = None
+) -> Iterator[tuple[Slot, tuple[int, ...]] | None]:
+    """Wait for free cores of this machine; yields them with the open files that hold them, or None when stopped.
+
+    Each core has a file in a directory of the machine, and a lock on it is the lease: a supervisor that inherits the
+    open file keeps the core after its worker was killed, and no crash can leave a lease behind. A batch system that
+    gives a job its own cores is obeyed: only the cores that this process may use are looked at.
+    """
+    available = cores()
+    make_slots(available, width=width)
+    place = folder or Path(tempfile.gettempdir()) / f"gapline-cores-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    while True:
+        taken = _take(place, available, width)
+        if taken or stopping():
+            break
+        time.sleep(LOOK_EVERY)
+    try:
+        yield (tuple(taken), tuple(taken.values())) if taken else None
+    finally:
+        for file in taken.values():
+            os.close(file)
+
+
+def _take(place: Path, available: list[int], width: int) -> dict[int, int]:
+    """Lock `width` cores at once, or none: two that held one core each would wait for each other for ever."""
+    taken: dict[int, int] = {}
+    with _locked(place / "all", wait=True):
+        for core in available:
+            file = os.open(place / f"core-{core}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                taken[core] = file
+            except BlockingIOError:
+                os.close(file)
+            if len(taken) == width:
+                return taken
+        for file in taken.values():
+            os.close(file)
+    return {}
+
+
+@contextmanager
+def _locked(path: Path, *, wait: bool) -> Iterator[None]:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(file)

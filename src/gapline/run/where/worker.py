@@ -1,0 +1,58 @@
+"""One cell on a worker, which may be another machine: all it needs is the study directory, shared by name."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gapline.model.contract import Arm
+from gapline.model.layout import CONTRACT_FILE, JOURNALS
+from gapline.model.plan import Cell
+from gapline.model.store import file_digest
+from gapline.run.cell import CellResult, RunSettings, run_cell
+from gapline.run.process.control import Control
+from gapline.run.where.heartbeat import heartbeat_file, watching
+from gapline.run.where.lease import lease_cores
+from gapline.solvers import check_setup
+
+
+class WorkerLostError(Exception):
+    """The worker that had a cell is gone; the cell may be given to another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRunner:
+    """Runs a cell on whatever machine it is called, on cores that no other run of ours has there.
+
+    The journal is written in the study directory by the supervisor, beside the solver; only the result goes back.
+    """
+
+    settings: RunSettings
+    runner: str
+    pin: bool = True
+
+    def __call__(self, cell: Cell) -> CellResult:
+        """Wait for cores, run the cell on them."""
+        control = Control()
+        study = self.settings.study
+        if not (study / JOURNALS).is_dir():
+            problem = f"{cell.key}: expected the study directory {study} on the worker, got none"
+            return CellResult(cell.key, "infrastructure", problems=(problem,))
+        with (
+            watching(study, self.runner, control),
+            lease_cores(self.settings.threads, stopping=lambda: control.stopping) as lease,
+        ):
+            if lease is None:
+                return CellResult(cell.key, "left")
+            slot, held = lease
+            return run_cell(cell, self.settings, slot if self.pin else (), control, runner=self.runner, held=held)
+
+
+def worker_problems(study: Path, runner: str, digest: str, version: str, arms: list[Arm]) -> list[str]:
+    """Say what a worker lacks: the shared directory, the same gapline, the solvers. Called on the worker."""
+    from gapline import __version__
+
+    found = []
+    if not heartbeat_file(study, runner).is_file() or file_digest(study / CONTRACT_FILE) != digest:
+        found.append(f"expected the study directory {study}, shared with the runner, got none or another one")
+    if __version__ != version:
+        found.append(f"expected gapline {version}, got {__version__}")
+    return found + [problem for arm in arms if (problem := check_setup(arm, study)) is not None]

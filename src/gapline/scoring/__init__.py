@@ -1,0 +1,1 @@
+"""Envelopes and references turned into scores, companions and curves."""

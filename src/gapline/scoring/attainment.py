@@ -1,0 +1,94 @@
+"""Goal attainment: which share of the runs has reached a raw gap goal by each time (the paper's equation 7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import HorizonError, listing
+from gapline.model.result_table import ResultTable
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve import group_rows
+from gapline.scoring.endpoints import hitting_times
+from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.weighting import run_weights
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AttainmentCurves(ResultTable):
+    """Step curves: one row per breakpoint, goal and group; `value` is the share of runs that have attained the goal."""
+
+    by: tuple[str, ...]
+    goals: tuple[float, ...]
+    weighting: str
+    relative: bool
+    reference: ReferenceLabel
+
+    def caption(self) -> str:
+        """Return the choices behind the curve, in one line."""
+        goals = ", ".join(f"{goal:g}" for goal in self.goals)
+        return f"attainment of the raw gap goal {goals}, {self.weighting}-equal, against {self.reference}"
+
+
+def attainment_curve(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goals: Sequence[float] = (0.01,),
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    relative: bool = False,
+    policy: str | None = None,
+) -> AttainmentCurves:
+    """Return, for each group and goal, the share of runs that have attained (z - z*) <= goal·z* by each time.
+
+    A run that never attains the goal contributes zero at every time and stays in the denominator.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
+    ...         for s, t in ((1, [(2, 10.05)]), (2, []))]
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    >>> gl.attainment_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"), goals=[0.01]).frame.rows()
+    [('a', 0.01, 0.0, 0.0), ('a', 0.01, 2.0, 0.5)]
+    """
+    groups = [by] if isinstance(by, str) else list(by)
+    references = reference_column(snapshot, envelopes)
+    hits = hitting_times(envelopes, references, np.array(goals, np.float64))
+    horizons = envelopes.runs["horizon"].to_numpy()
+    if relative:
+        hits = hits / horizons[:, None]
+    elif len(np.unique(horizons)) > 1:
+        shown = listing(f"{h:g}" for h in np.unique(horizons))
+        raise HorizonError(
+            f"curve: expected one horizon, got {shown}", hint="ask for relative time t/Γ (relative=True, --relative)"
+        )
+    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    frames = []
+    for key, rows in group_rows(envelopes.runs, groups):
+        named = dict(zip(groups, key, strict=True))
+        for column, goal in enumerate(goals):
+            # Sorted by time and weight: the curve does not depend on the order of the runs.
+            order = np.lexsort((weights[rows], hits[rows, column]))
+            times, shares = hits[rows, column][order], np.cumsum(weights[rows][order])
+            reached = np.isfinite(times)
+            times, shares = times[reached], np.minimum(shares[reached], 1.0)
+            last_of_time = np.append(times[1:] != times[:-1], True) if len(times) else reached[:0]
+            times, shares = times[last_of_time], shares[last_of_time]
+            if not len(times) or times[0] > 0:
+                times, shares = np.append(0.0, times), np.append(0.0, shares)
+            frames.append(
+                pl.DataFrame({"time": times, "value": shares})
+                .with_columns(pl.lit(goal).alias("goal"), *(pl.lit(cell).alias(name) for name, cell in named.items()))
+                .select(*groups, "goal", "time", "value")
+            )
+    return AttainmentCurves(
+        frame=pl.concat(frames),
+        by=tuple(groups),
+        goals=tuple(goals),
+        weighting=str(weighting),
+        relative=relative,
+        reference=label_reference(snapshot, envelopes, policy=policy),
+    )

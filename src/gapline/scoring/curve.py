@@ -1,0 +1,281 @@
+"""Mean convergence curves: exact step functions on the union of all breakpoints, mergeable without loss.
+
+Every accepted step of a run adds `weight × Δgap` at its time. Concatenate, sort by time, cumulate: that is the mean
+curve, whatever partitions the steps came from. Its area over the horizon is the mean of the scores (the paper's area
+identity), and that is checked whenever a curve is made.
+"""
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import GaplineError, HorizonError, UsageError, listing
+from gapline.model.result_table import ResultTable
+from gapline.model.threads import thread_count
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.integral import integrate_envelopes, step_gaps
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.time_weights import parse_weight
+from gapline.scoring.weighting import run_weights
+
+Floats = NDArray[np.float64]
+AREA_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveSum:
+    """A weighted sum of step functions: its value `before` any step, and what is added at each time.
+
+    `weights` are those of the runs, `horizon` is the common end. Two sums over disjoint runs merge by concatenation;
+    the curve that comes out does not depend, to the last bit, on how the runs were split.
+    """
+
+    before: float
+    weights: Floats
+    time: Floats
+    delta: Floats
+    horizon: float
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights, correctly rounded: a plain sum would depend on the order of the runs."""
+        return math.fsum(self.weights)
+
+    def curve(self) -> tuple[Floats, Floats]:
+        """Return breakpoints (0 first) and the mean from each breakpoint on."""
+        order = _argsort(self.time)
+        time, value = np.empty(len(order) + 1), np.empty(len(order) + 1)
+        total = self.total_weight
+        size = _cumulate(self.time[order], self.delta[order], self.before * total, time, value)
+        return time[:size].copy(), value[:size] / total
+
+
+def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
+    """Add sums over disjoint runs with one horizon and one kernel."""
+    horizons, befores = {part.horizon for part in sums}, {part.before for part in sums}
+    if len(horizons) != 1:
+        raise HorizonError(f"curve: expected one horizon, got {listing(f'{h:g}' for h in sorted(horizons))}")
+    if len(befores) != 1:
+        shown = listing(f"{b:g}" for b in sorted(befores))
+        raise UsageError(f"curve: expected one kernel, got several values before the first incumbent: {shown}")
+    return CurveSum(
+        before=befores.pop(),
+        weights=np.concatenate([part.weights for part in sums]),
+        time=np.concatenate([part.time for part in sums]),
+        delta=np.concatenate([part.delta for part in sums]),
+        horizon=horizons.pop(),
+    )
+
+
+def curve_sum(
+    envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
+) -> CurveSum:
+    """Add up the gap curves of runs with the given weights; on relative time every horizon is 1."""
+    runs = envelopes.runs
+    horizons = runs["horizon"].to_numpy()
+    if not relative and len(np.unique(horizons)) > 1:
+        raise HorizonError(
+            f"curve: expected one horizon, got {listing(f'{h:g}' for h in np.unique(horizons))}",
+            hint="ask for relative time t/Γ (relative=True, --relative)",
+        )
+    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
+    before = kernel.before
+    if before is None:
+        starts = envelopes.time[np.where(count > 0, first, 0)] if len(envelopes.time) else np.ones(len(first))
+        if not np.all((count > 0) & (starts == 0)):
+            raise UsageError(
+                f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
+                hint="use a kernel with a value before the first incumbent, such as squeezed",
+            )
+        before = 0.0
+    size = int(count.sum())
+    times, objectives = envelopes.time, envelopes.objective
+    if size < len(times):
+        # Some of the runs: work on their steps alone, so that many small sums over one campaign stay cheap.
+        starts = np.concatenate(([0], np.cumsum(count)))[:-1].astype(np.int64)
+        own = np.repeat(first - starts, count) + np.arange(size)
+        times, objectives, first = times[own], objectives[own], starts
+        # Read-only like the columns they come from, so that one compiled version serves both.
+        times.flags.writeable = False
+    gaps = step_gaps(objectives, first, count, references, kernel)
+    time, delta = np.empty(size), np.empty(size)
+    scale = horizons if relative else np.ones(len(first))
+    _fill_events(first, count, times, gaps, float(before), weights, scale, time, delta)
+    return CurveSum(
+        before=float(before),
+        weights=weights,
+        time=time,
+        delta=delta,
+        horizon=1.0 if relative else float(horizons[0]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MeanCurves(ResultTable):
+    """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group."""
+
+    by: tuple[str, ...]
+    kernel: str
+    weighting: str
+    relative: bool
+    reference: ReferenceLabel
+    horizons: dict[tuple[str, ...], float]
+
+    def caption(self) -> str:
+        """Return the choices behind the curve, in one line."""
+        clock = "relative time t/Γ" if self.relative else "time in seconds"
+        return f"mean {self.kernel} gap, {self.weighting}-equal, against {self.reference}; {clock}"
+
+    def groups(self) -> list[tuple[tuple[str, ...], Floats, Floats]]:
+        """Return (group, times, values) for each curve."""
+        if not self.by:
+            return [((), self.frame["time"].to_numpy(), self.frame["value"].to_numpy())]
+        parts = self.frame.partition_by(self.by, as_dict=True, maintain_order=True)
+        return [
+            (tuple(map(str, key)), part["time"].to_numpy(), part["value"].to_numpy()) for key, part in parts.items()
+        ]
+
+
+def mean_curve(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    kernel: str | Kernel = "squeezed",
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    relative: bool = False,
+    policy: str | None = None,
+) -> MeanCurves:
+    """Return the mean convergence curve of each group, as an exact step function.
+
+    Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (1, 2)]
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    >>> curve = gl.mean_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))
+    >>> curve.frame.rows()
+    [('a', 0.0, 1.0), ('a', 1.0, 0.75), ('a', 2.0, 0.5)]
+    """
+    chosen = parse_kernel(kernel)
+    groups = [by] if isinstance(by, str) else list(by)
+    references = reference_column(snapshot, envelopes)
+    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    frames, horizons = [], {}
+    for key, rows in group_rows(envelopes.runs, groups):
+        part, part_references, part_weights = envelopes.select(rows.tolist()), references[rows], weights[rows]
+        total = curve_sum(part, part_references, part_weights, kernel=chosen, relative=relative)
+        time, value = total.curve()
+        _check_area(part, part_references, part_weights, chosen, time, value, total.horizon)
+        horizons[tuple(map(str, key))] = total.horizon
+        named = {name: pl.Series([cell]).new_from_index(0, len(time)) for name, cell in zip(groups, key, strict=True)}
+        frames.append(pl.DataFrame({**named, "time": time, "value": value}))
+    return MeanCurves(
+        frame=pl.concat(frames) if frames else pl.DataFrame(schema={"time": pl.Float64, "value": pl.Float64}),
+        by=tuple(groups),
+        kernel=chosen.name,
+        weighting=str(weighting),
+        relative=relative,
+        reference=label_reference(snapshot, envelopes, policy=policy),
+        horizons=horizons,
+    )
+
+
+def group_rows(runs: pl.DataFrame, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:
+    """Return the rows of each group, groups in order of their key."""
+    if not by:
+        return [((), np.arange(runs.height))]
+    grouped = runs.select(by).with_row_index("_row").group_by(by).agg(pl.col("_row")).sort(by)
+    return [(row[:-1], np.asarray(row[-1], np.int64)) for row in grouped.iter_rows()]
+
+
+def step_area(time: Floats, value: Floats, horizon: float) -> float:
+    """Return the area under a step curve from 0 to the horizon."""
+    widths = np.diff(np.append(time, horizon))
+    return float(np.dot(widths, value))
+
+
+def evaluate_steps(time: Floats, value: Floats, at: Floats) -> Floats:
+    """Return the value of a right-continuous step curve (first breakpoint 0) at the given times."""
+    return value[np.searchsorted(time, at, side="right") - 1]
+
+
+def _check_area(
+    envelopes: Envelopes,
+    references: Floats,
+    weights: Floats,
+    kernel: Kernel,
+    time: Floats,
+    value: Floats,
+    horizon: float,
+) -> None:
+    """Assert the area identity: the mean of the scores is the area of the mean curve over the horizon."""
+    scores = integrate_envelopes(envelopes, references, kernels=[kernel], weight=parse_weight("uniform"))[:, 0]
+    mean = float(np.dot(scores, weights) / weights.sum())
+    area = step_area(time, value, horizon) / horizon
+    scale = max(1.0, abs(mean))
+    if kernel.code is not KernelCode.CUSTOM and not abs(mean - area) <= AREA_TOLERANCE * scale:
+        raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
+
+
+def _argsort(time: Floats) -> NDArray[np.int64]:
+    """Sort in as many threads as there are cores, by parts of the range; ties are settled by the caller."""
+    threads = thread_count()
+    if threads == 1 or len(time) < 100_000:
+        return np.argsort(time)
+    pivots = np.quantile(time[:: max(1, len(time) // 10_000)], np.linspace(0, 1, threads + 1)[1:-1])
+    part = np.searchsorted(pivots, time, side="right")
+
+    def sort_part(number: int) -> NDArray[np.int64]:
+        rows = np.flatnonzero(part == number)
+        return rows[np.argsort(time[rows])]
+
+    with ThreadPoolExecutor(threads) as pool:
+        return np.concatenate(list(pool.map(sort_part, range(threads))))
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
+    out = 0
+    for run in range(len(first)):
+        previous = before
+        for k in range(first[run], first[run] + count[run]):
+            out_time[out] = time[k] / scale[run]
+            out_delta[out] = weights[run] * (gaps[k] - previous)
+            previous = gaps[k]
+            out += 1
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Cumulate with compensation; equal times become one breakpoint, summed by size so that order is no input."""
+    total, lost = start, 0.0
+    out_time[0], out_value[0] = 0.0, start
+    size = 1
+    k = 0
+    while k < len(time):
+        stop = k + 1
+        while stop < len(time) and time[stop] == time[k]:
+            stop += 1
+        if stop - k > 1:
+            delta[k:stop] = np.sort(delta[k:stop])
+        for j in range(k, stop):
+            new = total + delta[j]
+            back = new - total
+            lost += (total - (new - back)) + (delta[j] - back)
+            total = new
+        if time[k] > 0.0:
+            out_time[size] = time[k]
+            size += 1
+        out_value[size - 1] = total + lost
+        k = stop
+    return size

@@ -1,0 +1,47 @@
+"""Where a run ended and when it reached a goal: raw and squeezed final gap, hitting times."""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.model.threads import in_slices
+from gapline.scoring.kernels import raw_gap, squeezed_gap
+
+Floats = NDArray[np.float64]
+
+
+def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:
+    """Return the raw final gap (NaN for an empty run) and the final squeezed gap (1 for an empty run)."""
+    best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
+    raw = raw_gap(best, references)
+    return np.where(np.isinf(best), np.nan, raw), squeezed_gap(best, references)
+
+
+def hitting_times(envelopes: Envelopes, references: Floats, goals: Floats) -> Floats:
+    """Return, runs × goals, the first time at which (z - z*) <= goal·z*; infinite where the goal was never attained."""
+    runs = envelopes.runs
+    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
+    out = np.empty((len(first), len(goals)))
+
+    def work(low: int, high: int) -> None:
+        _hit_slices(low, high, envelopes.time, envelopes.objective, first, count, references, goals, out)
+
+    in_slices(count + 1, work)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _hit_slices(low, high, time, objective, first, count, references, goals, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    for run in range(low, high):
+        begin, stop, reference = first[run], first[run] + count[run], references[run]
+        for g in range(len(goals)):
+            # Objectives fall along the steps, so the first step that attains the goal is found by bisection.
+            low_step, high_step = begin, stop
+            while low_step < high_step:
+                middle = (low_step + high_step) // 2
+                if objective[middle] - reference <= goals[g] * reference:
+                    high_step = middle
+                else:
+                    low_step = middle + 1
+            out[run, g] = time[low_step] if low_step < stop else np.inf

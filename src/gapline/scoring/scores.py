@@ -1,0 +1,204 @@
+"""`score`: every run under every kernel, against one reference, with its companions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.model.result_table import ResultTable
+from gapline.model.transform import shortest
+from gapline.reference.alarm import TOLERANCE
+from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.endpoints import final_gaps, hitting_times
+from gapline.scoring.integral import integrate_envelopes
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.resolution import resolution_bound
+from gapline.scoring.time_weights import TimeWeight, parse_weight
+
+DEFAULT_GOALS = (0.01,)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scores(ResultTable):
+    """One row per run: key, panel, horizon, one column per kernel, companions and counts, and the choices behind them.
+
+    Columns beside the kernels: `reference` (the value scored against), `final_gap` (raw; null for an empty run),
+    `final_squeezed` (1 for an empty run), `first_time` (null for an empty run), `hit:GOAL` (infinite where never
+    attained), `beaten`, and the counts of `Envelopes.runs`. A `raw` score is null unless the run is feasible at time 0.
+    """
+
+    kernels: tuple[str, ...]
+    weight: str
+    reference: ReferenceLabel
+    validation: str
+    transform: str
+    goals: tuple[float, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return (
+            f"{len(self):,} runs against {self.reference}; weight {self.weight}; "
+            f"validated by {self.validation}; transform {self.transform}"
+        )
+
+
+def goal_name(goal: float) -> str:
+    """Return the column that holds the hitting times of a goal.
+
+    >>> goal_name(0.01)
+    'hit:0.01'
+    """
+    return f"hit:{shortest(goal)}"
+
+
+def score(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    kernels: Sequence[str | Kernel] = ("squeezed",),
+    weight: str | TimeWeight = "uniform",
+    goals: Sequence[float] = DEFAULT_GOALS,
+    policy: str | None = None,
+) -> Scores:
+    """Score every run.
+
+    Parameters
+    ----------
+    envelopes
+        What was accepted of each run.
+    snapshot
+        A positive reference for every instance; all that lack one are listed before anything is scored.
+    kernels
+        `squeezed`, `maxform`, `berthold`, `dimacs:THETA`, `raw`, or registered ones; see `gapline.scoring.kernels`.
+    weight
+        `uniform`, `early-log:TMIN`, `end-log:TCUT`, `steps:…`; see `gapline.scoring.time_weights`.
+    goals
+        Raw gaps whose hitting times are wanted.
+    policy
+        How the reference came about; derived from the snapshot's dates where not given.
+
+    The third run of the paper's worked example, which ends below its reference:
+
+    >>> import gapline as gl
+    >>> trace = [(0, 14), (2, 12), (3, 11), (5, 10), (8, 9), (15, 8), (18, 7), (23, 6), (26, 5)]
+    >>> run = {"arm": "a", "instance": "i", "seed": 3, "horizon": 30, "trace": trace}
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    >>> scores = gl.score(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="paper"), kernels=["squeezed", "raw"])
+    >>> [round(value, 4) for value in scores.frame.select("squeezed", "raw", "final_gap").row(0)]
+    [-0.1049, -0.16, -0.5]
+    """
+    return score_grid(envelopes, [snapshot], kernels=kernels, weights=[weight], goals=goals, policies=[policy])[0]
+
+
+def score_grid(
+    envelopes: Envelopes,
+    snapshots: Sequence[Snapshot],
+    /,
+    *,
+    kernels: Sequence[str | Kernel] = ("squeezed",),
+    weights: Sequence[str | TimeWeight] = ("uniform",),
+    goals: Sequence[float] = DEFAULT_GOALS,
+    policies: Sequence[str | None] | None = None,
+) -> tuple[Scores, ...]:
+    """Score the same envelopes under several snapshots × weights; the candidates are not touched again.
+
+    Returns one `Scores` per snapshot and weight, snapshots first, side by side and never pooled.
+    """
+    parsed = [parse_kernel(kernel) for kernel in kernels]
+    names = [kernel.name for kernel in parsed]
+    if len(set(names)) < len(names):
+        raise UsageError(f"kernels: expected each once, got {names}")
+    for goal in goals:
+        if not (math.isfinite(goal) and goal > -1):
+            raise UsageError(f"goal: expected a raw gap above -1, such as 0.01, got {goal}")
+    labels = policies or [None] * len(snapshots)
+    # Two snapshots may disagree on an instance about which the runs say nothing.
+    refuse_changed_instances(snapshots, envelopes.runs)
+    readings = []
+    for snapshot, policy in zip(snapshots, labels, strict=True):
+        references = reference_column(snapshot, envelopes)
+        companions = _companions(envelopes, references, tuple(goals))
+        label = label_reference(snapshot, envelopes, policy=policy)
+        resolution = _resolution_notes(envelopes, references, parsed)
+        for weight in map(parse_weight, weights):
+            matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
+            readings.append(
+                Scores(
+                    frame=_score_table(envelopes, parsed, matrix, companions),
+                    kernels=tuple(names),
+                    weight=weight.name,
+                    reference=label,
+                    validation=envelopes.validation,
+                    transform=str(envelopes.transform),
+                    goals=tuple(goals),
+                    notes=(*envelopes.notes, *_kernel_notes(parsed, companions), *resolution),
+                )
+            )
+    return tuple(readings)
+
+
+def _companions(envelopes: Envelopes, references: NDArray[np.float64], goals: tuple[float, ...]) -> pl.DataFrame:
+    raw, squeezed = final_gaps(envelopes, references)
+    hits = hitting_times(envelopes, references, np.array(goals, np.float64))
+    runs = envelopes.runs
+    first = runs["first"].to_numpy()
+    empty = runs["steps"] == 0
+    starts = envelopes.time[np.where(empty.to_numpy(), 0, first)] if len(envelopes.time) else np.zeros(len(first))
+    best = runs["best"].fill_null(np.inf).to_numpy()
+    return pl.DataFrame(
+        {
+            "reference": references,
+            "final_gap": pl.Series(raw).set(empty, None),
+            "final_squeezed": squeezed,
+            "first_time": pl.Series(starts).set(empty, None),
+            **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
+            "beaten": best < references * (1.0 - TOLERANCE),
+        }
+    )
+
+
+def _score_table(
+    envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: pl.DataFrame
+) -> pl.DataFrame:
+    scores = [pl.Series(kernel.name, matrix[:, k]).fill_nan(None) for k, kernel in enumerate(kernels)]
+    taken = {series.name for series in scores} | set(companions.columns)
+    runs = envelopes.runs.drop("first", "count").drop(taken & set(envelopes.runs.columns))
+    head = ["arm", "panel", "instance", "seed", "horizon", "announced", "status"]
+    rest = [name for name in runs.columns if name not in head]
+    return pl.DataFrame([*runs.select(head), *scores, *companions, *runs.select(rest)])
+
+
+def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], kernels: list[Kernel]) -> list[str]:
+    """Say how far coarse stamps may have moved the uniform scores."""
+    bounded = [kernel for kernel in kernels if kernel.before is not None]
+    runs = envelopes.runs
+    if "resolution" not in runs.columns or not (runs["resolution"].fill_null(0.0) > 0).any() or not bounded:
+        return []
+    bound = resolution_bound(envelopes, references, kernel=bounded[0])
+    coarse = float(runs["resolution"].max())  # type: ignore[arg-type]
+    return [
+        f"stamps are multiples of up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
+        f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
+    ]
+
+
+def _kernel_notes(kernels: list[Kernel], companions: pl.DataFrame) -> list[str]:
+    notes = []
+    beaten = int(companions["beaten"].sum())
+    if beaten:
+        notes.append(f"runs that end below their reference: {beaten:,}")
+        if any(kernel.code is KernelCode.BERTHOLD for kernel in kernels):
+            notes.append(f"berthold is out of its envelope in {beaten:,} runs: shown, not ranked")
+    overflowed = int(companions["final_gap"].is_infinite().sum())
+    if overflowed:
+        notes.append(f"the raw final gap overflows in {overflowed:,} runs")
+    return notes

@@ -1,0 +1,29 @@
+"""Solvers as child processes: which command line runs an arm, and what is missing for it.
+
+A solver prints one JSON object per line on its standard output, flushed at once::
+
+    {"solver": "kayros", "version": "1.6.1"}
+    {"objective": 1234.5, "solution": [[1, 2], [3]]}
+    {"objective": 1200.0, "solution": [[1, 3], [2]], "time": 0.7, "bound": 900.0}
+
+The first line says who it is. Each later line is a candidate: what the solver believes the objective to be and a
+solution that the checker can read; `time` (the solver's own seconds) and `bound` (a dual bound) may be added. The host
+stamps the line when it arrives. Any program in any language that does this is a solver: see `solver = "command"`.
+In Python, `gapline.solvers.protocol` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gapline.solvers.catalogue import check_setup, command_line
+
+__all__ = ["check_setup", "command_line"]
+
+
+def __getattr__(name: str) -> Any:
+    # Adapters load this package in the solver's own time: the contract and its libraries are not for them.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gapline.solvers import catalogue
+
+    return getattr(catalogue, name)

@@ -1,0 +1,69 @@
+"""HiGHS on mixed-integer programs in MPS or LP files, with its dual bounds.
+
+Options: iterations (nodes of the tree).
+"""
+
+from importlib.metadata import version
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.solvers.mip_values import BestBound, named_values
+from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+
+
+def solve(task: Task) -> None:
+    """Stream the improving solutions of HiGHS, and its bound whenever it logs a new one."""
+    try:
+        import highspy
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("highspy", "mip") from None
+    announce("highs", version("highspy"))
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.silent()
+    if highs.readModel(str(task.instance)) == highspy.HighsStatus.kError:
+        raise UsageError(f"{task.instance}: expected an MPS or LP file, got what HiGHS cannot read")
+    program = highs.getLp()
+    names = list(program.col_names_)
+    types = list(program.integrality_) or [highspy.HighsVarType.kContinuous] * len(names)
+    whole = [kind in (highspy.HighsVarType.kInteger, highspy.HighsVarType.kSemiInteger) for kind in types]
+    best = BestBound()
+    found: set[float] = set()
+
+    def on_solution(event: Any) -> None:
+        facts = event.data_out
+        found.add(facts.objective_function_value)
+        emit(
+            facts.objective_function_value,
+            named_values(names, map(float, facts.mip_solution), whole),
+            time=facts.running_time,
+            bound=best.news(facts.mip_dual_bound),
+        )
+
+    def on_log(event: Any) -> None:
+        bound = best.news(event.data_out.mip_dual_bound)
+        if bound is not None:
+            emit_bound(bound)
+
+    highs.cbMipImprovingSolution.subscribe(on_solution)
+    highs.cbMipLogging.subscribe(on_log)
+    highs.setOptionValue("random_seed", task.seed % 2**31)
+    highs.setOptionValue("threads", task.threads)
+    iterations = task.iterations()
+    if iterations is None:
+        highs.setOptionValue("time_limit", task.time_left())
+    else:
+        highs.setOptionValue("mip_max_nodes", iterations)
+    highs.run()
+    facts = highs.getInfo()
+    if any(whole):
+        bound = best.news(facts.mip_dual_bound)
+        if bound is not None:
+            emit_bound(bound)
+    feasible = facts.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    if feasible and facts.objective_function_value not in found:
+        # A program without integers, or one that ended outside the tree, calls nobody back.
+        emit(facts.objective_function_value, named_values(names, highs.getSolution().col_value, whole))
+
+
+if __name__ == "__main__":
+    run_adapter(solve)

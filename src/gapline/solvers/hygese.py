@@ -1,0 +1,48 @@
+"""HGS-CVRP through hygese, on CVRP; its last solution only.
+
+Options: iterations (without improvement).
+
+HGS counts CPU seconds. On a core that it shares with other work it ends after the horizon, and its only candidate is
+late: run it pinned, on a quiet machine.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.static_model import guess_problem, read_model
+
+
+def solve(task: Task) -> None:
+    """Print the last solution of the hybrid genetic search."""
+    try:
+        hygese = import_module("hygese")
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("hygese", "solvers") from None
+    problem = guess_problem(task.instance)
+    if problem != "cvrp":
+        raise UsageError(f"{task.instance}: hygese solves cvrp, got {problem}")
+    announce("hygese", version("hygese"), terminal_only=True)
+    instance = read_model(task).instance
+    data: dict[str, Any] = {
+        "demands": instance.demands,
+        "vehicle_capacity": instance.capacity,
+        "distance_matrix": instance.distances,
+    }
+    if instance.vehicles is not None:
+        data["num_vehicles"] = instance.vehicles
+    if instance.coordinates and min(map(min, instance.coordinates)) >= 0:
+        # Only to find routes that are near each other; distances are the matrix.
+        data["x_coordinates"], data["y_coordinates"] = zip(*instance.coordinates, strict=True)
+    iterations = task.iterations()
+    limit = {"timeLimit": task.last_word()} if iterations is None else {"nbIter": iterations}
+    parameters = hygese.AlgorithmParameters(seed=task.seed % 2**31, **limit)
+    found = hygese.Solver(parameters, verbose=False).solve_cvrp(data)
+    if found.routes:
+        emit(found.cost / instance.scale, [list(route) for route in found.routes if route])
+
+
+if __name__ == "__main__":
+    run_adapter(solve)

@@ -1,0 +1,162 @@
+"""Any program whose log an import reads: `solver = "command"` with `format = "…"`.
+
+The program runs as a child; whenever its log grows by a line, the log so far is read again and what is new in it is
+printed as candidates and bounds, so that the host stamps them as they come. A log has no solutions: the objective
+counts because the solver says so (`validation = "solver"`), and the log's own seconds are kept as a claim. The log
+itself goes to the standard error, where the attempt keeps it. A program that holds its output back when it writes to a
+pipe must be told not to, for instance by `stdbuf -oL`.
+"""
+
+import argparse
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gapline.errors import EnvironmentLacksError, GaplineError, TraceError
+from gapline.solvers.protocol import announce, emit, emit_bound
+
+if TYPE_CHECKING:
+    from gapline.capture.reader import Reader
+
+PIECE = 1 << 16
+# Reading the log again and again may take a fifth of one core's time, not more.
+REST = 4.0
+
+
+class LogEvent(NamedTuple):
+    """What a log says at one moment."""
+
+    time: float
+    objective: float
+    bound: float
+
+
+class LogWatch:
+    """A log that grows, and what was printed of it."""
+
+    def __init__(self, reader: "Reader") -> None:
+        self._reader = reader
+        self._data = b""
+        self._read = 0
+        self._printed: Counter[LogEvent] = Counter()
+
+    def add(self, piece: bytes) -> None:
+        """Take more of the log."""
+        self._data += piece
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is a whole line that was not read yet."""
+        return self._data.rfind(b"\n") + 1 > self._read
+
+    def print_news(self, *, ended: bool = False) -> None:
+        """Read what is there up to the last whole line, or all of it at the end, and print what is new."""
+        from gapline.capture.reader import LogFile
+
+        self._read = len(self._data) if ended else self._data.rfind(b"\n") + 1
+        try:
+            found = self._reader.read(LogFile("stdout", self._data[: self._read]))
+        except TraceError:
+            # The first lines of a log need not show yet what it is.
+            if ended:
+                raise
+            return
+        for problem in found.problems if ended else ():
+            print(problem, file=sys.stderr)
+        events = Counter(event for run in found.runs for event in run_events(run))
+        for event in sorted((events - self._printed).elements(), key=lambda event: event.time):
+            print_event(event)
+        self._printed |= events
+
+
+def run_events(run: Any) -> Iterator[LogEvent]:
+    """Yield the events of a run in a log, those that the solver itself calls invalid left out."""
+    for index in range(len(run.time)):
+        valid = run.verdict is None or int(run.verdict[index]) != 0
+        objective = float(run.objective[index]) if valid else math.nan
+        bound = math.nan if run.bound is None else float(run.bound[index])
+        # NaN is not equal to itself, and would be new each time.
+        known = [value if math.isfinite(value) else math.inf for value in (objective, bound)]
+        event = LogEvent(float(run.time[index]), *known)
+        if math.isfinite(event.objective) or math.isfinite(event.bound):
+            yield event
+
+
+def print_event(event: LogEvent) -> None:
+    """Print a candidate with its bound, or a bound alone."""
+    bound = event.bound if math.isfinite(event.bound) else None
+    if math.isfinite(event.objective):
+        emit(event.objective, None, time=event.time, bound=bound)
+    elif bound is not None:
+        emit_bound(bound)
+
+
+def watch(program: list[str], format_name: str) -> int:
+    """Run a program to its end, print what its log says, and return its exit code (negative for a signal)."""
+    announce(Path(program[0]).name, f"unknown, log read as {format_name}")
+    try:
+        child = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{program[0]!r} cannot be started: {error.strerror}") from None
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        # What the program says when it is told to stop still counts: only its end is ours.
+        child.send_signal(number)
+
+    signal.signal(signal.SIGTERM, pass_on)
+    # Loaded while the program starts: reading its log is not its work.
+    from gapline.capture.formats import find_reader
+
+    log = LogWatch(find_reader(format_name))
+    assert child.stdout is not None
+    source = child.stdout.fileno()
+    next_read = 0.0
+    while True:
+        wait = max(0.0, next_read - time.monotonic()) if log.has_news else None
+        if select.select([source], [], [], wait)[0]:
+            piece = os.read(source, PIECE)
+            if not piece:
+                break
+            os.write(sys.stderr.fileno(), piece)
+            log.add(piece)
+        begun = time.monotonic()
+        if log.has_news and begun >= next_read:
+            log.print_news()
+            ended = time.monotonic()
+            next_read = ended + REST * (ended - begun)
+    log.print_news(ended=True)
+    return child.wait()
+
+
+def main() -> None:
+    """Read the command line `--format=F -- PROGRAM ARGUMENTS`, watch the program, and end as it ended."""
+    parser = argparse.ArgumentParser(description="Print what the log of a program says, as JSON lines.")
+    parser.add_argument("--format", required=True)
+    parser.add_argument("program", nargs="+")
+    given = parser.parse_args()
+    try:
+        code = watch(given.program, given.format)
+    except BrokenPipeError:
+        os._exit(1)
+    except GaplineError as error:
+        print(str(error).replace("\n", "; "), file=sys.stderr)
+        sys.exit(error.exit_code)
+    if code < 0:
+        # The host tells a run that was killed from one that crashed.
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""What a solver's child process needs: its task, its clock, and lines on standard output.
+
+An adapter is a module with one function of a task, and three lines at its end::
+
+    from gapline.solvers.protocol import Task, announce, emit, run_adapter
+
+    def solve(task: Task) -> None:
+        announce("mine", "1.0")
+        for objective, routes in my_search(task.instance, seed=task.seed, seconds=task.time_left()):
+            emit(objective, routes)
+
+    if __name__ == "__main__":
+        run_adapter(solve)
+
+Everything from the start of the process counts against the horizon: loading, modelling, searching. `time_left` knows
+how much of it is gone. With the option `iterations` an adapter stops after that many steps, whatever the clock says, so
+that the same seed gives the same lines on any machine.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gapline.errors import GaplineError, UsageError
+
+# Taken when this module is loaded: what came before is added from the operating system, where it tells.
+_LOADED = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run, as announced to the solver."""
+
+    instance: Path
+    seed: int
+    horizon: float
+    threads: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def time_left(self) -> float:
+        """Return the seconds until the horizon, at least a hundredth."""
+        return max(0.01, self.horizon - seconds_since_start())
+
+    def last_word(self) -> float:
+        """Return the seconds until a solver that prints at its end alone must come to it: a twentieth before the rest.
+
+        What is printed after the horizon is not scored.
+        """
+        return max(0.01, 0.95 * self.time_left())
+
+    def deadline(self) -> float:
+        """Return the moment of `time.monotonic()` at which the horizon is over, for solvers that ask in every step."""
+        return time.monotonic() + self.time_left()
+
+    def option(self, name: str, default: Any, *, among: tuple[str, ...] = ()) -> Any:
+        """Return an option, refusing a value that is not among the valid ones."""
+        value = self.options.get(name, default)
+        if among and value not in among:
+            raise UsageError(f"options.{name}: expected one of {', '.join(among)}, got {value!r}")
+        return value
+
+    def iterations(self) -> int | None:
+        """Return the limit on steps, or None when the clock is the limit."""
+        value = self.options.get("iterations")
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise UsageError(f"options.iterations: expected a positive whole number, got {value!r}")
+        return value
+
+
+def read_task(arguments: list[str] | None = None) -> Task:
+    """Read the task from the command line, or what is missing there from the environment (GAPLINE_INSTANCE, ...)."""
+    parser = argparse.ArgumentParser(description="A solver that prints one JSON line per candidate.")
+    parser.add_argument("--instance", default=os.environ.get("GAPLINE_INSTANCE"))
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("GAPLINE_SEED", "0")))
+    parser.add_argument("--horizon", type=float, default=float(os.environ.get("GAPLINE_HORIZON", "10")))
+    parser.add_argument("--threads", type=int, default=int(os.environ.get("GAPLINE_THREADS", "1")))
+    parser.add_argument("--options", type=json.loads, default={}, help="a JSON object")
+    given = parser.parse_args(arguments)
+    if not given.instance:
+        parser.error("--instance or GAPLINE_INSTANCE is needed")
+    if not Path(given.instance).is_file():
+        raise UsageError(f"instance: expected a file, got {given.instance!r}")
+    return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
+
+
+def announce(solver: str, version: str, *, terminal_only: bool = False) -> None:
+    """Print the first line: who solves, in which version, and whether its last solution is all that it will print."""
+    _print_line({"solver": solver, "version": f"{version}, terminal solution only" if terminal_only else version})
+
+
+def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:
+    """Print one candidate at once.
+
+    Parameters
+    ----------
+    objective
+        What the solver believes; the checker recomputes it.
+    solution
+        Anything that JSON can hold and the checker can read; for routing, lists of customer numbers from 1.
+    time
+        The solver's own seconds, kept beside the host's stamp.
+    bound
+        A dual bound.
+    """
+    line: dict[str, object] = {"objective": objective, "solution": solution}
+    if time is not None:
+        line["time"] = time
+    if bound is not None:
+        line["bound"] = bound
+    _print_line(line)
+
+
+def emit_bound(bound: float) -> None:
+    """Print a dual bound alone: no better solution is possible, by the solver's proof."""
+    _print_line({"bound": bound})
+
+
+def seconds_since_start() -> float:
+    """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
+    try:
+        # Field 22 of /proc/self/stat, counted behind the program's name, which may hold spaces itself.
+        ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+        began = ticks / os.sysconf("SC_CLK_TCK")
+        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - began, time.monotonic() - _LOADED)
+    except (OSError, ValueError, AttributeError, IndexError):
+        return time.monotonic() - _LOADED
+
+
+def run_adapter(solve: Callable[[Task], None]) -> None:
+    """Read the task, solve it, and end with one clear line when something is wrong or missing."""
+    try:
+        solve(read_task())
+    except BrokenPipeError:
+        # The host is gone; nobody is left to print to.
+        os._exit(1)
+    except GaplineError as error:
+        sys.exit(_say(str(error).replace("\n", "; "), error.exit_code))
+
+
+def _say(text: str, code: int) -> int:
+    print(text, file=sys.stderr)
+    return code
+
+
+def _print_line(content: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(content, separators=(",", ":")) + "\n")
+    sys.stdout.flush()

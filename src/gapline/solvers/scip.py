@@ -1,0 +1,80 @@
+"""SCIP on mixed-integer programs in MPS, LP or any other file it reads, with its dual bounds.
+
+Options: iterations (nodes of the tree).
+"""
+
+from importlib.metadata import version
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.solvers.mip_values import BestBound, named_values
+from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+
+
+def solve(task: Task) -> None:
+    """Stream the best solutions of SCIP, and its bound whenever it improves."""
+    try:
+        import pyscipopt
+        from pyscipopt import SCIP_EVENTTYPE  # type: ignore[attr-defined]  # it is there all the same
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("pyscipopt", "mip") from None
+    announce("scip", f"{pyscipopt.Model().version()} (pyscipopt {version('pyscipopt')})")
+    model = pyscipopt.Model()
+    model.hideOutput()
+    try:
+        model.readProblem(str(task.instance))
+    except OSError as error:
+        raise UsageError(f"{task.instance}: expected an MPS or LP file, got what SCIP cannot read: {error}") from error
+    # Taken before the search: later these are the variables of the presolved problem.
+    variables = model.getVars()
+    names = [variable.name for variable in variables]
+    whole = [variable.vtype() in ("BINARY", "INTEGER") for variable in variables]
+    best = BestBound()
+
+    class Stream(pyscipopt.Eventhdlr):
+        """Prints each best solution and each better bound."""
+
+        def eventinit(self) -> None:
+            """Listen."""
+            self.model.catchEvent(SCIP_EVENTTYPE.BESTSOLFOUND, self)
+            self.model.catchEvent(SCIP_EVENTTYPE.DUALBOUNDIMPROVED, self)
+
+        def eventexit(self) -> None:
+            """Stop listening."""
+            self.model.dropEvent(SCIP_EVENTTYPE.BESTSOLFOUND, self)
+            self.model.dropEvent(SCIP_EVENTTYPE.DUALBOUNDIMPROVED, self)
+
+        def eventexec(self, event: Any) -> None:
+            """Print one."""
+            bound = best.news(self.model.getDualbound())
+            if event.getType() != SCIP_EVENTTYPE.BESTSOLFOUND:
+                if bound is not None:
+                    emit_bound(bound)
+                return
+            solution = self.model.getBestSol()
+            values = [self.model.getSolVal(solution, variable) for variable in variables]
+            emit(
+                self.model.getSolObjVal(solution),
+                named_values(names, values, whole),
+                time=self.model.getSolvingTime(),
+                bound=bound,
+            )
+
+    model.includeEventhdlr(Stream(), "gapline", "prints candidates and bounds")
+    model.setParam("randomization/randomseedshift", task.seed % 2**31)
+    model.setParam("randomization/permutationseed", task.seed % 2**31)
+    iterations = task.iterations()
+    if iterations is None:
+        # By the wall, as the host counts.
+        model.setParam("timing/clocktype", 2)
+        model.setParam("limits/time", task.time_left())
+    else:
+        model.setParam("limits/nodes", iterations)
+    model.optimize()
+    bound = best.news(model.getDualbound())
+    if bound is not None:
+        emit_bound(bound)
+
+
+if __name__ == "__main__":
+    run_adapter(solve)

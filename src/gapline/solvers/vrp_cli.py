@@ -1,0 +1,146 @@
+"""vrp-cli on TDVRPTW with the day in 1, 5, 24 or 96 slices, and on VRPTW and CVRP; its last solution only.
+
+Options: slices (1, 5, 24, 96), problem (tdvrptw, vrptw, cvrp; by default from the file's name), iterations
+(generations).
+
+vrp-cli takes one matrix of travel times per slice, stamped with the middle of the slice, and interpolates between them:
+96 slices come close to the true functions, and still approximate them. It takes no seed, and its limit on time is whole
+seconds: the adapter rounds it down, so that the solution is printed before the horizon.
+"""
+
+import datetime
+import json
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.solvers.day_slices import cut_day
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.static_model import SCALE, StaticModel, guess_problem, read_model
+
+SLICES = (1, 5, 24, 96)
+# Longer than any day: windows of a problem that has none.
+OPEN = 10**8
+
+
+def solve(task: Task) -> None:
+    """Print the last solution of vrp-cli, when it serves every customer."""
+    try:
+        vrp_cli = import_module("vrp_cli")
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("vrp-cli", "solvers") from None
+    announce("vrp-cli", version("vrp-cli"), terminal_only=True)
+    count = task.option("slices", 1)
+    if count not in SLICES:
+        raise UsageError(f"options.slices: expected one of {', '.join(map(str, SLICES))}, got {count!r}")
+    model = read_model(task)
+    matrices = time_matrices(task, model, count)
+    iterations = task.iterations()
+    limit = {"maxTime": max(1, int(task.last_word()))} if iterations is None else {"maxGenerations": iterations}
+    settings = {
+        "termination": limit,
+        "environment": {
+            "parallelism": {"numThreadPools": 1, "threadsPerPool": task.threads},
+            "logging": {"enabled": False},
+        },
+    }
+    answer = json.loads(
+        vrp_cli.solve_pragmatic(
+            problem=json.dumps(state_problem(model)),
+            matrices=[json.dumps(matrix) for matrix in matrices],
+            config=json.dumps(settings),
+        )
+    )
+    if not answer.get("unassigned"):
+        emit(answer["statistic"]["cost"] / model.instance.scale, read_routes(answer))
+
+
+def time_matrices(task: Task, model: StaticModel, count: int) -> list[dict[str, Any]]:
+    """Return the travel times of each slice in whole tenths; of one slice, without a stamp."""
+    instance = model.instance
+    lengths = [int(one) for one in instance.distances.ravel()]
+    if task.option("problem", guess_problem(task.instance)) != "tdvrptw" or count == 1:
+        times = lengths if instance.windows else [0] * len(lengths)
+        return [{"profile": "car", "travelTimes": times, "distances": lengths}]
+    from mamut_routing_lib.td import load_td_instance
+
+    day = cut_day(load_td_instance(task.instance, verify_sha256=False), count)
+    tenths = np.rint(SCALE * day.times).astype(int)
+    return [
+        {"profile": "car", "timestamp": stamp(SCALE * float(middle)), "travelTimes": one, "distances": [0] * len(one)}
+        for middle, one in zip(day.middles, tenths.reshape(count, -1).tolist(), strict=True)
+    ]
+
+
+def state_problem(model: StaticModel) -> dict[str, Any]:
+    """State the problem in vrp-cli's pragmatic format; a second there is a unit of the instance here."""
+    instance = model.instance
+    windows = instance.windows or [(0, OPEN)] * (instance.customers + 1)
+    services = instance.services or [0] * (instance.customers + 1)
+    jobs = [
+        {
+            "id": str(customer),
+            "deliveries": [
+                {
+                    "places": [
+                        {
+                            "location": {"index": customer},
+                            "duration": float(services[customer]),
+                            "times": [[stamp(moment) for moment in windows[customer]]],
+                        }
+                    ],
+                    "demand": [instance.demands[customer]],
+                }
+            ],
+        }
+        for customer in range(1, instance.customers + 1)
+    ]
+    costs = {"fixed": 0.0, "distance": 0.0, "time": 1.0} if model.minimise_duration else {"distance": 1.0, "time": 0.0}
+    vehicle = {
+        "typeId": "vehicle",
+        "vehicleIds": [f"vehicle {number}" for number in range(model.vehicles)],
+        "profile": {"matrix": "car"},
+        "costs": costs,
+        "shifts": [
+            {
+                "start": {"earliest": stamp(windows[0][0]), "location": {"index": 0}},
+                "end": {"latest": stamp(windows[0][1]), "location": {"index": 0}},
+            }
+        ],
+        "capacity": [instance.capacity],
+    }
+    return {
+        "plan": {"jobs": jobs},
+        "fleet": {"vehicles": [vehicle], "profiles": [{"name": "car"}]},
+        # Fewer vehicles are no aim of these problems.
+        "objectives": [[{"type": "minimize-unassigned"}], [{"type": "minimize-cost"}]],
+    }
+
+
+def read_routes(answer: dict[str, Any]) -> list[list[int]]:
+    """Return the customers of each tour in order."""
+    tours = [
+        [int(activity["jobId"]) for stop in tour["stops"] for activity in stop["activities"] if _is_visit(activity)]
+        for tour in answer["tours"]
+    ]
+    return [tour for tour in tours if tour]
+
+
+def stamp(seconds: float) -> str:
+    """Return a moment as vrp-cli reads it.
+
+    >>> stamp(90)
+    '1970-01-01T00:01:30Z'
+    """
+    return datetime.datetime.fromtimestamp(round(seconds), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _is_visit(activity: dict[str, Any]) -> bool:
+    return bool(activity["type"] == "delivery")
+
+
+if __name__ == "__main__":
+    run_adapter(solve)

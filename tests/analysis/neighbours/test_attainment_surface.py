@@ -1,0 +1,58 @@
+"""Attainment surfaces equal moocore's on the same traces."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gapline.analysis.neighbours.attainment_surface import attainment_surface
+from gapline.errors import UsageError
+from traces_of_runs import REFERENCE, random_campaign
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("instances", [1, 3])
+def test_surfaces_equal_moocores(seed, instances):
+    moocore = pytest.importorskip("moocore")
+    levels = (0.25, 0.5, 0.75, 1.0)
+    runs, envelopes, snapshot = random_campaign(seed=seed, instances=instances, empty=False)
+    found = attainment_surface(envelopes, snapshot, levels=levels).frame
+    for arm in ("a", "b"):
+        points, sets = [], []
+        for number, run in enumerate(run for run in runs if run["arm"] == arm):
+            for time, objective in run["trace"]:
+                points.append((time, (objective - REFERENCE) / REFERENCE))
+                sets.append(number)
+        theirs = moocore.eaf(np.array(points), np.array(sets), percentiles=[100 * level for level in levels])
+        for level in levels:
+            want = theirs[np.isclose(theirs[:, 2], 100 * level)][:, :2]
+            want = want[np.argsort(want[:, 0])]
+            mine = found.filter((pl.col("arm") == arm) & (pl.col("level") == level)).select("time", "gap").to_numpy()
+            assert np.allclose(mine, want, atol=1e-12), (arm, level)
+
+
+def test_an_empty_run_attains_nothing_and_stays_in_the_denominator():
+    _, envelopes, snapshot = random_campaign(seed=1, arms=("a",))
+    found = attainment_surface(envelopes, snapshot, levels=(1.0, 7 / 8)).frame
+    assert found.filter(pl.col("level") == 1.0).height == 0
+    assert found.filter(pl.col("level") == 7 / 8).height > 0
+
+
+def test_the_median_surface_is_the_median_of_gaps():
+    _, envelopes, snapshot = random_campaign(seed=7, arms=("a",), seeds=9, empty=False)
+    found = attainment_surface(envelopes, snapshot, levels=(0.5,)).frame
+    for time in (10.0, 50.0, 100.0):
+        gaps = []
+        for row in range(len(envelopes)):
+            times, objectives = envelopes.steps(row)
+            reached = objectives[times <= time]
+            gaps.append(reached[-1] / REFERENCE - 1 if len(reached) else np.inf)
+        median = sorted(gaps)[4]
+        part = found.filter(pl.col("time") <= time)
+        mine = part["gap"][-1] if part.height else np.inf
+        assert mine == pytest.approx(median, abs=1e-12)
+
+
+def test_levels_are_shares():
+    _, envelopes, snapshot = random_campaign()
+    with pytest.raises(UsageError, match="shares above 0"):
+        attainment_surface(envelopes, snapshot, levels=(50,))

@@ -1,0 +1,138 @@
+"""From attempts to rows: which attempt counts, which verdicts count, and what a row carries."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gapline.capture.journals import read_study, solution_digest
+from gapline.errors import TraceError
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.records import Ending, Order
+from gapline.journal.verdicts import choose_checker
+from gapline.journal.write import JournalWriter
+
+
+def write_attempt(
+    study: Path,
+    objectives: list[float],
+    *,
+    number: int = 1,
+    cause: str | None = "exit",
+    arm: str = "a",
+    **facts: object,
+) -> Path:
+    attempt = study / "journal" / arm / f"attempt-{number:03d}"
+    attempt.mkdir(parents=True)
+    carried = {"validation": "solver", "tier": 1} | facts
+    order = Order(
+        arm=arm, instance="i", seed=1, panel="p", horizon=1.0, attempt=number, argv=["x"], carried=carried, load=0.5
+    )
+    writer = JournalWriter(attempt / EVENTS_FILE)
+    writer.append([b'"start":' + msgspec.json.encode(order)])
+    writer.append(
+        b'"t":%.1f,"say":{"objective":%.1f,"solution":[%d]}' % (0.4 * (k + 1), value, k)
+        for k, value in enumerate(objectives)
+    )
+    if cause is not None:
+        ending = Ending(cause=cause, started="2026-08-01T12:00:00+00:00", elapsed=1.0, exit_code=0)
+        writer.append([b'"end":' + msgspec.json.encode(ending)])
+    writer.close()
+    return attempt
+
+
+def write_verdicts(attempt: Path, version: str, values: list[float | None], *, checked: str = "2026-08-02") -> None:
+    lines = [{"checker": "c", "version": version, "checked": checked, "candidates": len(values)}]
+    lines += [{"seq": k, "valid": v is not None, "objective": v} for k, v in enumerate(values, start=1)]
+    path = attempt / f"verdicts-c-{version}.jsonl"
+    path.write_bytes(b"\n".join(map(msgspec.json.encode, lines)) + b"\n")
+
+
+def test_the_first_whole_attempt_counts_not_the_best(tmp_path):
+    write_attempt(tmp_path, [5.0], cause=None)
+    write_attempt(tmp_path, [9.0], number=2)
+    write_attempt(tmp_path, [7.0], number=3)
+    campaign = read_study(tmp_path)
+    assert campaign.objective.tolist() == [9.0]
+    assert campaign.runs["attempts"].to_list() == [3]
+    assert len(campaign.diagnostics.problems) == 1
+
+
+@pytest.mark.parametrize("cause", ["interrupted", "runner lost", "infrastructure", "start", None])
+def test_a_cell_without_a_whole_attempt_is_a_lost_run_with_the_last_prefix(tmp_path, cause):
+    write_attempt(tmp_path, [9.0], cause=cause)
+    write_attempt(tmp_path, [8.0, 7.0], number=2, cause=cause)
+    campaign = read_study(tmp_path)
+    assert campaign.runs["status"].to_list() == ["lost"]
+    assert campaign.objective.tolist() == [8.0, 7.0]
+
+
+def test_late_candidates_are_counted_and_do_not_give_the_best_solution(tmp_path):
+    write_attempt(tmp_path, [9.0, 8.0, 1.0])
+    campaign = read_study(tmp_path)
+    assert campaign.diagnostics.late == 1
+    assert campaign.runs["best_solution_digest"].to_list() == [solution_digest(b"[1]")]
+
+
+def test_a_solution_has_one_digest_however_it_was_written():
+    assert solution_digest(b'{"b": 1.0, "a": [1, 2]}') == solution_digest(b'{"a":[1,2],"b":1}')
+    assert solution_digest(b"[1]") != solution_digest(b"[2]")
+    assert solution_digest(None) is None
+    assert solution_digest(b"[1e400]") is not None
+
+
+def test_options_of_different_types_share_a_column_as_text(tmp_path):
+    write_attempt(tmp_path, [9.0], arm="a", slices=24, effort=1)
+    write_attempt(tmp_path, [9.0], arm="b", slices="mean", effort=1.5)
+    write_attempt(tmp_path, [9.0], arm="c")
+    runs = read_study(tmp_path).runs
+    assert runs["slices"].to_list() == ["24", "mean", None]
+    assert runs["effort"].to_list() == [1.0, 1.5, None]
+
+
+def test_columns_have_their_type_even_when_nothing_is_in_them(tmp_path):
+    write_attempt(tmp_path, [], cause=None)
+    schema = read_study(tmp_path).runs.schema
+    assert str(schema["signal"]) == "String"
+    assert str(schema["exit_code"]) == "Int64"
+    assert str(schema["started"]) == "String"
+
+
+def test_verdicts_that_cover_more_runs_win_then_the_later_ones(tmp_path):
+    cells = [write_attempt(tmp_path, [9.0], arm=arm, validation="checker") for arm in ("a", "b")]
+    write_verdicts(cells[0], "1", [5.0])
+    write_verdicts(cells[1], "1", [5.0])
+    write_verdicts(cells[0], "2", [4.0], checked="2026-09-01")
+    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+    assert read_study(tmp_path).objective.tolist() == [5.0, 5.0]
+    write_verdicts(cells[1], "2", [None], checked="2026-09-01")
+    campaign = read_study(tmp_path)
+    assert campaign.objective.tolist() == [4.0, 9.0]
+    assert campaign.verdict.tolist() == [1, 0]
+    assert campaign.facts["checker"] == "c 2"
+
+
+def test_a_verdict_file_that_cannot_be_read_is_named(tmp_path):
+    attempt = write_attempt(tmp_path, [9.0], validation="checker")
+    write_verdicts(attempt, "1", [5.0])
+    path = attempt / "verdicts-c-1.jsonl"
+    path.write_bytes(path.read_bytes() + b"{")
+    with pytest.raises(TraceError, match=r"verdicts-c-1.jsonl:3: expected a verdict"):
+        read_study(tmp_path)
+
+
+def test_a_journal_of_a_newer_gapline_is_refused(tmp_path):
+    attempt = tmp_path / "journal" / "a" / "attempt-001"
+    attempt.mkdir(parents=True)
+    order = Order(
+        arm="a", instance="i", seed=1, panel="p", horizon=1.0, attempt=1, argv=["x"], schema="gapline.journal/9"
+    )
+    writer = JournalWriter(attempt / EVENTS_FILE)
+    writer.append([b'"start":' + msgspec.json.encode(order)])
+    writer.close()
+    with pytest.raises(TraceError, match=r"gapline\.journal/9"):
+        read_study(tmp_path)
+
+
+def test_a_study_without_journals_is_an_empty_campaign(tmp_path):
+    assert len(read_study(tmp_path)) == 0

@@ -1,0 +1,176 @@
+"""A journal that was cut, changed or shuffled: the valid prefix counts, the rest is reported and never scored."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gapline.journal.line import EVENTS_FILE, seal, unseal
+from gapline.journal.read import JournalState, read_journal
+from gapline.journal.records import Ending, Order
+from gapline.journal.write import JournalWriter
+from gapline.model.tables import RunStatus
+
+ORDER = Order(arm="a", instance="i", seed=1, panel="p", horizon=2.0, attempt=1, argv=["solver"])
+END = Ending(cause="exit", started="2026-08-01T12:00:00+00:00", elapsed=1.0, exit_code=0)
+OBJECTIVES = [30.0, 20.0, 10.0]
+
+
+def bodies() -> list[bytes]:
+    events = [
+        b'"t":%.9f,"say":{"objective":%.1f,"solution":["\\n",%d]}' % (0.1 * k, objective, k)
+        for k, objective in enumerate(OBJECTIVES, start=1)
+    ]
+    return [b'"start":' + msgspec.json.encode(ORDER), *events, b'"end":' + msgspec.json.encode(END)]
+
+
+@pytest.fixture
+def attempt(tmp_path: Path) -> Path:
+    writer = JournalWriter(tmp_path / EVENTS_FILE)
+    writer.append(bodies())
+    writer.close()
+    (tmp_path / "run.json").write_bytes(msgspec.json.encode(ORDER))
+    return tmp_path
+
+
+def rewrite(attempt: Path, data: bytes) -> None:
+    (attempt / EVENTS_FILE).write_bytes(data)
+
+
+def test_a_whole_journal_gives_back_what_was_written(attempt):
+    journal = read_journal(attempt)
+    assert journal.state is JournalState.WHOLE
+    assert journal.status is RunStatus.FINISHED
+    assert journal.order == ORDER
+    assert journal.ending == END
+    assert [event.objective for event in journal.events] == OBJECTIVES
+    assert [event.time for event in journal.events] == pytest.approx([0.1, 0.2, 0.3])
+    assert [event.solution for event in journal.events] == [b'["\\n",1]', b'["\\n",2]', b'["\\n",3]']
+    assert journal.problems() == []
+
+
+def test_cut_at_every_byte_the_valid_prefix_counts_and_the_tail_is_reported(attempt):
+    whole = (attempt / EVENTS_FILE).read_bytes()
+    for cut in range(len(whole)):
+        rewrite(attempt, whole[:cut])
+        journal = read_journal(attempt)
+        lines = whole[:cut].count(b"\n")
+        assert journal.state is JournalState.BROKEN
+        assert journal.status is RunStatus.LOST
+        assert [event.objective for event in journal.events] == OBJECTIVES[: max(0, lines - 1)]
+        assert journal.torn == cut - (whole[:cut].rfind(b"\n") + 1)
+        assert len(journal.problems()) == 1
+        assert journal.order == ORDER
+
+
+def test_a_flipped_bit_anywhere_is_found_and_named(attempt):
+    whole = (attempt / EVENTS_FILE).read_bytes()
+    for place in range(len(whole)):
+        for bit in (0, 3, 6):
+            changed = bytearray(whole)
+            changed[place] ^= 1 << bit
+            rewrite(attempt, bytes(changed))
+            journal = read_journal(attempt)
+            if place == len(whole) - 1:
+                # Without its newline the last line looks like one that was never finished.
+                assert journal.torn
+                assert journal.state is JournalState.BROKEN
+            else:
+                line = whole[:place].count(b"\n") + 1
+                assert journal.state is JournalState.QUARANTINED
+                assert f"{EVENTS_FILE}:{line}:" in journal.problems()[0]
+            assert journal.status is RunStatus.LOST
+
+
+@pytest.mark.parametrize(
+    "shuffle",
+    [
+        lambda lines: [lines[0], lines[2], lines[1], *lines[3:]],
+        lambda lines: [*lines[:2], lines[1], *lines[2:]],
+        lambda lines: [lines[0], *lines[2:]],
+        lambda lines: lines[1:],
+        lambda lines: [*lines, lines[-1]],
+        lambda lines: [*lines[:2], b"", *lines[2:]],
+    ],
+    ids=["swapped", "doubled", "missing", "beheaded", "two ends", "empty line"],
+)
+def test_shuffled_lines_are_quarantined(attempt, shuffle):
+    lines = (attempt / EVENTS_FILE).read_bytes().splitlines()
+    rewrite(attempt, b"\n".join(shuffle(lines)) + b"\n")
+    assert read_journal(attempt).state is JournalState.QUARANTINED
+
+
+def test_a_line_of_another_journal_does_not_fit_in(attempt, tmp_path):
+    other = JournalWriter(tmp_path / "other.jsonl")
+    changed = bodies()
+    changed[1] = changed[1].replace(b"30.0", b"15.0")
+    other.append(changed)
+    other.close()
+    mine = (attempt / EVENTS_FILE).read_bytes().splitlines()
+    theirs = (tmp_path / "other.jsonl").read_bytes().splitlines()
+    rewrite(attempt, b"\n".join([mine[0], mine[1], theirs[2], *mine[3:]]) + b"\n")
+    assert read_journal(attempt).state is JournalState.QUARANTINED
+
+
+def test_an_attempt_without_a_journal_still_names_its_run(attempt):
+    (attempt / EVENTS_FILE).unlink()
+    journal = read_journal(attempt)
+    assert journal.state is JournalState.BROKEN
+    assert journal.order == ORDER
+
+
+@given(st.lists(st.binary(max_size=40).filter(lambda b: b"\n" not in b), max_size=8))
+def test_sealed_lines_open_again_and_only_in_their_order(texts):
+    checksum = 0
+    lines = []
+    for text in texts:
+        body = b'{"x":' + msgspec.json.encode(text)
+        line, after = seal(body, checksum)
+        assert unseal(line[:-1], checksum) == (body + b"}", after)
+        lines.append((line[:-1], checksum))
+        checksum = after
+    for line, before in lines:
+        with pytest.raises(ValueError, match="expected"):
+            unseal(line, before ^ 1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@given(data=st.binary(max_size=400))
+def test_any_bytes_at_all_can_be_read(tmp_path, data):
+    (tmp_path / EVENTS_FILE).write_bytes(data)
+    journal = read_journal(tmp_path)
+    assert journal.state is not JournalState.WHOLE
+    assert journal.events == []
+
+
+def test_a_journal_is_never_overwritten(attempt):
+    with pytest.raises(FileExistsError):
+        JournalWriter(attempt / EVENTS_FILE)
+
+
+def test_a_short_write_is_cut_back_to_the_last_whole_line(tmp_path, monkeypatch):
+    """A full disk takes part of a line first and only then says so."""
+    writer = JournalWriter(tmp_path / EVENTS_FILE)
+    writer.append(bodies()[:2])
+    before = (tmp_path / EVENTS_FILE).read_bytes()
+    true_write = os.write
+    answers = iter([lambda file, data: true_write(file, bytes(data)[:7])])
+
+    def full(file: int, data: bytes) -> int:
+        step = next(answers, None)
+        if step is None:
+            raise OSError(28, "No space left on device")
+        return step(file, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="more bytes were needed"):
+        writer.append(bodies()[2:3])
+    monkeypatch.undo()
+    assert (tmp_path / EVENTS_FILE).read_bytes() == before
+    # The journal goes on where it was: a small line may still fit.
+    writer.append(bodies()[2:])
+    writer.close()
+    assert read_journal(tmp_path).state is JournalState.WHOLE

@@ -1,0 +1,109 @@
+"""Cells on an executor: stopped, none is begun; an error lets the others finish first."""
+
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gapline.errors import UsageError
+from gapline.model.contract import load_contract
+from gapline.model.plan import plan_cells
+from gapline.run.cell import CellResult
+from gapline.run.where.executors import MOST_LOST, run_cells
+from gapline.run.where.place import read_place
+from gapline.run.where.worker import WorkerLostError
+
+
+@pytest.fixture
+def cells(make_study):
+    return plan_cells(load_contract(make_study({"x": ["silent"]}).path))
+
+
+def test_every_cell_comes_back_once(cells):
+    with ThreadPoolExecutor(2) as executor:
+        found = list(run_cells(cells, executor, lambda cell: CellResult(cell.key, "done"), stopping=lambda: False))
+    assert sorted(result.key for _, result in found) == sorted(cell.key for cell in cells)
+
+
+def test_after_a_stop_nothing_is_begun(cells):
+    begun = []
+
+    def run_one(cell):
+        begun.append(cell.key)
+        return CellResult(cell.key, "done")
+
+    with ThreadPoolExecutor(1) as executor:
+        found = list(run_cells(cells, executor, run_one, stopping=lambda: bool(begun)))
+    assert 1 <= len(found) <= len(begun) <= len(cells)
+
+
+def test_an_error_is_raised_after_the_others_have_finished(cells):
+    def run_one(cell):
+        if cell.seed == 1:
+            raise ValueError(str(cell.key))
+        return CellResult(cell.key, "done")
+
+    with ThreadPoolExecutor(4) as executor, pytest.raises(ValueError, match=r"x/(one|two)/1"):
+        list(run_cells(cells, executor, run_one, stopping=lambda: False))
+
+
+def test_a_cell_whose_worker_is_lost_goes_to_another_a_few_times(cells):
+    tries = Counter()
+
+    def run_one(cell):
+        tries[cell.key] += 1
+        if cell.seed == 1 and tries[cell.key] <= 2:
+            raise WorkerLostError("gone")
+        if cell.seed == 2:
+            raise WorkerLostError("gone for good")
+        return CellResult(cell.key, "done")
+
+    with ThreadPoolExecutor(1) as executor:
+        found = {cell.key: r for cell, r in run_cells(cells, executor, run_one, stopping=lambda: False)}
+    assert {key: result.outcome for key, result in found.items()} == {
+        cell.key: "done" if cell.seed == 1 else "broken" for cell in cells
+    }
+    assert set(tries.values()) == {3, MOST_LOST + 1}
+    assert all("4 workers were lost with it" in r.problems[0] for key, r in found.items() if key.seed == 2)
+
+
+def test_no_more_cells_are_out_than_the_place_takes(cells):
+    out, most = set(), []
+
+    class Slow(ThreadPoolExecutor):
+        def submit(self, function, cell):
+            out.add(cell.key)
+            most.append(len(out))
+            return super().submit(function, cell)
+
+    def run_one(cell):
+        return CellResult(cell.key, "done")
+
+    with Slow(4) as executor:
+        for cell, _ in run_cells(cells, executor, run_one, stopping=lambda: False, width=lambda: 2):
+            out.discard(cell.key)
+    assert max(most) == 2
+    assert len(most) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dusk:tcp://x", "expected local:N, dask:ADDRESS, slurm or oar, got 'dusk:tcp://x'"),
+        ("local:0", "expected local:N with a whole number from 1"),
+        ("local:two", "expected local:N with a whole number from 1"),
+        ("submitit", "expected submitit:NAME"),
+        ("slurm:short", "expected NAME=VALUE after the colon"),
+        ("slurm:jobs=0", "expected jobs=N"),
+    ],
+)
+def test_a_place_that_is_none_is_wrong_use(text, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        read_place(text)
+
+
+def test_jobs_and_a_place_exclude_each_other():
+    assert read_place(None, jobs=3).jobs == 3
+    with pytest.raises(UsageError, match="either --jobs or --on"):
+        read_place("local:2", jobs=3)

@@ -1,0 +1,164 @@
+"""Mean curves: exact on the union of breakpoints, mergeable without loss, and their area is the mean of the scores."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import oracle
+import strategies
+from gapline.errors import HorizonError, UsageError
+from gapline.scoring.curve import CurveSum, curve_sum, evaluate_steps, merge_curve_sums, step_area
+from gapline.scoring.kernels import parse_kernel
+
+ONE_HORIZON = strategies.campaigns(horizon=30.0)
+# Quarters keep the oracle's denominators small; the area identity holds the curves of other numbers to the integral.
+QUARTERS = strategies.campaigns(horizon=30.0, objectives=st.integers(1, 240).map(lambda k: k / 4), max_runs=6)
+
+
+def prepared(drawn):
+    runs, references = drawn
+    return gl.build_envelopes(gl.Campaign.from_runs(runs)), gl.Snapshot.from_values(references, name="mine")
+
+
+def oracle_runs(envelopes, references, runs):
+    """Return ((steps, reference) per row of the envelopes, with its cell (arm, panel, instance))."""
+    by_key = {(r["arm"], r["instance"], r["seed"]): r for r in runs}
+    rows = []
+    for arm, panel, instance, seed in envelopes.runs.select("arm", "panel", "instance", "seed").iter_rows():
+        run = by_key[arm, instance, seed]
+        rows.append(((arm, panel, instance), (oracle.envelope(run["trace"], run["horizon"]), references[instance])))
+    return rows
+
+
+def exact_weights(cells, weighting):
+    """Return the weight of each (panel, instance) cell by asking the oracle for the mean of an indicator."""
+    return [
+        oracle.mean([(p, i, Fraction(int(k == row))) for k, (p, i) in enumerate(cells)], weighting=weighting)
+        for row in range(len(cells))
+    ]
+
+
+@given(QUARTERS, st.sampled_from(strategies.KERNELS), st.sampled_from(["panel", "instance", "run"]))
+def test_mean_curve_is_the_oracles(drawn, kernel, weighting):
+    envelopes, snapshot = prepared(drawn)
+    curves = gl.mean_curve(envelopes, snapshot, kernel=kernel, weighting=weighting)
+    rows = oracle_runs(envelopes, drawn[1], drawn[0])
+    for (arm,), time, value in curves.groups():
+        mine = [(cell, run) for cell, run in rows if cell[0] == arm]
+        weights = exact_weights([cell[1:] for cell, _ in mine], weighting)
+        exact = oracle.mean_curve([run for _, run in mine], weights, kernel=kernel)
+        assert time.tolist() == [float(t) for t, _ in exact]
+        assert all(oracle.close(got, v) for got, (_, v) in zip(value.tolist(), exact, strict=True))
+
+
+@given(ONE_HORIZON, st.sampled_from(strategies.KERNELS), st.sampled_from(["panel", "instance", "run"]))
+def test_area_identity(drawn, kernel, weighting):
+    envelopes, snapshot = prepared(drawn)
+    curves = gl.mean_curve(envelopes, snapshot, kernel=kernel, weighting=weighting)
+    means = gl.summarise(gl.score(envelopes, snapshot, kernels=[kernel]), weighting=weighting).frame
+    for (arm,), time, value in curves.groups():
+        mean = dict(zip(means["arm"], means[kernel], strict=True))[arm]
+        assert step_area(time, value, 30.0) / 30.0 == pytest.approx(mean, abs=1e-12)
+
+
+@given(strategies.campaigns())
+def test_area_identity_on_relative_time_where_horizons_differ(drawn):
+    envelopes, snapshot = prepared(drawn)
+    curves = gl.mean_curve(envelopes, snapshot, relative=True)
+    means = gl.summarise(gl.score(envelopes, snapshot)).frame
+    for (arm,), time, value in curves.groups():
+        assert step_area(time, value, 1.0) == pytest.approx(
+            dict(zip(means["arm"], means["squeezed"], strict=True))[arm], abs=1e-12
+        )
+        assert time.max() <= 1.0
+
+
+@given(ONE_HORIZON, st.lists(st.integers(0, 3), min_size=10, max_size=10), st.data())
+def test_merging_any_partition_gives_the_same_bits(drawn, parts, data):
+    envelopes, _ = prepared(drawn)
+    size = len(envelopes)
+    weights = np.array(data.draw(st.lists(st.floats(0.001, 10), min_size=size, max_size=size)))
+    references = np.array([drawn[1][i] for i in envelopes.runs["instance"]])
+    kernel = parse_kernel("squeezed")
+    whole = curve_sum(envelopes, references, weights, kernel=kernel).curve()
+    labels = np.array(parts[:size])
+    sums = [
+        curve_sum(envelopes.select(np.flatnonzero(labels == part).tolist()), references[labels == part],
+                  weights[labels == part], kernel=kernel)
+        for part in data.draw(st.permutations(sorted(set(labels.tolist()))))
+    ]  # fmt: skip
+    merged = merge_curve_sums(sums).curve()
+    assert merged[0].tobytes() == whole[0].tobytes()
+    assert merged[1].tobytes() == whole[1].tobytes()
+    # Merging in two stages is merging.
+    if len(sums) > 2:
+        staged = merge_curve_sums([merge_curve_sums(sums[:2]), *sums[2:]]).curve()
+        assert staged[1].tobytes() == whole[1].tobytes()
+
+
+@given(ONE_HORIZON)
+def test_relabelling_and_file_order_change_no_bit(drawn):
+    runs, references = drawn
+    renamed = {name: f"z{len(references) - k} {name}" for k, name in enumerate(references)}
+    other = [run | {"instance": renamed[run["instance"]]} for run in reversed(runs)]
+    mine = gl.mean_curve(*prepared(drawn)).frame
+    theirs = gl.mean_curve(*prepared((other, {renamed[k]: v for k, v in references.items()}))).frame
+    assert mine["time"].to_list() == theirs["time"].to_list()
+    assert np.allclose(mine["value"], theirs["value"], rtol=0, atol=1e-15)
+
+
+def test_a_curve_by_hand():
+    """Two runs with weight 1/2: gaps 1/2 from 1 s and 1/3 from 2 s; the third stamp is at the horizon."""
+    runs = [
+        {"arm": "a", "instance": "i", "seed": 1, "horizon": 4, "trace": [(1, 30.0)]},
+        {"arm": "a", "instance": "i", "seed": 2, "horizon": 4, "trace": [(2, 20.0), (4, 10.0)]},
+    ]
+    curve = gl.mean_curve(*prepared((runs, {"i": 10.0}))).frame
+    assert curve["time"].to_list() == [0.0, 1.0, 2.0, 4.0]
+    assert curve["value"].to_list() == pytest.approx([1.0, 0.75, 5 / 12, 1 / 4], abs=1e-15)
+    time, value = curve["time"].to_numpy(), curve["value"].to_numpy()
+    assert evaluate_steps(time, value, np.array([0.0, 0.999, 1.0, 4.0])).tolist() == [1.0, 1.0, 0.75, value[3]]
+
+
+def test_empty_runs_stay_in_and_a_curve_of_nothing_else_is_flat():
+    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 4, "trace": []} for s in (1, 2)]
+    curve = gl.mean_curve(*prepared((runs, {"i": 10.0})))
+    assert curve.frame.rows() == [("a", 0.0, 1.0)]
+
+
+def test_differing_horizons_need_relative_time():
+    runs = [{"arm": "a", "instance": f"i{h}", "seed": 1, "horizon": h, "trace": [(h / 2, 20.0)]} for h in (10, 40)]
+    envelopes, snapshot = prepared((runs, {"i10": 10.0, "i40": 10.0}))
+    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40") as caught:
+        gl.mean_curve(envelopes, snapshot)
+    assert "relative" in caught.value.hint
+    assert gl.mean_curve(envelopes, snapshot, relative=True).frame["time"].to_list() == [0.0, 0.5]
+    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40"):
+        merge_curve_sums([CurveSum(1.0, np.ones(1), np.empty(0), np.empty(0), h) for h in (10.0, 40.0)])
+
+
+def test_the_raw_curve_exists_only_where_every_run_starts_feasible():
+    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 4, "trace": [(s, 20.0)]} for s in (0, 1)]
+    envelopes, snapshot = prepared((runs, {"i": 10.0}))
+    with pytest.raises(UsageError, match="feasible at time 0"):
+        gl.mean_curve(envelopes, snapshot, kernel="raw")
+    assert gl.mean_curve(envelopes.select([0]), snapshot, kernel="raw").frame.rows() == [("a", 0.0, 1.0)]
+
+
+def test_curve_of_a_registered_kernel_begins_at_its_value_before():
+    gl.register_kernel("test thirds", lambda z, ref: (z - ref) / 30, before=3.0)
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 4, "trace": [(1, 40.0)]}]
+    assert gl.mean_curve(*prepared((runs, {"i": 10.0})), kernel="test thirds").frame["value"].to_list() == [3.0, 1.0]
+
+
+def test_many_equal_stamps_are_one_breakpoint():
+    runs = [
+        {"arm": "a", "instance": "i", "seed": s, "horizon": 4, "trace": [(1, 11.0 + s), (math.nextafter(1, 2), 10.0)]}
+        for s in range(50)
+    ]
+    assert gl.mean_curve(*prepared((runs, {"i": 10.0}))).frame["time"].to_list() == [0.0, 1.0, math.nextafter(1, 2)]

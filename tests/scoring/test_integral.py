@@ -1,0 +1,243 @@
+"""The integral: against the oracle, and its laws on hostile numbers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import oracle
+import strategies
+from gapline.errors import UsageError
+from gapline.scoring.kernels import berthold_gap, dimacs_gap, maxform_gap, squeezed_gap
+
+WEIGHTS = ("uniform", "early-log:0.001", "end-log:0.001", "steps:0=1,3=0.25,20=2")
+
+
+def score_run(run, reference, *, kernels=strategies.KERNELS, weight="uniform", **choices):
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]), **choices)
+    snapshot = gl.Snapshot.from_values({run["instance"]: reference}, name="mine")
+    return gl.score(envelopes, snapshot, kernels=kernels, weight=weight).frame.row(0, named=True)
+
+
+@given(strategies.runs(), strategies.positives, st.sampled_from(WEIGHTS))
+def test_scores_are_the_oracles(run, reference, weight):
+    row = score_run(run, reference, weight=weight)
+    steps = oracle.envelope(run["trace"], run["horizon"])
+    for kernel in strategies.KERNELS:
+        exact = oracle.integral(steps, reference, run["horizon"], kernel=kernel, weight=weight)
+        assert oracle.close(row[kernel], exact), kernel
+
+
+@given(strategies.runs(objectives=strategies.ordinary), strategies.ordinary, st.sampled_from(WEIGHTS))
+def test_raw_scores_exist_only_for_runs_feasible_at_time_zero(run, reference, weight):
+    row = score_run(run, reference, kernels=["raw"], weight=weight)
+    steps = oracle.envelope(run["trace"], run["horizon"])
+    exact = oracle.integral(steps, reference, run["horizon"], kernel="raw", weight=weight)
+    assert (row["raw"] is None) == (not steps or steps[0][0] > 0)
+    assert oracle.close(row["raw"], exact)
+
+
+@given(strategies.runs(objectives=strategies.hostile), strategies.hostile)
+def test_bounded_scores_never_leave_their_range(run, reference):
+    row = score_run(run, reference)
+    for kernel in strategies.BOUNDED:
+        assert -1 <= row[kernel] <= 1
+    assert row["dimacs:1.1"] <= math.nextafter(0.1, 1) + 1e-12
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("kernel", strategies.KERNELS)
+@pytest.mark.parametrize("horizon", [0.1, 30.0, 3600.0, 5e307])
+def test_an_empty_run_scores_exactly_the_value_before(kernel, weight, horizon):
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": horizon, "trace": [(1, 5.0, False)]}
+    before = {"dimacs:1.1": 1.1 - 1, "dimacs:2": 1.0}.get(kernel, 1.0)
+    assert score_run(run, 10.0, kernels=[kernel], weight=weight)[kernel] == before
+
+
+@given(st.floats(0.1, 1e6), strategies.positives)
+def test_meeting_the_reference_at_once_scores_exactly_zero(horizon, z):
+    scores = score_run({"arm": "a", "instance": "i", "seed": 1, "horizon": horizon, "trace": [(0, z)]}, z,
+                       kernels=[*strategies.KERNELS, "raw"])  # fmt: skip
+    assert all(scores[kernel] == 0.0 for kernel in (*strategies.KERNELS, "raw"))
+
+
+@given(strategies.runs(objectives=st.floats(1e-50, 1e50)), st.floats(1e-50, 1e50), st.integers(-300, 300))
+def test_scaling_objectives_and_reference_by_a_power_of_two_changes_no_bit(run, reference, exponent):
+    scaled = run | {"trace": [(t, math.ldexp(z, exponent), v) for t, z, v in run["trace"]]}
+    mine, theirs = score_run(run, reference), score_run(scaled, math.ldexp(reference, exponent))
+    assert all(mine[kernel] == theirs[kernel] for kernel in strategies.KERNELS)
+
+
+@given(strategies.runs(objectives=strategies.ordinary), strategies.ordinary, st.floats(0.001, 1000))
+def test_scaling_by_any_factor_changes_nothing_visible(run, reference, factor):
+    scaled = run | {"trace": [(t, z * factor, v) for t, z, v in run["trace"]]}
+    mine, theirs = score_run(run, reference), score_run(scaled, reference * factor)
+    assert all(mine[kernel] == pytest.approx(theirs[kernel], abs=1e-12) for kernel in strategies.KERNELS)
+
+
+@given(strategies.runs(), strategies.positives, st.integers(-20, 20), st.sampled_from(["uniform"]))
+def test_the_unit_of_time_does_not_matter(run, reference, exponent, weight):
+    scaled = run | {
+        "horizon": math.ldexp(run["horizon"], exponent),
+        "trace": [(math.ldexp(t, exponent), z, v) for t, z, v in run["trace"] if t == 0 or t > 1e-200],
+    }
+    same = run | {"trace": [c for c in run["trace"] if c[0] == 0 or c[0] > 1e-200]}
+    mine, theirs = score_run(same, reference, weight=weight), score_run(scaled, reference, weight=weight)
+    assert all(mine[kernel] == theirs[kernel] for kernel in strategies.KERNELS)
+
+
+@given(strategies.positives, strategies.positives)
+def test_log_symmetry_of_a_constant_run(z, reference):
+    """A run held at z against z*, and one held at z* against z, have opposite scores."""
+    for kernel in ("squeezed", "maxform"):
+        one = gl.primal_integral([0], [z], reference=reference, horizon=30, kernel=kernel)
+        other = gl.primal_integral([0], [reference], reference=z, horizon=30, kernel=kernel)
+        assert one == -other
+
+
+@given(strategies.runs(), strategies.positives, st.data())
+def test_later_is_not_better(run, reference, data):
+    """Delaying one candidate never lowers a score; back-filling the first incumbent to time zero would break this."""
+    if not run["trace"]:
+        return
+    place = data.draw(st.integers(0, len(run["trace"]) - 1))
+    time, z, verdict = run["trace"][place]
+    later = data.draw(st.floats(time, max(time, 1.5 * run["horizon"])))
+    delayed = run | {"trace": [*run["trace"][:place], (later, z, verdict), *run["trace"][place + 1 :]]}
+    weight = data.draw(st.sampled_from(WEIGHTS))
+    before, after = score_run(run, reference, weight=weight), score_run(delayed, reference, weight=weight)
+    for kernel in ("squeezed", "maxform", "dimacs:1.1", "dimacs:2"):
+        assert after[kernel] >= before[kernel] - 1e-12
+
+
+@given(strategies.runs(), strategies.positives, strategies.positives)
+def test_a_better_candidate_never_hurts(run, reference, z):
+    better = run | {"trace": [*run["trace"], (run["horizon"] / 3, z, True)]}
+    before, after = score_run(run, reference), score_run(better, reference)
+    for kernel in ("squeezed", "maxform", "dimacs:1.1", "dimacs:2"):
+        assert after[kernel] <= before[kernel] + 1e-12
+
+
+@given(strategies.runs(verdicts=(True,)), strategies.positives, st.sampled_from(WEIGHTS))
+def test_stopping_early_equals_holding_the_last_incumbent_explicitly(run, reference, weight):
+    steps = oracle.envelope(run["trace"], run["horizon"])
+    if not steps:
+        return
+    best, horizon = float(steps[-1][1]), run["horizon"]
+    held = [(k / 10 * horizon, best, True) for k in range(11) if k / 10 * horizon >= steps[-1][0]]
+    mine, theirs = (
+        score_run(run, reference, weight=weight),
+        score_run(run | {"trace": run["trace"] + held}, reference, weight=weight),
+    )
+    assert all(mine[kernel] == theirs[kernel] for kernel in strategies.KERNELS)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 64), strategies.ordinary, st.just(True)), max_size=10),
+    strategies.ordinary,
+    st.integers(1, 31),
+    st.sampled_from(strategies.KERNELS),
+)
+def test_cutting_the_horizon_in_two_adds_up(trace, reference, cut, kernel):
+    """Λ(Γ)·Γ = Λ(H)·H + Λ'(Γ - H)·(Γ - H), where the second part starts from the incumbent held at H."""
+    steps = oracle.envelope(trace, 32)
+    head = [(t, z) for t, z in steps if t <= cut]
+    tail = [(t - cut, z) for t, z in steps if t > cut]
+    if head:
+        tail = [(Fraction(0), head[-1][1]), *tail]
+
+    def integral(part, horizon):
+        times, objectives = [float(t) for t, _ in part], [float(z) for _, z in part]
+        return gl.primal_integral(times, objectives, reference=reference, horizon=horizon, kernel=kernel) * horizon
+
+    assert integral(head, cut) + integral(tail, 32 - cut) == pytest.approx(integral(steps, 32), abs=1e-12 * 32)
+
+
+@given(strategies.runs(), strategies.positives, st.floats(0.01, 0.99))
+def test_a_step_weight_of_equal_values_is_the_uniform_one(run, reference, cut):
+    weight = gl.step_weight("split", [0.0, cut * run["horizon"]], [2.0, 2.0])
+    uniform, split = score_run(run, reference), score_run(run, reference, weight=weight)
+    assert all(split[kernel] == pytest.approx(uniform[kernel], abs=1e-13) for kernel in strategies.KERNELS)
+
+
+TWINS = {
+    "squeezed": (squeezed_gap, 1.0),
+    "maxform": (maxform_gap, 1.0),
+    "berthold": (berthold_gap, 1.0),
+    "dimacs:1.1": (lambda z, ref: dimacs_gap(z, ref, theta=1.1), 1.1 - 1),
+    "dimacs:2": (lambda z, ref: dimacs_gap(z, ref, theta=2.0), 1.0),
+}
+
+
+@given(strategies.campaigns(objectives=strategies.positives), st.sampled_from(WEIGHTS))
+def test_registered_kernels_agree_with_their_built_in_twins(drawn, weight):
+    runs, references = drawn
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    names = []
+    for name, (function, before) in TWINS.items():
+        gl.register_kernel(f"my {name}", function, before=before)
+        names += [name, f"my {name}"]
+    frame = gl.score(envelopes, gl.Snapshot.from_values(references, name="mine"), kernels=names, weight=weight).frame
+    for name in TWINS:
+        assert np.allclose(frame[name], frame[f"my {name}"], rtol=0, atol=1e-13)
+
+
+def test_a_million_tiny_steps_cost_no_digits():
+    """Objectives that fall by the same ratio at each of a million steps, against exact sums of the same doubles."""
+    size = 1_000_000
+    time = np.arange(size) * 2.0**-20 + 1e9
+    assert np.all(np.diff(time) > 0)
+    objective = 20.0 - np.arange(size) / size
+    got = gl.primal_integral(time, objective, reference=10.0, horizon=1.5e9)
+    terms = [1.0 * time[0], *((objective - 10) / (objective + 10) * np.diff(np.append(time, 1.5e9))).tolist()]
+    assert got == pytest.approx(math.fsum(terms) / 1.5e9, abs=2.3e-16)
+
+
+def test_the_sum_is_compensated_where_a_plain_one_is_not():
+    """Tiny contributions beside a huge one: they survive only in a compensated sum."""
+    size = 1_000_000
+    time = np.append(0.0, 1e6 + np.arange(1, size) * 2.0**-20)
+    objective = 1e6 - np.arange(size) * 2.0**-20
+    horizon = 1e6 + size * 2.0**-20
+    gaps = (objective - 10) / (objective + 10)
+    terms = gaps * np.diff(np.append(time, horizon))
+    exact = math.fsum(terms.tolist()) / horizon
+    plain = 0.0
+    for term in terms.tolist():
+        plain += term
+    got = gl.primal_integral(time, objective, reference=10.0, horizon=horizon)
+    assert abs(got - exact) <= 2.3e-16
+    assert abs(plain / horizon - exact) > 2.3e-16
+
+
+def test_raw_scores_that_overflow_are_infinite_not_missing():
+    for steps in (([0], [1e308]), ([0, 1], [1e308, 1e307])):
+        assert gl.primal_integral(*steps, reference=1e-308, horizon=30, kernel="raw") == math.inf
+    # Here each gap is finite, only gap × seconds is not.
+    assert gl.primal_integral([0], [1e306], reference=1.0, horizon=3600, kernel="raw") == pytest.approx(1e306)
+
+
+@pytest.mark.parametrize(
+    ("time", "objective"),
+    [([1, 1], [9, 8]), ([2, 1], [9, 8]), ([1, 2], [8, 8]), ([1, 2], [8, 9]), ([-1], [9]), ([31], [9]), ([1], [9, 8]),
+     ([1], [0]), ([1], [-3]), ([math.nan], [9]), ([1], [math.nan]), ([1], [math.inf])],
+)  # fmt: skip
+def test_what_is_no_envelope_is_refused(time, objective):
+    with pytest.raises(UsageError, match="primal_integral: expected"):
+        gl.primal_integral(time, objective, reference=10, horizon=30)
+
+
+@pytest.mark.parametrize("reference", [0.0, -1.0, math.nan, math.inf])
+def test_a_reference_that_is_not_positive_is_refused(reference):
+    with pytest.raises(UsageError, match="positive finite objectives and reference"):
+        gl.primal_integral([1], [9], reference=reference, horizon=30)
+
+
+@pytest.mark.parametrize("horizon", [0.0, -1.0, math.nan, math.inf])
+def test_a_horizon_that_is_not_positive_is_refused(horizon):
+    with pytest.raises(UsageError, match="primal_integral: expected"):
+        gl.primal_integral([], [], reference=10.0, horizon=horizon)

@@ -1,0 +1,136 @@
+"""Kernels: the definitions, their laws on hostile numbers, inverses, and kernels of one's own."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import oracle
+import strategies
+from gapline.errors import UsageError
+from gapline.scoring.kernels import (
+    PAPER_KERNELS,
+    berthold_gap,
+    dimacs_gap,
+    maxform_from_squeezed,
+    maxform_gap,
+    objective_at,
+    parse_kernel,
+    raw_from_squeezed,
+    raw_gap,
+    squeezed_from_maxform,
+    squeezed_from_raw,
+    squeezed_gap,
+)
+
+
+@given(strategies.positives, strategies.positives, st.sampled_from(strategies.KERNELS))
+def test_kernels_are_the_oracles(z, reference, kernel):
+    got = float(parse_kernel(kernel)(z, reference))
+    assert math.isfinite(got)
+    assert oracle.close(got, oracle.gap(kernel, z, reference), within=1e-15)
+
+
+@given(strategies.positives, strategies.positives)
+def test_bounded_kernels_stay_in_their_range_and_know_the_sign(z, reference):
+    for kernel in (squeezed_gap, maxform_gap):
+        gap = float(kernel(z, reference))
+        assert -1 <= gap <= 1
+        assert np.sign(gap) == np.sign(z - reference)
+    assert 0 <= float(berthold_gap(z, reference)) <= 1
+
+
+@given(strategies.positives)
+def test_equality_is_exactly_zero(z):
+    assert all(float(parse_kernel(kernel)(z, z)) == 0.0 for kernel in ("squeezed", "maxform", "berthold", "raw"))
+    assert float(dimacs_gap(z, z, theta=2.0)) == 0.0
+
+
+@given(strategies.positives, strategies.positives)
+def test_log_symmetry(z, reference):
+    """Reciprocal ratios have opposite gaps, to the last bit."""
+    assert float(squeezed_gap(z, reference)) == -float(squeezed_gap(reference, z))
+    assert float(maxform_gap(z, reference)) == -float(maxform_gap(reference, z))
+
+
+@given(strategies.positives, strategies.positives, strategies.positives)
+def test_a_better_objective_never_has_a_worse_gap(z, other, reference):
+    low, high = min(z, other), max(z, other)
+    for kernel in ("squeezed", "maxform", "dimacs:1.1", "dimacs:2"):
+        assert float(parse_kernel(kernel)(low, reference)) <= float(parse_kernel(kernel)(high, reference))
+
+
+@given(st.floats(1e-100, 1e100), st.floats(1e-100, 1e100), st.integers(-200, 200), st.sampled_from(PAPER_KERNELS))
+def test_scale_invariance_is_exact_for_powers_of_two(z, reference, exponent, kernel):
+    scale = math.ldexp(1.0, exponent)
+    assert float(parse_kernel(kernel)(z * scale, reference * scale)) == float(parse_kernel(kernel)(z, reference))
+
+
+@pytest.mark.parametrize("kernel", strategies.KERNELS)
+def test_no_incumbent_has_the_value_before_the_first(kernel):
+    parsed = parse_kernel(kernel)
+    assert float(parsed(math.inf, 10.0)) == parsed.before
+    assert oracle.close(parsed.before, oracle.gap(kernel, None, 10.0), within=1e-15)
+
+
+def test_raw_has_no_value_before_and_reports_overflow_as_infinite():
+    assert parse_kernel("raw").before is None
+    assert float(raw_gap(math.inf, 10.0)) == math.inf
+    assert float(raw_gap(1e308, 1e-308)) == math.inf
+    assert float(raw_gap(5e-324, 1e308)) == -1.0
+
+
+def test_dimacs_accepts_strictly_below_its_threshold():
+    assert dimacs_gap([19.0, 20.0, 25.0], 10.0, theta=2.0).tolist() == [0.9, 1.0, 1.0]
+    below = math.nextafter(20, 0)
+    assert float(dimacs_gap(below, 10.0, theta=2.0)) == float(raw_gap(below, 10.0)) < 1.0
+
+
+@given(st.floats(-0.999999, 1e6))
+def test_scales_convert_there_and_back(raw):
+    squeezed = float(squeezed_from_raw(raw))
+    assert float(raw_from_squeezed(squeezed)) == pytest.approx(raw, rel=1e-9, abs=1e-15)
+    maxform = float(maxform_from_squeezed(squeezed))
+    assert float(squeezed_from_maxform(maxform)) == pytest.approx(squeezed, rel=1e-12, abs=1e-15)
+
+
+@given(st.floats(0.01, 1e4), st.floats(0.1, 1e3), st.sampled_from(["squeezed", "maxform", "raw"]))
+def test_inverses_give_the_objective_back(ratio, reference, kernel):
+    z = ratio * reference
+    gap = parse_kernel(kernel)(z, reference)
+    assert float(objective_at(gap, reference, kernel=kernel)) == pytest.approx(z, rel=1e-9)
+
+
+def test_inverse_at_no_incumbent_and_where_there_is_none():
+    assert float(raw_from_squeezed(1.0)) == math.inf
+    assert float(squeezed_from_raw(math.inf)) == 1.0
+    assert float(objective_at(1.0, 10.0)) == math.inf
+    assert float(objective_at(1.0, 10.0, kernel="maxform")) == math.inf
+    with pytest.raises(UsageError, match="expected one with an inverse"):
+        objective_at(0.1, 10.0, kernel="berthold")
+
+
+@pytest.mark.parametrize("name", ["squeeze", "dimacs", "dimacs:1", "dimacs:0.5", "dimacs:nan", "dimacs:x", ""])
+def test_unknown_kernels_are_named_with_what_would_be_right(name):
+    with pytest.raises(UsageError, match="expected") as caught:
+        parse_kernel(name)
+    assert name in str(caught.value)
+
+
+def test_a_registered_kernel_is_found_by_name_and_may_not_take_a_built_in_one():
+    kernel = gl.register_kernel("test half", lambda z, ref: 0.5 * squeezed_gap(z, ref), before=0.5)
+    assert parse_kernel("test half") is kernel
+    for taken in ("squeezed", "raw", "dimacs:3", ""):
+        with pytest.raises(UsageError, match="not taken"):
+            gl.register_kernel(taken, squeezed_gap, before=1.0)
+    with pytest.raises(UsageError, match="finite value before"):
+        gl.register_kernel("test endless", raw_gap, before=math.inf)
+
+
+def test_a_registered_kernel_must_give_one_gap_per_objective():
+    kernel = gl.register_kernel("test scalar", lambda z, ref: np.zeros(7), before=1.0)  # noqa: ARG005
+    with pytest.raises(UsageError, match="one gap per objective"):
+        kernel([1.0, 2.0], 3.0)

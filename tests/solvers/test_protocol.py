@@ -1,0 +1,122 @@
+"""The child's side: its task, its clock and its lines."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from gapline.errors import UsageError
+from gapline.generate import write_instances
+from gapline.model.contract import Arm
+from gapline.solvers import command_line
+from gapline.solvers.protocol import Task, announce, emit, read_task, seconds_since_start
+from gapline.solvers.static_model import SLICES, guess_problem, read_model, read_slice, slice_travel
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_instances("cvrp", tmp_path, name="task", customers=4)[0]
+
+
+def test_the_task_comes_from_the_command_line(path):
+    arm = Arm(name="a", solver="pyvrp", options={"slice": "max", "iterations": 3})
+    command = command_line(arm, path, seed=5, horizon=2.5, threads=2)
+    assert read_task(command[3:]) == Task(path, 5, 2.5, 2, {"slice": "max", "iterations": 3})
+
+
+def test_or_from_the_environment(path, monkeypatch):
+    for name, value in {"INSTANCE": path, "SEED": 7, "HORIZON": 1.5, "THREADS": 4}.items():
+        monkeypatch.setenv(f"GAPLINE_{name}", str(value))
+    assert read_task([]) == Task(path, 7, 1.5, 4, {})
+
+
+def test_an_instance_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UsageError, match="expected a file, got"):
+        read_task([f"--instance={tmp_path / 'none'}"])
+
+
+def test_lines_are_json_with_what_was_given(capsys):
+    announce("mine", "1.0")
+    emit(12.5, [[1], [2, 3]])
+    emit(10, {"any": None}, time=0.25, bound=8.0)
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+        {"solver": "mine", "version": "1.0"},
+        {"objective": 12.5, "solution": [[1], [2, 3]]},
+        {"objective": 10, "solution": {"any": None}, "time": 0.25, "bound": 8.0},
+    ]
+
+
+def test_the_clock_runs_from_the_start_of_the_process():
+    """This process has lived for longer than this test, and so much less is left."""
+    before = seconds_since_start()
+    assert before > 0
+    task = Task(None, seed=1, horizon=before + 1000.0)
+    assert 0 < task.time_left() <= 1000.0
+    assert time.monotonic() < task.deadline() <= time.monotonic() + 1000.0
+    over = Task(None, seed=1, horizon=before / 2)
+    assert over.time_left() == 0.01
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "10", True])
+def test_iterations_are_positive_whole_numbers(value):
+    with pytest.raises(UsageError, match=r"options\.iterations"):
+        Task(None, 1, 1.0, options={"iterations": value}).iterations()
+
+
+@pytest.mark.parametrize(("solver", "problem"), [("kayros", "tdvrptw"), ("pyvrp", "vrptw"), ("ortools", "cvrp")])
+def test_a_horizon_that_is_over_before_the_search_ends_the_run(tmp_path, solver, problem):
+    (instance,) = write_instances(problem, tmp_path, name="over", customers=8)
+    command = command_line(Arm(name="a", solver=solver), instance, seed=1, horizon=0.001, threads=1)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["solver"] == solver
+
+
+def test_a_host_that_goes_away_ends_the_solver(tmp_path):
+    """No traceback, no endless search: the first line that nobody reads is the last."""
+    code = """
+import sys
+from gapline.solvers.protocol import emit, run_adapter
+def solve(task):
+    while True:
+        emit(1.0, "x" * 1000)
+run_adapter(solve)
+"""
+    (tmp_path / "i").touch()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, f"--instance={tmp_path / 'i'}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdout.readline().startswith(b'{"objective":1.0')
+        child.stdout.close()
+        assert child.wait(timeout=300) == 1
+        assert child.stderr.read() == b""
+
+
+def test_slices_of_a_travel_time_by_hand():
+    """Travel takes 2 at 0, 6 at 4 and 2 at 10: mean (4 * 4 + 6 * 4) / 10 = 4, at midday 6 - 4/6."""
+    leave, arrive = np.array([0.0, 4.0, 10.0]), np.array([2.0, 10.0, 12.0])
+    assert {which: slice_travel(leave, arrive, which) for which in SLICES} == {
+        "min": 20,
+        "mean": 40,
+        "mid": 53,
+        "max": 60,
+    }
+
+
+def test_slices_lie_between_the_least_and_the_most(tmp_path):
+    (instance,) = write_instances("tdvrptw", tmp_path, name="slice", customers=6)
+    times = {which: read_slice(instance, which).distances for which in SLICES}
+    assert (times["min"] <= times["mean"]).all()
+    assert (times["mean"] <= times["max"]).all()
+    assert (times["min"] <= times["mid"]).all()
+    assert (times["mid"] <= times["max"]).all()
+    assert (times["min"] < times["max"]).any()
+    assert read_model(Task(instance, 1, 1.0)).minimise_duration
+
+
+def test_an_unknown_suffix_asks_for_the_problem(tmp_path):
+    with pytest.raises(UsageError, match=r"options\.problem"):
+        guess_problem(tmp_path / "instance.dat")
