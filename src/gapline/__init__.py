@@ -3,21 +3,25 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from gapline.model.version import VERSION as __version__
 
 # Public name -> where it lives. Loaded on first use, so that `import gapline` stays light.
 _HOMES = {
+    "Bootstrap": "gapline.summary.bootstrap",
     "Campaign": "gapline.model.campaign",
     "Envelopes": "gapline.envelope.build",
     "GaplineError": "gapline.errors",
+    "Reading": "gapline.model.reading",
     "Scores": "gapline.scoring.scores",
     "Snapshot": "gapline.reference.snapshot",
+    "Study": "gapline.study",
     "Summary": "gapline.summary.means",
     "analyse": "gapline.analysis.analyse",
     "analysis_snapshot": "gapline.reference.policy",
     "attainment_curve": "gapline.scoring.attainment",
     "build_envelopes": "gapline.envelope.build",
     "check_study": "gapline.run.check_run",
+    "compare": "gapline.analysis.comparison",
     "complementarity": "gapline.analysis.complementarity",
     "contrasts": "gapline.summary.contrasts",
     "curve_bands": "gapline.summary.bands",
@@ -32,6 +36,7 @@ _HOMES = {
     "mean_curve": "gapline.scoring.curve",
     "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
+    "open_study": "gapline.study",
     "power_table": "gapline.summary.power",
     "primal_integral": "gapline.scoring.integral",
     "ranking": "gapline.summary.ranking",
@@ -45,14 +50,18 @@ _HOMES = {
     "step_weight": "gapline.scoring.time_weights",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
+    "write_report": "gapline.report.write",
 }
 
 __all__ = [
+    "Bootstrap",
     "Campaign",
     "Envelopes",
     "GaplineError",
+    "Reading",
     "Scores",
     "Snapshot",
+    "Study",
     "Summary",
     "__version__",
     "analyse",
@@ -60,6 +69,7 @@ __all__ = [
     "attainment_curve",
     "build_envelopes",
     "check_study",
+    "compare",
     "complementarity",
     "contrasts",
     "curve_bands",
@@ -74,6 +84,7 @@ __all__ = [
     "mean_curve",
     "merge",
     "open",
+    "open_study",
     "power_table",
     "primal_integral",
     "ranking",
@@ -87,10 +98,12 @@ __all__ = [
     "step_weight",
     "study_status",
     "summarise",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
     from gapline.analysis.analyse import analyse as analyse
+    from gapline.analysis.comparison import compare as compare
     from gapline.analysis.complementarity import complementarity as complementarity
     from gapline.analysis.horizon_sweep import horizon_sweep as horizon_sweep
     from gapline.capture.importer import import_logs as import_logs
@@ -102,6 +115,7 @@ if TYPE_CHECKING:
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.contract import load_contract as load_contract
+    from gapline.model.reading import Reading as Reading
     from gapline.model.store import open_campaign as open
     from gapline.reference.alarm import find_alarms as find_alarms
     from gapline.reference.diff import diff_snapshots as diff_snapshots
@@ -110,6 +124,7 @@ if TYPE_CHECKING:
     from gapline.reference.policy import analysis_snapshot as analysis_snapshot
     from gapline.reference.snapshot import Snapshot as Snapshot
     from gapline.reference.snapshot import read_references as read_references
+    from gapline.report.write import write_report as write_report
     from gapline.run.campaign import run_study as run_study
     from gapline.run.check_run import check_study as check_study
     from gapline.run.resume import study_status as study_status
@@ -122,7 +137,10 @@ if TYPE_CHECKING:
     from gapline.scoring.scores import score as score
     from gapline.scoring.scores import score_grid as score_grid
     from gapline.scoring.time_weights import step_weight as step_weight
+    from gapline.study import Study as Study
+    from gapline.study import open_study as open_study
     from gapline.summary.bands import curve_bands as curve_bands
+    from gapline.summary.bootstrap import Bootstrap as Bootstrap
     from gapline.summary.contrasts import contrasts as contrasts
     from gapline.summary.means import Summary as Summary
     from gapline.summary.means import summarise as summarise

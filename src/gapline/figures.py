@@ -19,6 +19,7 @@ from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.analysis.neighbours.profiles import Profiles
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.envelope.build import Envelopes
+from gapline.model.reading import ReferenceLabel
 from gapline.model.tables import RunKey
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
@@ -35,7 +36,6 @@ from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
-from gapline.scoring.reading import ReferenceLabel
 from gapline.scoring.scores import Scores
 from gapline.summary.bands import curve_bands
 from gapline.summary.bootstrap import ArmIntervals

@@ -1,236 +1,242 @@
-"""Every analysis of one campaign in one go: what `gapline analyse` prints."""
+"""`analyse`: the one driver of every analysis, for `gapline analyse`, `gapline report` and `gapline paper` alike.
+
+Each analysis is made when it is first asked for, from one `Study`, so that two commands cannot answer one question
+differently. Means, intervals, ranks and contrasts are the study's own, against its declared reference. What is judged
+here varies one choice from there:
+
+| analysis | against |
+|---|---|
+| metric sensitivity | the declared and the analysis reference |
+| reference sensitivity | from the declared to the analysis reference |
+| complementarity | the analysis reference, as in the paper |
+| horizon sweep, robustness, neighbours, profile, power | the declared reference |
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity, complementarity
-from gapline.analysis.events import collect_groups
+from gapline.analysis.events import Events, collect_groups
 from gapline.analysis.health import Health, completeness, health, ladder_columns
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
+from gapline.analysis.neighbours.profiles import Profiles, performance_profile
 from gapline.analysis.neighbours.table import neighbours
 from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.analysis.robustness import Robustness, robustness
-from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError
-from gapline.model.campaign import Campaign
-from gapline.reference.policy import analysis_snapshot
-from gapline.reference.snapshot import Snapshot
+from gapline.model.reading import ReferenceLabel
+from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
-from gapline.scoring.kernels import PAPER_KERNELS, Kernel
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
-from gapline.scoring.scores import score
-from gapline.summary.balance import check_balance
-from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
-from gapline.summary.contrasts import Contrasts, contrasts
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel, parse_kernel
+from gapline.scoring.reading import reference_column
+from gapline.study import Study
 from gapline.summary.power import PowerTable, power_table
-from gapline.summary.ranking import Ranking, ranking
 
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sensitivity:
-    """What changes when the choices change, without any draws: health, kernels, references, endpoints, horizons.
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The analyses of one study.
 
-    `judged` is the analysis reference (the campaign folded into the last snapshot): complementarity, the horizon sweep,
-    the neighbours, contrasts and the power table are against it.
+    `ladders_by` are columns of the runs table along which health is counted; those that take several values where None.
+    `screen` holds thresholds of the complementarity rule: max_score, min_final, min_attainment.
     """
 
-    judged: Snapshot
-    labels: dict[str, ReferenceLabel]
-    health: Health
-    ladders: dict[str, Health]
-    completeness: pl.DataFrame
-    metrics: MetricSensitivity
-    references: ReferenceSensitivity
-    complementarity: Complementarity
-    horizon: HorizonSweep
-    robustness: Robustness
-    neighbours: pl.DataFrame
-    power: PowerTable
-    notes: tuple[str, ...]
+    study: Study
+    ladders_by: tuple[str, ...] | None = None
+    screen: Mapping[str, float] | None = None
 
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels to compare, the declared one first; `raw` has no value before the first incumbent: left out."""
+        named = self.study.kernels
+        if len(named) == 1:
+            named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
+        return tuple(kernel for kernel in map(parse_kernel, named) if kernel.before is not None) or (
+            parse_kernel("squeezed"),
+        )
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statistics:
-    """Intervals, contrasts and the ranking, from draws of instances."""
+    @cached_property
+    def references_by_name(self) -> dict[str, LabelledSnapshot]:
+        """Every reference under a short name: its policy, or its own name where two share a policy."""
+        entries = self.study.both
+        words = [entry.policy.partition(",")[0] for entry in entries]
+        names = [entry.snapshot.name for entry in entries]
+        if len(set(words)) == len(words):
+            names = words
+        elif len(set(names)) < len(names):
+            names = [f"{entry.snapshot.name} ({entry.snapshot.digest[7:15]})" for entry in entries]
+        return dict(zip(names, entries, strict=True))
 
-    intervals: ArmIntervals
-    contrasts: Contrasts
-    ranking: Ranking
+    @property
+    def labels(self) -> dict[str, ReferenceLabel]:
+        """What each of these names stands for."""
+        return {name: entry.label for name, entry in self.references_by_name.items()}
 
+    @cached_property
+    def readings(self) -> Readings:
+        """Every run under every kernel and reference."""
+        named = {name: entry.snapshot for name, entry in self.references_by_name.items()}
+        return build_readings(
+            self.study.envelopes,
+            named,
+            kernels=self.kernels,
+            weight=self.study.weight,
+            weighting=self.study.weighting,
+            tolerance=self.study.tolerance,
+            tier_two=self.study.tier_two,
+        )
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Analysis:
-    """Everything that `gapline analyse` prints."""
+    @cached_property
+    def health(self) -> Health:
+        """What was captured, rejected, late or never there, per arm."""
+        return health(self.study.campaign, self.study.envelopes)
 
-    sensitivity: Sensitivity
-    statistics: Statistics
+    @cached_property
+    def ladders(self) -> dict[str, Health]:
+        """Health along each ladder of settings."""
+        runs = self.study.envelopes.runs
+        columns = ladder_columns(runs) if self.ladders_by is None else list(self.ladders_by)
+        return {name: health(self.study.campaign, self.study.envelopes, by=["arm", name]) for name in columns}
+
+    @cached_property
+    def completeness(self) -> pl.DataFrame:
+        """Planned, done, interrupted and missing cells per arm and panel."""
+        return completeness(self.study.cells, self.study.envelopes.runs)
+
+    @cached_property
+    def metrics(self) -> MetricSensitivity:
+        """What another kernel would have said."""
+        return metric_sensitivity(self.readings)
+
+    @cached_property
+    def references(self) -> ReferenceSensitivity:
+        """What the analysis reference says against the declared one."""
+        return reference_sensitivity(self.readings)
+
+    @cached_property
+    def complementarity(self) -> Complementarity:
+        """Pairs of arms with similar scores that end elsewhere, against the analysis reference."""
+        return complementarity(
+            self.study.envelopes,
+            self.study.folded.snapshot,
+            kernel=self.kernels[0],
+            weight=self.study.weight,
+            goal=self.study.goals[0],
+            tolerance=self.study.tolerance,
+            **dict(self.screen or {}),
+        )
+
+    @cached_property
+    def horizon(self) -> HorizonSweep:
+        """The score at every shorter horizon, under the uniform weight."""
+        return horizon_sweep(
+            self.study.envelopes,
+            self.study.snapshot,
+            kernel=self.kernels[0],
+            weighting=self.study.weighting,
+            relative=self.study.relative,
+            events=self._events,
+        )
+
+    @cached_property
+    def robustness(self) -> Robustness:
+        """Under which share of the choices each contrast holds."""
+        return robustness(self.readings, contrasts=self._pairs, sweep=self.horizon)
+
+    @cached_property
+    def neighbours(self) -> pl.DataFrame:
+        """The classical measures, one row per arm."""
+        study = self.study
+        return neighbours(
+            study.envelopes,
+            study.snapshot,
+            goal=study.goals[0],
+            campaign=study.campaign,
+            events=self._events,
+            policy=study.references[0].policy,
+        )
+
+    @cached_property
+    def profile(self) -> Profiles:
+        """The performance profile of the leading goal."""
+        return performance_profile(self.study.envelopes, self.study.snapshot, goal=self.study.goals[0])
+
+    @cached_property
+    def power(self) -> PowerTable:
+        """How many instances and seeds would show a difference."""
+        return power_table(self.study.scores[0], pairs=self._pairs)
+
+    @cached_property
+    def _events(self) -> list[Events]:
+        runs = self.study.envelopes.runs
+        members = [rows for _, rows in group_rows(runs, ["arm"])]
+        column = reference_column(self.study.snapshot, self.study.envelopes)
+        return collect_groups(self.study.envelopes, column, members, relative=self.study.relative)
+
+    @property
+    def _pairs(self) -> list[Pair]:
+        """The declared contrasts, or every pair of tier-1 arms where none was declared."""
+        return list(self.study.declared) or list(combinations(self.study.tier_one, 2))
 
     def document(self) -> dict[str, Any]:
         """Return the JSON of `gapline analyse --json`."""
-        part, drawn = self.sensitivity, self.statistics
-        chosen = drawn.contrasts
+        study = self.study
+        intervals, differences, ranks = study.intervals, study.contrasts, study.ranking
         return {
-            "readings": [
-                {"reference": name, "policy": label.policy, "name": label.name, "digest": label.digest}
-                for name, label in part.labels.items()
-            ],
+            "reading": study.reading.document(),
+            "readings": [{"reference": name, **label.document()} for name, label in self.labels.items()],
             "health": [
-                row | {"rejected_by_reason": _reasons(part.health, row)} for row in part.health.frame.to_dicts()
+                row | {"rejected_by_reason": _reasons(self.health, row)} for row in self.health.frame.to_dicts()
             ],
-            "ladders": {name: ladder.frame.to_dicts() for name, ladder in part.ladders.items()},
-            "completeness": part.completeness.to_dicts(),
-            "metrics": part.metrics.document(),
-            "references": part.references.document(),
-            "complementarity": part.complementarity.document(),
-            "horizon": part.horizon.document(),
-            "robustness": part.robustness.document(),
-            "contrasts": chosen.frame.to_dicts(),
-            "bootstrap": {
-                "kernel": chosen.kernel,
-                "weighting": chosen.weighting,
-                "reference": part.complementarity.reference,
-                "interval": chosen.method,
-                "level": chosen.level,
-                "draws": chosen.draws,
-                "seed": chosen.seed,
-            },
-            "intervals": drawn.intervals.frame.to_dicts(),
-            "ranking": drawn.ranking.frame.to_dicts(),
-            "neighbours": part.neighbours.to_dicts(),
-            "power": part.power.frame.to_dicts(),
-            "notes": [*part.notes, *drawn.ranking.notes],
+            "ladders": {name: ladder.frame.to_dicts() for name, ladder in self.ladders.items()},
+            "completeness": self.completeness.to_dicts(),
+            "metrics": self.metrics.document(),
+            "references": self.references.document(),
+            "complementarity": self.complementarity.document()
+            | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
+            "horizon": self.horizon.document(),
+            "robustness": self.robustness.document(),
+            "bootstrap": {"interval": study.interval, "level": study.level, "draws": study.draws, "seed": study.seed},
+            "intervals": None if intervals is None else intervals.frame.to_dicts(),
+            "contrasts": None if differences is None else differences.frame.to_dicts(),
+            "ranking": None if ranks is None else ranks.frame.to_dicts(),
+            "no_intervals": study.no_intervals,
+            "neighbours": self.neighbours.to_dicts(),
+            "power": self.power.frame.to_dicts(),
         }
 
 
-def name_references(snapshots: Sequence[Snapshot], envelopes: Envelopes) -> dict[str, Snapshot]:
-    """Name the references to compare: one snapshot as `frozen` and `analysis` (the runs folded in), several by name."""
-    if not snapshots:
-        return {"analysis": analysis_snapshot(None, envelopes)}
-    if len(snapshots) == 1:
-        return {"frozen": snapshots[0], "analysis": analysis_snapshot(snapshots[0], envelopes)}
-    names = [snapshot.name for snapshot in snapshots]
-    if len(set(names)) < len(names):
-        names = [f"{snapshot.name} {snapshot.digest[:15]}" for snapshot in snapshots]
-    if len(set(names)) < len(names):
-        raise UsageError("snapshots: expected each once, got one twice")
-    return dict(zip(names, snapshots, strict=True))
-
-
 def analyse(
-    campaign: Campaign,
-    envelopes: Envelopes,
-    snapshots: Sequence[Snapshot],
-    /,
-    *,
-    declared: Sequence[Pair] = (),
-    draws: int = DRAWS,
-    seed: int = 1,
-    level: float = 0.95,
-    interval: str = "percentile",
-    weighting: str = "panel",
-    **choices: Any,
+    study: Study, /, *, ladders: Sequence[str] | None = None, screen: Mapping[str, float] | None = None
 ) -> Analysis:
-    """Run every analysis; see `sensitivity` for the further choices.
+    """Return the analyses of a study, each made when it is first looked at.
 
     Parameters
     ----------
-    snapshots
-        None (the best of the campaign is the reference), one (frozen, and folded with the campaign) or several.
-    declared
-        Contrasts that were named before the data were seen; all other pairs of tier-1 arms are exploratory.
-    """
-    part = sensitivity(campaign, envelopes, snapshots, declared=declared, **choices)
-    scores = score(envelopes, part.judged, kernels=[_default(choices)], policy="analysis")
-    boot = Bootstrap(scores, weighting=weighting, draws=draws, seed=seed)
-    tier_one = _tier_one(part)
-    others = [(a, b) for k, a in enumerate(tier_one) for b in tier_one[k + 1 :]]
-    return Analysis(
-        part,
-        Statistics(
-            intervals=arm_intervals(boot, method=interval, level=level),
-            contrasts=contrasts(boot, declared=declared, exploratory=others, method=interval, level=level),
-            ranking=ranking(boot, arms=tier_one, level=level),
-        ),
-    )
-
-
-def sensitivity(
-    campaign: Campaign,
-    envelopes: Envelopes,
-    snapshots: Sequence[Snapshot],
-    /,
-    *,
-    kernels: Sequence[str | Kernel] = PAPER_KERNELS,
-    tier_two: Sequence[str] = (),
-    declared: Sequence[Pair] = (),
-    goal: float = 0.01,
-    ladders: Sequence[str] | None = None,
-    screen: Mapping[str, float] | None = None,
-) -> Sensitivity:
-    """Run every analysis that needs no draws.
-
-    Parameters
-    ----------
-    kernels
-        The first one is the default that the others are compared with.
-    tier_two
-        Descriptive arms: shown, not compared.
+    study
+        What `gapline.open_study` returns.
     ladders
         Columns of the runs table by which health is counted; those that take several values where not given.
     screen
         Thresholds of the complementarity rule: max_score, min_final, min_attainment.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
+    ...         for arm, time in (("a", 2), ("b", 4))]
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    >>> study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot])
+    >>> gl.analyse(study).metrics.pairs
+    1
     """
-    named = name_references(snapshots, envelopes)
-    readings = build_readings(envelopes, named, kernels=kernels, tier_two=tier_two)
-    judged = named["analysis"] if "analysis" in named else analysis_snapshot(snapshots[-1], envelopes)
-    relative = envelopes.runs["horizon"].n_unique() > 1
-    members = [rows for _, rows in group_rows(envelopes.runs, ["arm"])]
-    events = collect_groups(envelopes, reference_column(judged, envelopes), members, relative=relative)
-    sweep = horizon_sweep(envelopes, judged, kernel=readings.kernels[0], relative=relative, events=events)
-    columns = ladder_columns(envelopes.runs) if ladders is None else list(ladders)
-    pairs = _pairs(readings, declared)
-    scores = score(envelopes, judged, kernels=[readings.kernels[0]], goals=[goal], policy="analysis")
-    return Sensitivity(
-        judged=judged,
-        labels={name: _label(name, snapshot, envelopes) for name, snapshot in named.items()},
-        health=health(campaign, envelopes),
-        ladders={column: health(campaign, envelopes, by=["arm", column]) for column in columns},
-        completeness=completeness(envelopes),
-        metrics=metric_sensitivity(readings),
-        references=reference_sensitivity(readings),
-        complementarity=complementarity(envelopes, judged, kernel=readings.kernels[0], goal=goal, **dict(screen or {})),
-        horizon=sweep,
-        robustness=robustness(readings, contrasts=pairs, sweep=sweep),
-        neighbours=neighbours(envelopes, judged, goal=goal, campaign=campaign, events=events, policy="analysis"),
-        power=power_table(scores, pairs=pairs),
-        notes=(*envelopes.notes, *check_balance(envelopes.runs).notes()),
-    )
-
-
-def _label(name: str, snapshot: Snapshot, envelopes: Envelopes) -> ReferenceLabel:
-    return label_reference(snapshot, envelopes, policy="analysis" if name == "analysis" else None)
-
-
-def _pairs(readings: Readings, declared: Sequence[Pair]) -> list[Pair]:
-    """Return the declared contrasts, or every pair of tier-1 arms where none was declared."""
-    arms = readings.cells.arms
-    return list(declared) or [(arms[one], arms[other]) for one, other in readings.pairs]
-
-
-def _tier_one(part: Sensitivity) -> list[str]:
-    return part.metrics.pooled.filter(pl.col("tier") == 1)["arm"].unique().sort().to_list()
-
-
-def _default(choices: Mapping[str, Any]) -> str | Kernel:
-    kernels: Sequence[str | Kernel] = choices.get("kernels", PAPER_KERNELS)
-    return kernels[0]
+    return Analysis(study, None if ladders is None else tuple(ladders), screen)
 
 
 def _reasons(table: Health, row: Mapping[str, Any]) -> dict[str, int]:

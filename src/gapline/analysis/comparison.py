@@ -1,48 +1,56 @@
 """Two arms against each other, of one study or of two: better, worse, or no difference shown."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from gapline.envelope.build import Envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
-from gapline.model.campaign import Campaign
+from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
-from gapline.reference.snapshot import Snapshot
-from gapline.scoring.kernels import Kernel
-from gapline.scoring.reading import ReferenceLabel
-from gapline.scoring.scores import Scores, score
-from gapline.scoring.time_weights import TimeWeight
-from gapline.summary.bootstrap import DRAWS, Bootstrap
+from gapline.reference.alarm import Alarm
+from gapline.scoring.scores import Scores
+from gapline.study import Study, open_study
+from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.cells import number, sign
 from gapline.summary.intervals import two_sided_p
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
+# Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
+_QUESTION = ("kernel", "weight", "weighting", "transform", "tolerance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One arm of one source: what was run, accepted and against what it is judged."""
+    """One arm of one opened study."""
 
     source: str
     arm: str
-    campaign: Campaign
-    envelopes: Envelopes
-    snapshot: Snapshot
+    study: Study
 
     @property
     def name(self) -> str:
         """The source and the arm."""
         return f"{self.source}:{self.arm}"
 
+    @property
+    def runs(self) -> pl.DataFrame:
+        """The runs of the arm."""
+        return self.study.envelopes.runs.filter(pl.col("arm") == self.arm)
+
+    @property
+    def validation(self) -> str:
+        """Who vouches for the arm's candidates."""
+        return listing(sorted(set(self.runs["validation"])))
+
     def machines(self) -> list[str]:
         """Return the machines its runs say they ran on, empty where nothing is said."""
-        runs = self.envelopes.runs
-        if "machine" in runs.columns and runs["machine"].drop_nulls().len():
-            return sorted(map(str, runs["machine"].drop_nulls().unique().to_list()))
-        stated = self.campaign.facts.get("machine")
+        if "machine" in self.runs.columns and self.runs["machine"].drop_nulls().len():
+            return sorted(map(str, self.runs["machine"].drop_nulls().unique().to_list()))
+        stated = self.study.campaign.facts.get("machine")
         return [stated] if stated else []
 
 
@@ -51,7 +59,8 @@ class Comparison(ResultTable):
     """The second arm against the first: `difference` is second minus first, so negative is better.
 
     `frame` has one row per panel: panel, instances, first, second, difference, low, high, wins, ties, losses (of the
-    second), reason, machine_differs.
+    second), reason, machine_differs. `absent` lists runs that one side lacks: planned and not whole, or there on the
+    other side alone.
     """
 
     first: str
@@ -65,9 +74,14 @@ class Comparison(ResultTable):
     means: tuple[float | None, float | None]
     reason: str | None
     machines: tuple[tuple[str, ...], tuple[str, ...]]
-    reference: ReferenceLabel
-    choices: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    reading: Reading
+    interval: str
+    level: float
+    draws: int
+    seed: int
+    absent: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    notes: tuple[str, ...] = field(default=())
 
     @property
     def machine_differs(self) -> bool:
@@ -76,18 +90,22 @@ class Comparison(ResultTable):
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        c = self.choices
         return (
-            f"{self.second} minus {self.first} in {c['kernel']} score units, {c['weighting']}-equal, against "
-            f"{self.reference}; {c['level']:.0%} {c['interval']} interval from {c['draws']:,} draws of instances "
-            f"(seed {c['seed']})"
+            f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {self.level:.0%} "
+            f"{self.interval} interval from {self.draws:,} draws of instances (seed {self.seed}); {self.reading.line()}"
         )
 
-    def fails(self, limit: float) -> bool:
-        """Say whether the second arm is worse by more than the limit: the interval's lower end lies beyond it."""
+    def fails(self, limit: float, *, allow_missing: bool = False) -> str | None:
+        """Say why a gate at this limit fails, or None where it passes.
+
+        It fails where the second arm is worse by more than the limit (the interval's lower end lies beyond it), and
+        where runs are missing on either side: half of a campaign proves nothing.
+        """
+        if self.absent and not allow_missing:
+            return f"{len(self.absent):,} runs are missing: {listing(self.absent, most=5)}"
         if self.low is None:
             raise GaplineError(f"--fail-if-worse {limit:g}: expected an interval, got none: {self.reason}")
-        return self.low > limit
+        return f"worse by more than {limit:g}" if self.low > limit else None
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -105,45 +123,46 @@ class Comparison(ResultTable):
             "reason": self.reason,
             "machines": {"first": list(self.machines[0]), "second": list(self.machines[1])},
             "machine_differs": self.machine_differs,
-            "reference": {
-                "policy": self.reference.policy,
-                "name": self.reference.name,
-                "digest": self.reference.digest,
-            },
-            **self.choices,
+            **self.reading.document(),
+            "kernel": self.reading.kernels[0],
+            "interval": self.interval,
+            "level": self.level,
+            "draws": self.draws,
+            "seed": self.seed,
             "panels": self.frame.to_dicts(),
+            "absent": list(self.absent),
+            "alarms": [alarm.document() for alarm in self.alarms],
             "notes": list(self.notes),
         }
 
 
-def compare(
-    first: Side,
-    second: Side,
-    /,
-    *,
-    kernel: str | Kernel = "squeezed",
-    weight: str | TimeWeight = "uniform",
-    weighting: str = "panel",
-    interval: str = "percentile",
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = 1,
-) -> Comparison:
+def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Comparison:
     """Compare the second arm with the first, paired by instance.
+
+    Parameters
+    ----------
+    first, second
+        `SOURCE:ARM`, or a source with one arm. Two arms of one source are read from one opened study, so that the
+        difference is the one that `score`, `analyse` and `report` state.
+    choices
+        As `gapline.open_study` takes them, for both sides.
 
     Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
+    named = [_split(str(given)) for given in (first, second)]
+    opened = {source: open_study(source, **choices) for source in dict.fromkeys(source for source, _ in named)}
+    one, two = (Side(source, find_arm(opened[source], source, arm), opened[source]) for source, arm in named)
+    return compare_sides(one, two)
+
+
+def compare_sides(first: Side, second: Side, /) -> Comparison:
+    """Compare two arms that are already opened."""
     notes = check_comparable(first, second)
-    sides = [_scores(side, label, kernel, weight) for side, label in ((first, "1"), (second, "2"))]
-    one = sides[0]
-    frame = pl.concat([side.frame for side in sides], how="diagonal_relaxed")
-    both = Scores(
-        frame=frame, kernels=one.kernels, weight=one.weight, reference=one.reference, validation=one.validation,
-        transform=one.transform, goals=one.goals, notes=(),
-    )  # fmt: skip
-    boot = Bootstrap(both, weighting=weighting, draws=draws, seed=seed)
+    both = _scores(first, second)
+    lead = first.study
+    boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
-    ends = whole.interval(method=interval, level=level)
+    ends = whole.interval(method=lead.interval, level=lead.level)
     low, high = ends if ends is not None else (None, None)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
@@ -154,10 +173,10 @@ def compare(
         notes.append(
             f"machines differ: {listing(machines[0])} and {listing(machines[1])}; times are not comparable as such"
         )
-    for given, scored in zip((first, second), sides, strict=True):
-        notes += [f"{given.name}: {note}" for note in scored.notes]
+    studies = list(dict.fromkeys([first.study, second.study]))
+    notes += [note for study in studies for note in study.notes()]
     return Comparison(
-        frame=_panels(boot, interval, level).with_columns(machine_differs=pl.lit(differs)),
+        frame=_panels(boot, lead.interval, lead.level).with_columns(machine_differs=pl.lit(differs)),
         first=first.name,
         second=second.name,
         verdict=verdict(low, high),
@@ -169,13 +188,15 @@ def compare(
         means=(number(whole.parts[1]), number(whole.parts[0])),
         reason=whole.reason,
         machines=machines,
-        reference=one.reference,
-        choices={
-            "kernel": one.kernels[0], "weight": one.weight, "weighting": weighting, "transform": one.transform,
-            "validation": one.validation, "interval": interval, "level": level, "draws": draws, "seed": seed,
-        },
-        notes=tuple(notes),
-    )  # fmt: skip
+        reading=boot.reading,
+        interval=lead.interval,
+        level=lead.level,
+        draws=lead.draws,
+        seed=lead.seed,
+        absent=_absent(first, second),
+        alarms=tuple(dict.fromkeys(alarm for study in studies for alarm in study.alarms)),
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def verdict(low: float | None, high: float | None) -> str:
@@ -195,25 +216,23 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     """Refuse sides that answer different questions, and return what is worth a note."""
     if first.name == second.name:
         raise UsageError(f"compare: expected two arms, got {first.name} twice")
-    if first.snapshot.digest != second.snapshot.digest:
-        raise MixedScoresError(
-            f"snapshots differ: {first.name} is judged against {first.snapshot.name} ({first.snapshot.digest}), "
-            f"{second.name} against {second.snapshot.name} ({second.snapshot.digest})",
-            hint="give one with --snapshot",
-        )
-    checkers = [side.campaign.facts.get("checker") for side in (first, second)]
-    vouched = [side.envelopes.validation for side in (first, second)]
+    for side in (first, second):
+        if side.arm in side.study.tier_two:
+            raise UsageError(f"compare: expected arms of tier 1, got {side.name} of tier 2, which is descriptive")
+    _refuse_other_question(first, second)
+    notes = []
+    checkers = [side.study.campaign.facts.get("checker") for side in (first, second)]
+    vouched = [side.validation for side in (first, second)]
     if (all(checkers) and checkers[0] != checkers[1]) or vouched[0] != vouched[1]:
-        said = [f"{name} by {checker or who}" for name, checker, who in zip(
-            (first.name, second.name), checkers, vouched, strict=True)]  # fmt: skip
+        said = [f"{side.name} by {checker or who}" for side, checker, who in zip(
+            (first, second), checkers, vouched, strict=True)]  # fmt: skip
         raise MixedScoresError(
             f"checkers differ: {said[0]}, {said[1]}", hint="check both with the same version (`gapline check`)"
         )
-    notes = []
     if any(checkers) and not all(checkers):
         notes.append(f"only one side names its checker ({checkers[0] or checkers[1]})")
     keys = ["panel", "instance"]
-    horizons = [side.envelopes.runs.select(*keys, "horizon", "announced").unique() for side in (first, second)]
+    horizons = [side.runs.select(*keys, "horizon", "announced").unique() for side in (first, second)]
     joined = horizons[0].join(horizons[1], on=keys, suffix="_second").sort(keys)
     clash = joined.filter(pl.col("horizon") != pl.col("horizon_second"))
     if clash.height:
@@ -234,9 +253,44 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     return notes
 
 
-def find_arm(campaign: Campaign, source: str, arm: str | None) -> str:
+def _refuse_other_question(first: Side, second: Side) -> None:
+    """Refuse references or declared choices that differ between the sides."""
+    for side in (first, second):
+        if len(side.study.references) > 1:
+            raise UsageError(
+                f"compare: expected one reference, got {len(side.study.references)}", hint="give one --snapshot"
+            )
+    one, two = first.study.references[0], second.study.references[0]
+    if one.snapshot.digest != two.snapshot.digest:
+        if "analysis" in (one.policy, two.policy):
+            raise UsageError(
+                "policy analysis: expected a reference that both sides share, got one folded from each",
+                hint="fold it once with `gapline snapshot fold` and give it with --snapshot",
+            )
+        raise MixedScoresError(
+            f"snapshots differ: {first.name} is judged against {one.snapshot.name} ({one.snapshot.digest}), "
+            f"{second.name} against {two.snapshot.name} ({two.snapshot.digest})",
+            hint="give one with --snapshot",
+        )
+    for name in _QUESTION:
+        said = [_choice(side, name) for side in (first, second)]
+        if said[0] != said[1]:
+            raise MixedScoresError(
+                f"contracts differ in {name}: {first.source} declares {said[0]}, {second.source} declares {said[1]}",
+                hint=f"state it with --{name}" if name != "tolerance" else None,
+            )
+
+
+def _choice(side: Side, name: str) -> object:
+    study = side.study
+    if name == "transform":
+        return str(study.envelopes.transform)
+    return study.kernels[0] if name == "kernel" else getattr(study, name)
+
+
+def find_arm(study: Study, source: str, arm: str | None) -> str:
     """Return the arm that is meant: the named one, or the only one there is."""
-    arms = sorted(campaign.runs["arm"].unique().to_list())
+    arms = sorted(study.envelopes.runs["arm"].unique().to_list())
     if arm is None:
         if len(arms) == 1:
             return str(arms[0])
@@ -248,17 +302,41 @@ def find_arm(campaign: Campaign, source: str, arm: str | None) -> str:
     return arm
 
 
-def _scores(side: Side, label: str, kernel: str | Kernel, weight: str | TimeWeight) -> Scores:
-    scores = score(side.envelopes, side.snapshot, kernels=[kernel], weight=weight)
-    return Scores(
-        frame=scores.frame.with_columns(arm=pl.lit(label)), kernels=scores.kernels, weight=scores.weight,
-        reference=scores.reference, validation=scores.validation, transform=scores.transform, goals=scores.goals,
-        notes=scores.notes,
-    )  # fmt: skip
+def _split(given: str) -> tuple[str, str | None]:
+    """Split `SOURCE:ARM` where no file has that whole name."""
+    source, _, arm = given.rpartition(":")
+    return (given, None) if Path(given).exists() or not source else (source, arm)
+
+
+def _scores(first: Side, second: Side) -> Scores:
+    """Put the runs of both sides into one table, the first as arm "1", the second as arm "2"."""
+    parts = []
+    for side, label in ((first, "1"), (second, "2")):
+        scores = side.study.scores[0]
+        frame = scores.frame.filter(pl.col("arm") == side.arm).with_columns(arm=pl.lit(label))
+        coverage = side.study.coverage_of([side.arm])
+        parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
+    frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
+    coverage = add_coverage([part.reading.coverage for part in parts])
+    return replace(parts[0], frame=frame, reading=replace(parts[0].reading, coverage=coverage))
+
+
+def _absent(first: Side, second: Side) -> tuple[str, ...]:
+    """Name the runs that a side lacks: planned cells that are not whole, and cells that the other side alone has."""
+    found = []
+    pairs = ((first, second), (second, first))
+    for side, other in pairs:
+        mine = side.study.cells.filter(pl.col("arm") == side.arm)
+        absent = mine.filter(pl.col("state") != "done").select("instance", "seed", "state")
+        found += [f"{side.name} {i}/{s} ({state})" for i, s, state in absent.iter_rows()]
+        theirs = other.runs.select("instance", "seed")
+        lacking = theirs.join(mine.select("instance", "seed"), on=["instance", "seed"], how="anti")
+        found += [f"{side.name} {i}/{s} (not there)" for i, s in lacking.sort("instance", "seed").iter_rows()]
+    return tuple(found)
 
 
 def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
-    rows = []
+    rows: list[Sequence[Any]] = []
     for panel in boot.cells.panels:
         estimate = boot.panel_difference("2", "1", panel)
         ends = estimate.interval(method=interval, level=level)

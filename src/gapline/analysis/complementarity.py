@@ -9,6 +9,7 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
@@ -64,7 +65,9 @@ def complementarity(
     /,
     *,
     kernel: str | Kernel = "squeezed",
+    weight: str = "uniform",
     goal: float = GOAL,
+    tolerance: float = TOLERANCE,
     max_score: float = MAX_SCORE,
     min_final: float = MIN_FINAL,
     min_attainment: float = MIN_ATTAINMENT,
@@ -81,7 +84,7 @@ def complementarity(
     chosen = parse_kernel(kernel)
     references = reference_column(snapshot, envelopes)
     cells = build_cells(envelopes.runs)
-    scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight("uniform"))[:, 0]
+    scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight(weight))[:, 0]
     raw, _ = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, np.array([goal]))[:, 0]
     full = ~np.isnan(raw)

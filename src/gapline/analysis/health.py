@@ -12,10 +12,8 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.result_table import ResultTable
-from gapline.model.tables import CARRIED, RUN_RECORD, RUNS, Reason, RunStatus
-from gapline.summary.balance import check_balance
+from gapline.model.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason
 
-_BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]
 # What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
 _NO_LADDER = {
     *RUNS, *CARRIED, *RUN_RECORD, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid",
@@ -80,7 +78,7 @@ def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
             empty=(pl.col("steps") == 0).sum().cast(pl.Int64),
             late=pl.col("late").sum(),
             unchecked=pl.col("unchecked").sum(),
-            crashed=pl.col("status").is_in(_BROKEN).sum().cast(pl.Int64),
+            crashed=pl.col("status").is_in(FAILED).sum().cast(pl.Int64),
         )
         .sort(groups)
     )
@@ -97,27 +95,21 @@ def ladder_columns(runs: pl.DataFrame) -> list[str]:
     return found
 
 
-def completeness(envelopes: Envelopes, /) -> pl.DataFrame:
-    """Return the matrix of cells: per arm and panel how many runs there are, and how many that other arms have are not.
+def completeness(cells: pl.DataFrame, runs: pl.DataFrame, /) -> pl.DataFrame:
+    """Return, per arm and panel, how many cells were to be run and what became of them.
 
-    Columns: arm, panel, expected (cells that any arm has), present, missing, empty.
+    `cells` are those of a `Study`. Columns: arm, panel, expected, present, interrupted, missing, empty; `empty` counts
+    runs that are there without a valid candidate.
     """
-    runs = envelopes.runs
-    cells = runs.select("panel", "instance", "seed").unique()
-    expected = cells.group_by("panel").agg(expected=pl.len().cast(pl.Int64))
-    missing = check_balance(runs).missing.group_by("arm", "panel").agg(missing=pl.len().cast(pl.Int64))
-    empty = runs.group_by("arm", "panel").agg(empty=(pl.col("steps") == 0).sum().cast(pl.Int64))
-    return (
-        runs.select("arm")
-        .unique()
-        .join(expected, how="cross")
-        .join(missing, on=["arm", "panel"], how="left")
-        .join(empty, on=["arm", "panel"], how="left")
-        .with_columns(pl.col("missing", "empty").fill_null(0))
-        .with_columns(present=pl.col("expected") - pl.col("missing"))
-        .select("arm", "panel", "expected", "present", "missing", "empty")
-        .sort("arm", "panel")
+    keys = ["arm", "panel"]
+    states = cells.group_by(keys).agg(
+        expected=pl.len().cast(pl.Int64),
+        present=(pl.col("state") == "done").sum().cast(pl.Int64),
+        interrupted=(pl.col("state") == "interrupted").sum().cast(pl.Int64),
+        missing=(pl.col("state") == "missing").sum().cast(pl.Int64),
     )
+    empty = runs.group_by(keys).agg(empty=(pl.col("steps") == 0).sum().cast(pl.Int64))
+    return states.join(empty, on=keys, how="left").with_columns(pl.col("empty").fill_null(0)).sort(keys)
 
 
 def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.DataFrame:

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError, closest, listing
-from gapline.reference.alarm import TOLERANCE
+from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import reference_column
+from gapline.scoring.reading import descriptive_arms, reference_column
 from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
@@ -40,6 +39,9 @@ class Readings:
     scores: tuple[Floats, ...]
     beaten: tuple[NDArray[np.bool_], ...]
     tier_one: tuple[str, ...]
+    weight: str
+    weighting: str
+    tolerance: float
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -55,9 +57,9 @@ class Readings:
         """Return, arms × panels, the means over the instances of a panel."""
         return self.cells.panel_means(self.instance_means(reference, kernel))
 
-    def pooled(self, reference: int, kernel: int, weighting: str = "panel") -> Floats:
-        """Return the pooled mean of each arm."""
-        return self.cells.pooled(self.instance_means(reference, kernel), weighting)
+    def pooled(self, reference: int, kernel: int, weighting: str | None = None) -> Floats:
+        """Return the pooled mean of each arm, by the declared weighting where no other is asked for."""
+        return self.cells.pooled(self.instance_means(reference, kernel), weighting or self.weighting)
 
     def outside(self, reference: int, kernel: int) -> NDArray[np.bool_]:
         """Mark, arms × panels, where a kernel is out of its envelope: Berthold's gap with a run below its reference."""
@@ -75,6 +77,9 @@ def build_readings(
     /,
     *,
     kernels: Sequence[str | Kernel] = PAPER_KERNELS,
+    weight: str = "uniform",
+    weighting: str = "panel",
+    tolerance: float = TOLERANCE,
     tier_two: Sequence[str] = (),
 ) -> Readings:
     """Score every run under every kernel and every named snapshot."""
@@ -87,40 +92,25 @@ def build_readings(
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
-    uniform = parse_weight("uniform")
+    declared = parse_weight(weight)
+    cells = build_cells(envelopes.runs)
     references, scores, beaten = [], [], []
     for snapshot in snapshots.values():
         column = reference_column(snapshot, envelopes)
         references.append(column)
-        scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=uniform))
-        beaten.append(best < column * (1.0 - TOLERANCE))
+        scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=declared))
+        beaten.append(best < column * (1.0 - tolerance))
     return Readings(
         envelopes=envelopes,
-        cells=build_cells(envelopes.runs),
+        cells=cells,
         names=tuple(snapshots),
         snapshots=tuple(snapshots.values()),
         kernels=tuple(parsed),
         references=tuple(references),
         scores=tuple(scores),
         beaten=tuple(beaten),
-        tier_one=tier_one_arms(envelopes.runs, tier_two=tier_two),
+        tier_one=tuple(arm for arm in cells.arms if arm not in descriptive_arms(envelopes.runs, tier_two)),
+        weight=weight,
+        weighting=weighting,
+        tolerance=tolerance,
     )
-
-
-def tier_one_arms(runs: pl.DataFrame, *, tier_two: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the arms that are compared: not named in `tier_two`, and of tier 1 where the runs carry a `tier`.
-
-    >>> runs = pl.DataFrame({"arm": ["a", "b", "c"], "tier": [1, 2, 1]})
-    >>> tier_one_arms(runs, tier_two=["c"])
-    ('a',)
-    """
-    arms = sorted(runs["arm"].unique().to_list())
-    for name in tier_two:
-        if name not in arms:
-            near = closest(name, arms)
-            hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
-            raise UsageError(f"--tier2 {name}: matches no arm", hint=hint)
-    descriptive = set(tier_two)
-    if "tier" in runs.columns:
-        descriptive |= set(runs.filter(pl.col("tier").cast(pl.Int64, strict=False) > 1)["arm"].to_list())
-    return tuple(arm for arm in arms if arm not in descriptive)

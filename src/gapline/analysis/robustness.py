@@ -1,11 +1,11 @@
 """Robustness of a contrast: under which share of the choices it holds, and which choices flip it.
 
-The choices are varied one at a time around the baseline (the default kernel, uniform time, panel-equal means, the full
-horizon, the last reference): kernel × reference, time weight with its cutoff, weighting rule, horizon, goal level.
+The choices are varied one at a time around the declared reading, which is the baseline: kernel × reference, time weight
+with its cutoff, weighting rule, horizon, goal level.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
+from gapline.envelope.build import Envelopes
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.time_weights import parse_weight
+from gapline.scoring.weighting import Weighting
 from gapline.summary.cells import number, sign
 
 Floats = NDArray[np.float64]
@@ -65,7 +67,7 @@ def robustness(
     *,
     contrasts: Sequence[tuple[str, str]] | None = None,
     sweep: HorizonSweep | None = None,
-    reference: int = -1,
+    reference: int = 0,
     goals: Sequence[float] = GOALS,
     cutoffs: Sequence[float] = CUTOFFS,
     horizons: int = HORIZONS,
@@ -79,7 +81,7 @@ def robustness(
     sweep
         A horizon sweep of the same arms, where it was made already.
     reference
-        The number of the reference of the baseline, the last one by default.
+        The number of the reference of the baseline, the declared one by default.
     cutoffs
         Cutoffs of the logarithmic weights, as shares of the shortest horizon.
     horizons
@@ -87,11 +89,12 @@ def robustness(
 
     Berthold's gap under a beaten reference is left out. A tie neither holds nor flips.
     """
-    reference = reference % len(readings.names)
     pairs = list(contrasts) if contrasts is not None else _all_pairs(readings)
     if sweep is None:
         kernel = readings.kernels[0]
-        sweep = horizon_sweep(readings.envelopes, readings.snapshots[reference], kernel=kernel)
+        sweep = horizon_sweep(
+            readings.envelopes, readings.snapshots[reference], kernel=kernel, weighting=readings.weighting
+        )
     choices, left_out = _choices(readings, sweep, reference, goals=goals, cutoffs=cutoffs, horizons=horizons)
     baseline = readings.pooled(reference, 0)
     summary, verdicts = [], []
@@ -167,19 +170,45 @@ def _choices(
                 choices.append(Choice("kernel", label, readings.pooled(r, k)))
     references = readings.references[reference]
     choices += _weight_choices(readings, sweep, references, cutoffs)
-    for rule in ("instance", "run"):
-        choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(reference, 0, rule)))
-    unit = "of the horizon" if sweep.relative else "s"
+    for rule in Weighting:
+        if rule != readings.weighting:
+            choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(reference, 0, rule)))
     for step in range(1, horizons):
-        horizon = sweep.horizon * step / horizons
-        pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in cells.arms])
-        choices.append(Choice("horizon", f"{horizon:g} {unit}", pooled))
+        choices += _horizon_choice(readings, sweep, references, sweep.horizon * step / horizons, left_out)
     hits = np.isfinite(hitting_times(envelopes, references, np.array(goals, np.float64)))
     for k, goal in enumerate(goals):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)
-        choices.append(Choice("goal", f"attainment of {goal:g}", cells.pooled(cells.instance_means(missed))))
+        pooled = cells.pooled(cells.instance_means(missed), readings.weighting)
+        choices.append(Choice("goal", f"attainment of {goal:g}", pooled))
     return choices, left_out
+
+
+def _horizon_choice(
+    readings: Readings, sweep: HorizonSweep, references: Floats, horizon: float, left_out: list[str]
+) -> list[Choice]:
+    """Judge the arms at a shorter horizon under the declared weight; the sweep knows the uniform one exactly."""
+    name = f"{horizon:g} {'of the horizon' if sweep.relative else 's'}"
+    if readings.weight == "uniform":
+        pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in readings.cells.arms])
+        return [Choice("horizon", name, pooled)]
+    shortened = shorten(readings.envelopes, horizon, relative=sweep.relative)
+    weight = parse_weight(readings.weight)
+    if weight.cutoff >= float(shortened.runs["horizon"].to_numpy().min()):
+        left_out.append(f"horizon {name}: within the cutoff of {weight.name}")
+        return []
+    scores = integrate_envelopes(shortened, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
+    return [Choice("horizon", name, readings.cells.pooled(readings.cells.instance_means(scores), readings.weighting))]
+
+
+def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelopes:
+    """Return the envelopes cut at a shorter horizon, or at a share of each run's own."""
+    runs = envelopes.runs
+    ends = runs["horizon"].to_numpy() * horizon if relative else np.full(runs.height, horizon)
+    slices = zip(runs["first"].to_list(), runs["count"].to_list(), ends.tolist(), strict=True)
+    counts = [int(np.searchsorted(envelopes.time[f : f + c], end, side="right")) for f, c, end in slices]
+    cut = runs.with_columns(horizon=pl.Series(ends), count=pl.Series(counts, dtype=pl.Int64))
+    return replace(envelopes, runs=cut)
 
 
 def _weight_choices(
@@ -189,6 +218,11 @@ def _weight_choices(
     cells, envelopes = readings.cells, readings.envelopes
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     choices = []
+    if readings.weight != "uniform":
+        scores = integrate_envelopes(
+            envelopes, references, kernels=[readings.kernels[0]], weight=parse_weight("uniform")
+        )[:, 0]
+        choices.append(Choice("weight", "uniform", cells.pooled(cells.instance_means(scores), readings.weighting)))
     for head in ("early-log", "end-log"):
         weights = [parse_weight(f"{head}:{cutoff * shortest:g}") for cutoff in cutoffs]
         seconds = [weight.cutoff for weight in weights]
@@ -196,7 +230,7 @@ def _weight_choices(
             pooled = []
             for weight in weights:
                 scores = integrate_envelopes(envelopes, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
-                pooled.append(cells.pooled(cells.instance_means(scores)))
+                pooled.append(cells.pooled(cells.instance_means(scores), readings.weighting))
         else:
             curves = [sweep.curves[arm] for arm in cells.arms]
             weigh = partial(SweepCurve.log_weighted, horizon=sweep.horizon, cutoffs=seconds, end=head == "end-log")

@@ -9,6 +9,7 @@ from gapline.cli import options
 
 @click.command("export")
 @options.sources
+@options.filters
 @click.option("-o", "--output", required=True, type=click.Path(), help="File to write: .csv, .jsonl or .parquet.")
 @click.option(
     "--format", "form", type=click.Choice(["csv", "jsonl", "parquet"]), help="Where the name does not say it."
@@ -21,8 +22,8 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
     from pathlib import Path
 
     from gapline.capture.export import write_trace
-    from gapline.cli.sources import read_sources
+    from gapline.capture.read import read
 
-    campaign = read_sources(sources, **filters)
+    campaign = read(list(sources)).filter(**filters)
     write_trace(campaign, Path(output), form=form)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")

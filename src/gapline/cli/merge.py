@@ -9,15 +9,16 @@ from gapline.cli import options
 
 @click.command("merge")
 @options.sources
+@options.filters
 @click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
 def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
     """Merge traces, campaigns or studies with disjoint runs; clashes are listed and refused.
 
     Example: gapline merge monday/ tuesday/ -o both/
     """
-    from gapline.cli.sources import read_sources
+    from gapline.capture.read import read
 
-    campaign = read_sources(sources, **filters)
+    campaign = read(list(sources)).filter(**filters)
     campaign.save(output)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
     for line in campaign.diagnostics.lines():

@@ -1,9 +1,12 @@
-"""Options that commands share: which runs, against which reference, under which choices."""
+"""Options that every command which scores takes, from one place: their names are those of `gapline.open_study`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+
+if TYPE_CHECKING:
+    from gapline.study import Study
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -19,15 +22,22 @@ def _together(*decorators: Decorator) -> Decorator:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
 filters = _together(
     click.option("--arm", multiple=True, help="Keep arms that match this name or pattern (repeatable)."),
     click.option("--panel", multiple=True, help="Keep panels that match this name or pattern (repeatable)."),
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
 )
-
-sources = _together(click.argument("sources", nargs=-1, required=True, metavar="SOURCE..."), filters)
-
-acceptance = _together(
+choices = _together(
+    filters,
+    click.option("--references", type=click.Path(), help="References CSV: instance,value (+ certified,source)."),
+    click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Snapshot JSON (repeatable)."),
+    click.option(
+        "--policy",
+        type=click.Choice(["frozen", "analysis", "both"]),
+        help="`frozen` refuses values known after the runs; `analysis` folds the runs' best in; `both` side by side.",
+    ),
     click.option(
         "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
     ),
@@ -35,19 +45,82 @@ acceptance = _together(
     click.option(
         "--validation",
         type=click.Choice(["checker", "solver"]),
-        default=None,
         help="With `solver`, unchecked candidates count as valid, and the output says so.",
     ),
     click.option("--allow-unchecked", is_flag=True, help="Leave unchecked candidates out, and say how many."),
+    click.option(
+        "--missing",
+        type=click.Choice(["leave-out", "empty", "refuse"]),
+        default="leave-out",
+        show_default=True,
+        help="Planned runs that are interrupted or missing: leave them out, count them as empty, or fail.",
+    ),
+    click.option(
+        "--kernel",
+        "kernels",
+        multiple=True,
+        help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; the first leads).",
+    ),
+    click.option("--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5."),
+    click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),
+    click.option(
+        "--weighting", type=click.Choice(["panel", "instance", "run"]), help="Which units count alike in a mean."
+    ),
+    click.option("--tier2", "tier_two", multiple=True, metavar="ARM", help="A descriptive arm: shown, not compared."),
+    click.option(
+        "--contrast", "contrasts", nargs=2, multiple=True, metavar="A B", help="A declared contrast (repeatable)."
+    ),
+    click.option("--interval", type=click.Choice(["percentile", "bca"]), help="Interval (default: percentile)."),
+    click.option("--level", type=_SHARE, help="Level of the intervals (default: 0.95)."),
+    click.option("--draws", type=click.IntRange(min=1), help="Bootstrap draws of instances (default: 10,000)."),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of the draws (default: 1)."),
+)
+sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+study = _together(sources, choices)
+figure_formats = click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(["svg", "png", "pdf"]),
+    help="Formats of the figures (repeatable; default: all three).",
 )
 
-references = _together(
-    click.option("--references", type=click.Path(), help="References CSV: instance,value (+ certified,source)."),
-    click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Snapshot JSON (repeatable)."),
-    click.option(
-        "--policy",
-        type=click.Choice(["frozen", "analysis", "both"]),
-        default=None,
-        help="`frozen` refuses values known after the runs; `analysis` folds the runs' best in; `both` side by side.",
-    ),
-)
+
+def print_json(document: Any) -> None:
+    """Print one JSON document as every command does."""
+    import json
+
+    click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def study_document(opened: "Study") -> dict[str, Any]:
+    """Return what every JSON answer about a study says beside its numbers, under the same names everywhere."""
+    read = opened.campaign.diagnostics
+    return {
+        "notes": opened.notes(),
+        "alarms": [alarm.document() for alarm in opened.alarms],
+        "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
+    }
+
+
+def print_remarks(opened: "Study") -> int:
+    """Print notes, what could not be read, and alarms; return the exit code that the alarms ask for."""
+    from gapline.errors import listing
+    from gapline.model.text import printable
+
+    for note in opened.notes():
+        click.echo(f"note: {printable(note)}")
+    read = opened.campaign.diagnostics
+    if read.problem_count:
+        shown = listing(map(printable, read.problems), most=3)
+        click.echo(f"{read.problem_count:,} candidates could not be read: {shown}")
+    return print_alarms(opened)
+
+
+def print_alarms(opened: "Study") -> int:
+    """Print the alarms; return the exit code that they ask for."""
+    from gapline.model.text import printable
+
+    for alarm in opened.alarms:
+        click.echo(f"ALARM {printable(alarm)}")
+    return 1 if opened.alarms else 0

@@ -9,29 +9,12 @@ from gapline.cli import options
 
 @click.command("paper")
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
-@options.filters
-@options.references
-@options.acceptance
+@options.choices
 @click.option("-o", "--output", type=click.Path(file_okay=False), required=True, help="Directory to write to.")
-@click.option("--tier2", "tier_two", multiple=True, metavar="ARM", help="Arm that is descriptive (repeatable).")
 @click.option("--title", default=None, help="What captions call the study.")
-@click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(["svg", "png", "pdf"]),
-    help="Formats of the figures (repeatable; default: all three).",
-)
+@options.figure_formats
 @options.as_json
-def command(
-    sources: tuple[str, ...],
-    output: str,
-    tier_two: tuple[str, ...],
-    title: str | None,
-    formats: tuple[str, ...],
-    as_json: bool,
-    **choices: Any,
-) -> None:
+def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_json: bool, **choices: Any) -> int:
     """Draw the paper's figures again and compute its tables.
 
     Figures that need a campaign show the study that is given; without one, a small campaign that gapline makes itself,
@@ -39,17 +22,17 @@ def command(
 
     Example: gapline paper -o paper
     """
-    import json
-
-    from gapline.cli.report_input import read_report_input
     from gapline.paper.write import write_paper
     from gapline.report.drawing import FILE_FORMATS
+    from gapline.study import open_study
 
-    study = read_report_input(sources, {"title": title}, choices) if sources else None
-    written = write_paper(output, study, tier_two=tier_two, formats=formats or FILE_FORMATS)
+    study = open_study(*sources, **choices) if sources else None
+    written = write_paper(output, study, formats=formats or FILE_FORMATS)
     if as_json:
-        click.echo(json.dumps({"files": [str(path) for path in written]}, indent=1, ensure_ascii=False))
-    else:
-        figures = len({path.stem for path in written if path.parent.name == "figures"})
-        tables = len({path.stem for path in written if path.parent.name == "tables"})
-        click.echo(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
+        shared = options.study_document(study) if study is not None else {"notes": [], "alarms": []}
+        options.print_json({"files": [str(path) for path in written]} | shared)
+        return 1 if study is not None and study.alarms else 0
+    figures = len({path.stem for path in written if path.parent.name == "figures"})
+    tables = len({path.stem for path in written if path.parent.name == "tables"})
+    click.echo(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
+    return options.print_alarms(study) if study is not None else 0

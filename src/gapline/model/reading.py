@@ -1,5 +1,6 @@
 """Under which choices a number was made: what every result carries and prints."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +60,7 @@ class Coverage:
 
     def __str__(self) -> str:
         whole = self.runs - self.filled
-        if self.planned is None:
-            words = counted(whole, "run")
-        else:
-            words = f"{whole:,} of {self.planned:,} planned runs"
+        words = counted(whole, "run") if self.planned is None else f"{whole:,} of {self.planned:,} planned runs"
         more = [f"{number:,} {name}" for name, number in (("interrupted", self.interrupted), ("missing", self.missing))]
         words += "".join(f", {text}" for text in more if not text.startswith("0 "))
         if self.filled:
@@ -72,6 +70,13 @@ class Coverage:
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {name: getattr(self, name) for name in self.__slots__} | {"complete": self.complete}
+
+
+def add_coverage(parts: Sequence[Coverage]) -> Coverage:
+    """Add up what disjoint parts rest on; what was planned is known only where every part knows it."""
+    planned = None if any(part.planned is None for part in parts) else sum(part.planned or 0 for part in parts)
+    names = [name for name in Coverage.__slots__ if name != "planned"]
+    return Coverage(planned=planned, **{name: sum(getattr(part, name) for part in parts) for name in names})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 RUN_KEY = ("arm", "instance", "seed")
+CELL = ("arm", "panel", "instance", "seed")
 
 # Columns every campaign has; further ones (slices, threads, size, ...) are carried along.
 RUNS: dict[str, pl.DataType] = {
@@ -89,6 +90,10 @@ class RunStatus(StrEnum):
     KILLED = "killed"
     LOST = "lost"
     UNKNOWN = "unknown"
+
+
+# Whole runs that ended badly; one that we cut short is no run at all.
+FAILED = tuple(status.value for status in (RunStatus.CRASHED, RunStatus.MEMORY_LIMIT, RunStatus.KILLED, RunStatus.LOST))
 
 
 class VerdictCode(IntEnum):

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 import polars as pl
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import IntegrityError
+from gapline.errors import IntegrityError, listing
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import TOLERANCE, best_runs, is_beaten
 from gapline.reference.comparable import refuse_changed_instances
@@ -26,34 +27,43 @@ class Policy(StrEnum):
     ANALYSIS = "analysis"
 
 
-def label_policy(snapshot: Snapshot, runs: pl.DataFrame) -> str:
+def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] = ()) -> str:
     """Say which policy scoring these runs against this snapshot amounts to.
 
-    `analysis` where a value was folded from one of the runs; `frozen` where the values were known before the first run
-    began; `retrospective` where they were known later; `frozen, declared` where that cannot be told, because the runs
-    carry no dates or the snapshot does not say when its values were known.
+    `registered` are the digests that stood in the register of the study before its first run. `analysis` where a value
+    was folded from one of the runs; `frozen` where the digest was registered; `retrospective` where the values were
+    known only when runs had begun; `frozen, declared` where nobody but the user says so: a date can be typed, a digest
+    in the register cannot.
     """
     if _folded_from(snapshot, runs):
         return Policy.ANALYSIS.value
+    if snapshot.digest in registered:
+        return Policy.FROZEN.value
     started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
     known = snapshot.as_of or snapshot.created
-    if not started or known is None:
-        return Policy.DECLARED.value
-    # `created` is not covered by the digest: it can rule freezing out, never prove it.
-    if parse_moment(known) >= min(map(_started, started)):
+    if started and known is not None and parse_moment(known) >= min(map(_started, started)):
         return Policy.RETROSPECTIVE.value
-    dated = snapshot.as_of is not None and len(started) == runs.height
-    return Policy.FROZEN.value if dated else Policy.DECLARED.value
+    return Policy.DECLARED.value
 
 
-def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame) -> None:
-    """Raise where a contract says `frozen` and the snapshot was not frozen before the runs."""
-    label = label_policy(snapshot, runs)
+def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] | None = None) -> None:
+    """Raise where a contract says `frozen` and the snapshot is not.
+
+    `registered` are the digests registered before the first run; None where there is no register, as with imports.
+    """
+    label = label_policy(snapshot, runs, registered=registered or ())
     if label in (Policy.RETROSPECTIVE, Policy.ANALYSIS):
         known = snapshot.as_of or snapshot.created
         raise IntegrityError(
             f"{snapshot.name}: expected values known before the first run, got {label} ones (known {known})",
             hint="score under the policy `analysis`, or against a snapshot frozen before the campaign",
+        )
+    if registered is not None and label != Policy.FROZEN:
+        stood = listing(sorted(registered)) or "none"
+        raise IntegrityError(
+            f"{snapshot.name}: expected a snapshot that was registered before the first run ({stood}), "
+            f"got {snapshot.digest}",
+            hint="name the registered snapshot again, or score under the policy `analysis`",
         )
 
 

@@ -9,9 +9,9 @@ from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensit
 from gapline.analysis.neighbours.profiles import Profiles, performance_profile
 from gapline.analysis.readings import build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
+from gapline.model.reading import ReferenceLabel
 from gapline.report.input import LabelledSnapshot, ReportInput
 from gapline.scoring.kernels import parse_kernel
-from gapline.scoring.reading import ReferenceLabel
 
 
 @dataclass(frozen=True, slots=True, eq=False)

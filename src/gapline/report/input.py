@@ -11,9 +11,9 @@ from gapline.errors import MixedScoresError, UsageError
 from gapline.journal.fairness import summarise_fairness
 from gapline.model.campaign import Campaign
 from gapline.reference.alarm import Alarm, find_alarms
+from gapline.reference.choose import label_reference
 from gapline.reference.policy import Policy
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.reading import label_reference
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.bands import curve_bands

@@ -8,11 +8,14 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import HorizonError, listing
+from gapline.model.reading import TOLERANCE, Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.transform import shortest
+from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.reading import build_reading, reference_column
 from gapline.scoring.weighting import run_weights
 
 
@@ -21,15 +24,17 @@ class AttainmentCurves(ResultTable):
     """Step curves: one row per breakpoint, goal and group; `value` is the share of runs that have attained the goal."""
 
     by: tuple[str, ...]
-    goals: tuple[float, ...]
-    weighting: str
     relative: bool
-    reference: ReferenceLabel
+    reading: Reading
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """The raw gaps whose attainment is there."""
+        return self.reading.goals
 
     def caption(self) -> str:
         """Return the choices behind the curve, in one line."""
-        goals = ", ".join(f"{goal:g}" for goal in self.goals)
-        return f"attainment of the raw gap goal {goals}, {self.weighting}-equal, against {self.reference}"
+        return f"attainment of the raw gap goal {listing(map(shortest, self.goals))}; {self.reading.line()}"
 
 
 def attainment_curve(
@@ -41,6 +46,7 @@ def attainment_curve(
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     relative: bool = False,
+    tolerance: float = TOLERANCE,
     policy: str | None = None,
 ) -> AttainmentCurves:
     """Return, for each group and goal, the share of runs that have attained (z - z*) <= goal·z* by each time.
@@ -87,8 +93,14 @@ def attainment_curve(
     return AttainmentCurves(
         frame=pl.concat(frames),
         by=tuple(groups),
-        goals=tuple(goals),
-        weighting=str(weighting),
         relative=relative,
-        reference=label_reference(snapshot, envelopes, policy=policy),
+        reading=build_reading(
+            envelopes,
+            label_reference(snapshot, envelopes, policy=policy),
+            # Attainment is on the raw scale, whatever kernel the scores have.
+            kernels=("raw",),
+            goals=tuple(goals),
+            tolerance=tolerance,
+            weighting=str(weighting),
+        ),
     )

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
+from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.model.threads import thread_count
+from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.reading import build_reading, reference_column
 from gapline.scoring.time_weights import parse_weight
 from gapline.scoring.weighting import run_weights
 
@@ -123,16 +125,19 @@ class MeanCurves(ResultTable):
     """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group."""
 
     by: tuple[str, ...]
-    kernel: str
-    weighting: str
     relative: bool
-    reference: ReferenceLabel
+    reading: Reading
     horizons: dict[tuple[str, ...], float]
+
+    @property
+    def kernel(self) -> str:
+        """The kernel of the gap."""
+        return self.reading.kernels[0]
 
     def caption(self) -> str:
         """Return the choices behind the curve, in one line."""
         clock = "relative time t/Γ" if self.relative else "time in seconds"
-        return f"mean {self.kernel} gap, {self.weighting}-equal, against {self.reference}; {clock}"
+        return f"mean {self.kernel} gap over {clock}; {self.reading.line()}"
 
     def groups(self) -> list[tuple[tuple[str, ...], Floats, Floats]]:
         """Return (group, times, values) for each curve."""
@@ -182,10 +187,13 @@ def mean_curve(
     return MeanCurves(
         frame=pl.concat(frames) if frames else pl.DataFrame(schema={"time": pl.Float64, "value": pl.Float64}),
         by=tuple(groups),
-        kernel=chosen.name,
-        weighting=str(weighting),
         relative=relative,
-        reference=label_reference(snapshot, envelopes, policy=policy),
+        reading=build_reading(
+            envelopes,
+            label_reference(snapshot, envelopes, policy=policy),
+            kernels=(chosen.name,),
+            weighting=str(weighting),
+        ),
         horizons=horizons,
     )
 

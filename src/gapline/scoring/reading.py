@@ -1,32 +1,18 @@
-"""Against what a run is read: the reference of its instance on the scored scale, and the label printed with it."""
+"""Against what a run is read: the reference of its instance on the scored scale, and the choices printed with it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError, closest, listing
+from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
+from gapline.model.tables import FAILED, RunStatus
 from gapline.reference.comparable import refuse_changed_instances
-from gapline.reference.policy import label_policy
 from gapline.reference.resolve import instance_sizes, resolve_references
 from gapline.reference.snapshot import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceLabel:
-    """What every output says of its reference: policy, name and digest."""
-
-    policy: str
-    name: str
-    digest: str
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.policy}, {self.digest[:19]}…)"
-
-
-def label_reference(snapshot: Snapshot, envelopes: Envelopes, *, policy: str | None = None) -> ReferenceLabel:
-    """Label a snapshot with the policy it stands for, given when the runs began."""
-    return ReferenceLabel(policy or label_policy(snapshot, envelopes.runs), snapshot.name, snapshot.digest)
 
 
 def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
@@ -41,3 +27,68 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
         transform=envelopes.transform,
         sizes=instance_sizes(envelopes.runs),
     )
+
+
+def build_reading(
+    envelopes: Envelopes,
+    reference: ReferenceLabel,
+    *,
+    kernels: tuple[str, ...],
+    weight: str = "uniform",
+    goals: tuple[float, ...] = (),
+    tolerance: float = TOLERANCE,
+    weighting: str | None = None,
+    coverage: Coverage | None = None,
+) -> Reading:
+    """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
+    runs = envelopes.runs
+    return Reading(
+        reference=reference,
+        kernels=kernels,
+        weight=weight,
+        horizons=tuple(sorted(runs["horizon"].unique().to_list())),
+        announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
+        validation=envelopes.validation,
+        transform=str(envelopes.transform),
+        goals=goals,
+        tolerance=tolerance,
+        weighting=weighting,
+        tier_two=descriptive_arms(runs),
+        coverage=coverage or count_coverage(runs),
+        time_unit=_time_unit(runs),
+    )
+
+
+def count_coverage(runs: pl.DataFrame) -> Coverage:
+    """Count what is there, where nobody says what was planned."""
+    return Coverage(
+        runs=runs.height,
+        empty=int((runs["steps"] == 0).sum()),
+        failed=int(runs["status"].is_in(FAILED).sum()),
+        unknown=int((runs["status"] == RunStatus.UNKNOWN.value).sum()),
+    )
+
+
+def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the arms of tier 2, which are described and never compared: those named, and those the runs mark.
+
+    >>> runs = pl.DataFrame({"arm": ["a", "b", "c"], "tier": [1, 2, 1]})
+    >>> descriptive_arms(runs, ["c"])
+    ('b', 'c')
+    """
+    arms = sorted(runs["arm"].unique().to_list())
+    for name in named:
+        if name not in arms:
+            near = closest(name, arms)
+            hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
+            raise UsageError(f"tier 2: {name!r} matches no arm", hint=hint)
+    marked = set(named)
+    if "tier" in runs.columns:
+        marked |= set(runs.filter(pl.col("tier").cast(pl.Int64, strict=False) > 1)["arm"].to_list())
+    return tuple(arm for arm in arms if arm in marked)
+
+
+def _time_unit(runs: pl.DataFrame) -> str:
+    """Return what the horizons count: seconds, unless every run counts evaluations."""
+    counted = "clock" in runs.columns and runs["clock"].drop_nulls().unique().to_list() == ["evaluations"]
+    return "evaluations" if counted else "s"

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.transform import shortest
-from gapline.reference.alarm import TOLERANCE
+from gapline.reference.choose import label_reference
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.reading import build_reading, reference_column
 from gapline.scoring.resolution import resolution_bound
 from gapline.scoring.time_weights import TimeWeight, parse_weight
 
@@ -34,20 +35,27 @@ class Scores(ResultTable):
     attained), `beaten`, and the counts of `Envelopes.runs`. A `raw` score is null unless the run is feasible at time 0.
     """
 
-    kernels: tuple[str, ...]
-    weight: str
-    reference: ReferenceLabel
-    validation: str
-    transform: str
-    goals: tuple[float, ...]
+    reading: Reading
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels, one column each."""
+        return self.reading.kernels
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """The raw gaps whose hitting times are there."""
+        return self.reading.goals
+
+    @property
+    def reference(self) -> ReferenceLabel:
+        """The reference that the runs were scored against."""
+        return self.reading.reference
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        return (
-            f"{len(self):,} runs against {self.reference}; weight {self.weight}; "
-            f"validated by {self.validation}; transform {self.transform}"
-        )
+        return self.reading.line()
 
 
 def goal_name(goal: float) -> str:
@@ -67,6 +75,7 @@ def score(
     kernels: Sequence[str | Kernel] = ("squeezed",),
     weight: str | TimeWeight = "uniform",
     goals: Sequence[float] = DEFAULT_GOALS,
+    tolerance: float = TOLERANCE,
     policy: str | None = None,
 ) -> Scores:
     """Score every run.
@@ -83,6 +92,8 @@ def score(
         `uniform`, `early-log:TMIN`, `end-log:TCUT`, `steps:…`; see `gapline.scoring.time_weights`.
     goals
         Raw gaps whose hitting times are wanted.
+    tolerance
+        A relative difference up to this is none, where decimals decide: goals, thresholds, beaten references.
     policy
         How the reference came about; derived from the snapshot's dates where not given.
 
@@ -96,7 +107,9 @@ def score(
     >>> [round(value, 4) for value in scores.frame.select("squeezed", "raw", "final_gap").row(0)]
     [-0.1049, -0.16, -0.5]
     """
-    return score_grid(envelopes, [snapshot], kernels=kernels, weights=[weight], goals=goals, policies=[policy])[0]
+    return score_grid(
+        envelopes, [snapshot], kernels=kernels, weights=[weight], goals=goals, tolerance=tolerance, policies=[policy]
+    )[0]
 
 
 def score_grid(
@@ -107,6 +120,7 @@ def score_grid(
     kernels: Sequence[str | Kernel] = ("squeezed",),
     weights: Sequence[str | TimeWeight] = ("uniform",),
     goals: Sequence[float] = DEFAULT_GOALS,
+    tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
 ) -> tuple[Scores, ...]:
     """Score the same envelopes under several snapshots × weights; the candidates are not touched again.
@@ -134,12 +148,14 @@ def score_grid(
             readings.append(
                 Scores(
                     frame=_score_table(envelopes, parsed, matrix, companions),
-                    kernels=tuple(names),
-                    weight=weight.name,
-                    reference=label,
-                    validation=envelopes.validation,
-                    transform=str(envelopes.transform),
-                    goals=tuple(goals),
+                    reading=build_reading(
+                        envelopes,
+                        label,
+                        kernels=tuple(names),
+                        weight=weight.name,
+                        goals=tuple(goals),
+                        tolerance=tolerance,
+                    ),
                     notes=(*envelopes.notes, *_kernel_notes(parsed, companions), *resolution),
                 )
             )

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from gapline.capture.planned import expected_cells
 from gapline.errors import listing
+from gapline.model.tables import CELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,8 @@ class Balance:
 
 def check_balance(runs: pl.DataFrame) -> Balance:
     """Compare the cells of every arm with the union of all arms' cells."""
-    cells = runs.select("arm", "panel", "instance", "seed").unique()
-    union = cells.select("panel", "instance", "seed").unique()
-    full = cells.select("arm").unique().join(union, how="cross")
-    keys = ["arm", "panel", "instance", "seed"]
-    missing = full.join(cells, on=keys, how="anti").select(keys).sort(keys)
-    per_instance = union.group_by("panel", "instance").len()
+    cells = runs.select(CELL).unique()
+    missing = expected_cells(runs).join(cells, on=CELL, how="anti").sort(CELL)
+    per_instance = cells.select("panel", "instance", "seed").unique().group_by("panel", "instance").len()
     uneven = bool(per_instance.group_by("panel").agg(pl.col("len").n_unique()).filter(pl.col("len") > 1).height)
     return Balance(complete=missing.height == 0, missing=missing, uneven_seeds=uneven)

@@ -5,13 +5,14 @@ alone: the same seed gives the same draws on every machine.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError
+from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
@@ -113,6 +114,7 @@ class Bootstrap:
         self.cells: Cells = build_cells(scores.frame)
         self.weighting = parse_weighting(weighting)
         self.draws, self.seed = draws, seed
+        self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)
         self.counts = self.cells.counts()
         self.means = self.cells.instance_means(column.to_numpy())
         self._whole: Floats | None = None
@@ -120,6 +122,11 @@ class Bootstrap:
             everything = np.ones(len(self.cells.units), np.bool_)
             weights = self.cells.unit_weights(self.weighting, self.counts)
             self._whole = self._replicates(everything, weights, self.means)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The arms of tier 1: the others are described, never ranked or tested."""
+        return tuple(arm for arm in self.cells.arms if arm not in self.reading.tier_two)
 
     def mean(self, arm: str, /) -> Estimate:
         """Return the pooled mean of one arm."""
@@ -203,8 +210,7 @@ class Bootstrap:
 class ArmIntervals(ResultTable):
     """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
 
-    kernel: str
-    weighting: str
+    reading: Reading
     method: str
     level: float
     draws: int
@@ -213,8 +219,8 @@ class ArmIntervals(ResultTable):
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"mean {self.kernel} score, {self.weighting}-equal, {self.level:.0%} {self.method} interval "
-            f"from {self.draws:,} draws of instances (seed {self.seed})"
+            f"mean {self.reading.kernels[0]} score, {self.level:.0%} {self.method} interval from {self.draws:,} draws "
+            f"of instances (seed {self.seed}); {self.reading.line()}"
         )
 
 
@@ -232,8 +238,7 @@ def arm_intervals(
     schema = {"arm": pl.String, "instances": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     return ArmIntervals(
         frame=pl.DataFrame(rows, schema=schema | {"reason": pl.String}, orient="row"),
-        kernel=boot.kernel,
-        weighting=boot.weighting.value,
+        reading=boot.reading,
         method=parse_method(method).value,
         level=level,
         draws=boot.draws,

@@ -10,7 +10,9 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.errors import UsageError
+from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.cells import number, sign
 from gapline.summary.intervals import Method, parse_method, two_sided_p
@@ -43,8 +45,7 @@ class Contrasts(ResultTable):
     alone; the others are exploratory. `wins` counts instances on which `a` has the smaller mean.
     """
 
-    kernel: str
-    weighting: str
+    reading: Reading
     method: str
     level: float
     draws: int
@@ -54,14 +55,14 @@ class Contrasts(ResultTable):
         """Return the choices behind the numbers, in one line."""
         declared = int(self.frame["declared"].sum())
         return (
-            f"difference a - b in {self.kernel} score units, {self.weighting}-equal, {self.level:.0%} {self.method} "
-            f"interval from {self.draws:,} draws of instances (seed {self.seed}); Holm over {declared} declared "
-            f"contrasts, {len(self) - declared} exploratory"
+            f"difference a - b in {self.reading.kernels[0]} score units, {self.level:.0%} {self.method} interval from "
+            f"{self.draws:,} draws of instances (seed {self.seed}); Holm over {declared} declared contrasts, "
+            f"{len(self) - declared} exploratory; {self.reading.line()}"
         )
 
 
 def contrasts(
-    boot: Bootstrap,
+    scores: Scores | Bootstrap,
     /,
     *,
     declared: Sequence[Pair] = (),
@@ -73,11 +74,18 @@ def contrasts(
 
     Parameters
     ----------
+    scores
+        Per-run scores, or a `Bootstrap` of them with draws, seed or weighting of your own.
     declared
         The pairs named before the data were seen; only these are adjusted (Holm).
     exploratory
-        Further pairs, marked as such; all remaining pairs where not given.
+        Further pairs, marked as such; all remaining pairs of tier-1 arms where not given. An arm of tier 2 is
+        descriptive: a contrast that names one is refused.
     """
+    boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
+    for name in sorted({name for pair in (*declared, *(exploratory or ())) for name in pair}):
+        if name in boot.reading.tier_two:
+            raise UsageError(f"contrast: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
     for a, b in (*declared, *(exploratory or ())):
         if a == b:
             raise UsageError(f"contrast: expected two arms, got {a!r} twice")
@@ -85,7 +93,7 @@ def contrasts(
     if len(taken) < len(declared):
         raise UsageError("contrast: expected each declared pair once, got one twice")
     if exploratory is None:
-        exploratory = list(combinations(boot.cells.arms, 2))
+        exploratory = list(combinations(boot.compared, 2))
     pairs = [(*pair, True) for pair in declared]
     pairs += [(*pair, False) for pair in exploratory if frozenset(pair) not in taken]
     rows = [_row(boot, (a, b), declared=known, method=method, level=level) for a, b, known in pairs]
@@ -94,8 +102,7 @@ def contrasts(
         row["p_holm"] = float(p)
     return Contrasts(
         frame=pl.DataFrame(rows, schema=_SCHEMA),
-        kernel=boot.kernel,
-        weighting=boot.weighting.value,
+        reading=boot.reading,
         method=parse_method(method).value,
         level=level,
         draws=boot.draws,

@@ -1,7 +1,7 @@
 """Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
 from gapline.model.transform import shortest
 from gapline.scoring.curve import group_rows
-from gapline.scoring.reading import ReferenceLabel
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
@@ -29,25 +29,23 @@ class Summary(ResultTable):
 
     by: tuple[str, ...]
     statistic: str
-    weighting: str
-    kernels: tuple[str, ...]
-    weight: str
-    reference: ReferenceLabel
-    validation: str
-    transform: str
-    goals: tuple[float, ...]
-    horizons: tuple[float, ...]
+    reading: Reading
     balance: Balance
     notes: tuple[str, ...] = ()
-    time_unit: str = "s"
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels, one column each."""
+        return self.reading.kernels
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """The raw gaps whose attainment is there."""
+        return self.reading.goals
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        horizons = listing((f"{h:g}" for h in self.horizons), most=4)
-        return (
-            f"{self.statistic}, {self.weighting}-equal, against {self.reference}; weight {self.weight}; "
-            f"horizon {horizons} {self.time_unit}; validated by {self.validation}"
-        )
+        return f"{self.statistic}; {self.reading.line()}"
 
 
 def summarise(
@@ -119,24 +117,10 @@ def summarise(
         frame=pl.DataFrame(rows, infer_schema_length=None),
         by=tuple(groups),
         statistic=statistic,
-        weighting=rule.value,
-        kernels=whole.kernels,
-        weight=whole.weight,
-        reference=whole.reference,
-        validation=whole.validation,
-        transform=whole.transform,
-        goals=whole.goals,
-        horizons=tuple(sorted(whole.frame["horizon"].unique().to_list())),
+        reading=replace(whole.reading, weighting=rule.value),
         balance=balance,
         notes=(*whole.notes, *balance.notes()),
-        time_unit=_time_unit(whole.frame),
     )
-
-
-def _time_unit(frame: pl.DataFrame) -> str:
-    """Return what the horizons count: seconds, unless every run counts evaluations."""
-    counted = "clock" in frame.columns and frame["clock"].drop_nulls().unique().to_list() == ["evaluations"]
-    return "evaluations" if counted else "s"
 
 
 def pool_scores(parts: Sequence[Scores]) -> Scores:
@@ -145,8 +129,8 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         raise UsageError("summarise: expected scores, got none")
     if len(parts) == 1:
         return parts[0]
-    for what in ("reference", "kernels", "weight", "transform", "goals"):
-        values = list(dict.fromkeys(str(getattr(part, what)) for part in parts))
+    for what in ("reference", "kernels", "weight", "transform", "goals", "tolerance"):
+        values = list(dict.fromkeys(str(getattr(part.reading, what)) for part in parts))
         if len(values) > 1:
             raise MixedScoresError(
                 f"expected scores of one {what}, got {len(values)}: {listing(values)}",
@@ -155,13 +139,16 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
     frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
     if frame.select("arm", "instance", "seed").is_duplicated().any():
         raise MixedScoresError("expected disjoint runs, got some of them in more than one part")
-    validation = ", ".join(dict.fromkeys(part.validation for part in parts))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    first = parts[0]
-    return Scores(
-        frame=frame, kernels=first.kernels, weight=first.weight, reference=first.reference, validation=validation,
-        transform=first.transform, goals=first.goals, notes=notes,
-    )  # fmt: skip
+    reading = replace(
+        parts[0].reading,
+        validation=", ".join(dict.fromkeys(part.reading.validation for part in parts)),
+        horizons=tuple(sorted({h for part in parts for h in part.reading.horizons})),
+        announced=tuple(sorted({h for part in parts for h in part.reading.announced})),
+        tier_two=tuple(sorted({arm for part in parts for arm in part.reading.tier_two})),
+        coverage=add_coverage([part.reading.coverage for part in parts]),
+    )
+    return Scores(frame=frame, reading=reading, notes=notes)
 
 
 def check_horizons(frame: pl.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError
+from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
@@ -47,15 +48,16 @@ class PowerTable(ResultTable):
     `instances` is null where the pilot cannot say, and `reason` says why.
     """
 
-    kernel: str
+    reading: Reading
     power: float
     level: float
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"instances, divided over the panels as in the pilot, at which a difference `delta` in mean {self.kernel} "
-            f"score is shown with power {self.power:g} by a two-sided test at {1 - self.level:g}, panel-equal"
+            f"instances, divided over the panels as in the pilot, at which a difference `delta` in mean "
+            f"{self.reading.kernels[0]} score is shown with power {self.power:g} by a two-sided test at "
+            f"{1 - self.level:g}; pilot: {self.reading.line()}"
         )
 
 
@@ -96,7 +98,7 @@ def power_table(
                 rows.append((a, b, float(delta), int(count), needed, reason))
     schema = {"a": pl.String, "b": pl.String, "delta": pl.Float64, "seeds": pl.Int64}
     frame = pl.DataFrame(rows, schema=schema | {"instances": pl.Int64, "reason": pl.String}, orient="row")
-    return PowerTable(frame, name, power, level)
+    return PowerTable(frame, replace(scores.reading, kernels=(name,), weighting="panel"), power, level)
 
 
 def pilot_spread(cells: Cells, values: Floats, a: str, b: str) -> Spread | str:

@@ -7,7 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.cells import TIE, sign
 from gapline.summary.intervals import check_level
@@ -24,8 +26,7 @@ class Ranking(ResultTable):
     every other arm at once: a win is an instance on which no other arm is as good.
     """
 
-    kernel: str
-    weighting: str
+    reading: Reading
     level: float
     draws: int
     seed: int
@@ -34,8 +35,8 @@ class Ranking(ResultTable):
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranking by mean {self.kernel} score, {self.weighting}-equal; {self.level:.0%} of {self.draws:,} draws of "
-            f"instances (seed {self.seed})"
+            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.draws:,} draws "
+            f"of instances (seed {self.seed}); {self.reading.line()}"
         )
 
 
@@ -50,19 +51,20 @@ def rank_means(means: Floats) -> NDArray[np.int64]:
     return ranks
 
 
-def ranking(boot: Bootstrap, /, *, arms: Sequence[str] | None = None, level: float = 0.95) -> Ranking:
-    """Rank arms by pooled mean, on the instances that all of them ran.
+def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None, level: float = 0.95) -> Ranking:
+    """Rank the arms of tier 1 by pooled mean, on the instances that all of them ran.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
     ...         for arm, shift in (("b", 1), ("a", 0)) for i, t in (("i", 2 + shift), ("j", 6 + shift))]
     >>> snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
-    >>> boot = Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=100)
-    >>> ranking(boot).frame.select("rank", "arm", "first", "wins", "losses").rows()
+    >>> scores = gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot)
+    >>> ranking(scores).frame.select("rank", "arm", "first", "wins", "losses").rows()
     [(1, 'a', 1.0, 2, 0), (2, 'b', 0.0, 0, 2)]
     """
     check_level(level)
-    names = list(boot.cells.arms if arms is None else arms)
+    boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
+    names = list(boot.compared if arms is None else arms)
     rows = [boot.cells.arm_number(name) for name in names]
     common = np.all(boot.counts[rows] > 0, axis=0)
     notes = []
@@ -72,7 +74,7 @@ def ranking(boot: Bootstrap, /, *, arms: Sequence[str] | None = None, level: flo
         "rank": pl.Int64, "arm": pl.String, "mean": pl.Float64, "rank_low": pl.Int64, "rank_high": pl.Int64,
         "first": pl.Float64, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64,
     }  # fmt: skip
-    if not common.any():
+    if not names or not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
         frame = pl.DataFrame(schema=schema)
     else:
@@ -91,7 +93,7 @@ def ranking(boot: Bootstrap, /, *, arms: Sequence[str] | None = None, level: flo
             schema=schema,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
-    return Ranking(frame, boot.kernel, boot.weighting.value, level, boot.draws, boot.seed, tuple(notes))
+    return Ranking(frame, boot.reading, level, boot.draws, boot.seed, tuple(notes))
 
 
 def pairwise_wins(boot: Bootstrap, /) -> pl.DataFrame:

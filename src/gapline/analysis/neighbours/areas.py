@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.threads import in_slices
+from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]

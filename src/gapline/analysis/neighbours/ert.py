@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import ReferenceLabel
 from gapline.model.result_table import ResultTable
+from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.reading import ReferenceLabel, label_reference, reference_column
+from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
+from gapline.model.reading import ReferenceLabel
 from gapline.report.drawing import load_altair, titled
-from gapline.scoring.reading import ReferenceLabel
 from gapline.summary.contrasts import Contrasts
 
 DECLARED, EXPLORATORY = "declared", "exploratory"

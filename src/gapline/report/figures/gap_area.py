@@ -9,12 +9,13 @@ import polars as pl
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.tables import RUN_KEY, RunKey
+from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import thinned
 from gapline.report.drawing import load_altair, titled
 from gapline.scoring.integral import primal_integral
 from gapline.scoring.kernels import Kernel, parse_kernel
-from gapline.scoring.reading import label_reference, reference_column
+from gapline.scoring.reading import reference_column
 
 ABOVE, BELOW = "above the reference: counts positive", "below the reference: counts negative"
 

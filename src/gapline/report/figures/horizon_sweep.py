@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from gapline.analysis.horizon_sweep import HorizonSweep
+from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import MOST_ROWS
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
-from gapline.scoring.reading import ReferenceLabel
 
 POINTS = 400
 

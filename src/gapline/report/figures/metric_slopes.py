@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.metric_sensitivity import MetricSensitivity
+from gapline.model.reading import ReferenceLabel
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
-from gapline.scoring.reading import ReferenceLabel
 
 # A logarithmic axis where the arms are this many times apart and all means are positive.
 LOG_SPREAD = 10.0

@@ -3,8 +3,8 @@
 import polars as pl
 
 from gapline.analysis.neighbours.profiles import Profiles
+from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import CurveFigure, thinned
-from gapline.scoring.reading import ReferenceLabel
 
 PERFORMANCE = "performance"
 

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
+from gapline.model.reading import ReferenceLabel
 from gapline.report.drawing import load_altair, titled
-from gapline.scoring.reading import ReferenceLabel
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,100 @@
+"""What of the plan is there: runs that the contract asks for, cells that were interrupted or never begun."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from gapline.errors import GaplineError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.tables import CELL, RUN_KEY, RunKey, RunStatus
+
+if TYPE_CHECKING:
+    from gapline.model.contract import Contract
+    from gapline.model.plan import Plan
+
+
+def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells that every arm should have where no plan says so: all that any arm has."""
+    union = runs.select("panel", "instance", "seed").unique()
+    return runs.select("arm").unique().join(union, how="cross").select(CELL).sort(CELL)
+
+
+def runs_of_contract(campaign: Campaign, contract: "Contract | None") -> tuple[Campaign, int]:
+    """Leave out runs that the contract does not ask for; return how many there were."""
+    if contract is None:
+        return campaign, 0
+    keys = _plan(contract).keys()
+    keep = [key in keys for key in list(campaign.keys())]
+    if not any(keep) and len(campaign):
+        arms = listing(sorted(set(campaign.runs["arm"])))
+        raise GaplineError(
+            f"expected runs of the contract's cells, got {len(campaign):,} runs of none of them (arms {arms})",
+            hint="score the campaign directory itself, or name its arms, instances and seeds in study.toml",
+        )
+    if all(keep):
+        return campaign, 0
+    return replace(campaign, runs=campaign.runs.filter(pl.Series(keep, dtype=pl.Boolean))), keep.count(False)
+
+
+def planned_cells(
+    campaign: Campaign, contract: "Contract | None", wanted: Mapping[str, tuple[str, ...]]
+) -> pl.DataFrame:
+    """Return every cell that was to be run, and what became of it: done, interrupted or missing.
+
+    `wanted` has the patterns of arms, panels and instances that were asked for: the plan is cut as the runs are.
+    """
+    if contract is None:
+        planned = expected_cells(campaign.runs)
+    else:
+        rows = [(c.arm.name, c.instance.panel, c.instance.name, c.seed) for c in _plan(contract).cells]
+        planned = pl.DataFrame(rows, schema=dict.fromkeys(CELL, pl.String) | {"seed": pl.Int64}, orient="row")
+        for name, patterns in wanted.items():
+            if patterns:
+                fits = [any(v == p or fnmatchcase(v, p) for p in patterns) for v in planned[name]]
+                planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
+    begun = set(campaign.interrupted)
+    done = campaign.runs.select(RUN_KEY).with_columns(done=pl.lit(True))
+    states = planned.join(done, on=list(RUN_KEY), how="left").sort(CELL)
+    return states.with_columns(
+        state=pl.Series(
+            "state",
+            [
+                "done"
+                if row["done"]
+                else "interrupted"
+                if RunKey(row["arm"], row["instance"], row["seed"]) in begun
+                else "missing"
+                for row in states.iter_rows(named=True)
+            ],
+            dtype=pl.String,
+        )
+    ).select(*CELL, "state")
+
+
+def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:
+    """Add the absent cells as runs that found nothing: the paper's rule for a closed campaign (section 6.1)."""
+    rows = absent.select(
+        *("arm", "instance", "panel", "seed"),
+        status=pl.lit(RunStatus.LOST.value),
+        first=pl.lit(0, pl.Int64),
+        count=pl.lit(0, pl.Int64),
+    )
+    known = campaign.runs.group_by("instance").agg(pl.col("horizon").max())
+    rows = rows.join(known, on="instance", how="left", maintain_order="left")
+    if contract is not None:
+        horizons = {one.name: one.horizon or contract.time.horizon for one in contract.instances}
+        rows = rows.with_columns(
+            horizon=pl.col("instance").replace_strict(horizons, return_dtype=pl.Float64),
+            validation=pl.lit(contract.objective.validation),
+        )
+    return replace(campaign, runs=pl.concat([campaign.runs, rows], how="diagonal_relaxed"))
+
+
+def _plan(contract: "Contract") -> "Plan":
+    # The contract brings pydantic, which sources without one do not need.
+    from gapline.model.plan import Plan
+
+    return Plan.of(contract)

@@ -1,0 +1,94 @@
+"""Which reference: the snapshots that are given, declared or carried, and what a policy makes of them."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, MANIFEST
+from gapline.model.reading import ReferenceLabel
+from gapline.reference.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
+from gapline.reference.snapshot import Snapshot, read_references
+
+if TYPE_CHECKING:
+    from gapline.model.contract import Contract
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSnapshot:
+    """A snapshot that the runs are read against, and what this amounts to."""
+
+    snapshot: Snapshot
+    label: ReferenceLabel
+
+    @property
+    def policy(self) -> str:
+        """The policy alone."""
+        return self.label.policy
+
+
+def label_reference(
+    snapshot: Snapshot, envelopes: Envelopes, *, policy: str | None = None, registered: Collection[str] = ()
+) -> ReferenceLabel:
+    """Label a snapshot with the policy it stands for, given when the runs began and what was registered before."""
+    found = policy or label_policy(snapshot, envelopes.runs, registered=registered)
+    return ReferenceLabel(found, snapshot.name, snapshot.digest)
+
+
+def stored_snapshots(
+    paths: Sequence[str],
+    folder: Path | None,
+    contract: "Contract | None",
+    references: str | Path | None,
+    snapshots: Sequence[str | Path | Snapshot],
+) -> tuple[Snapshot, ...]:
+    """Find the snapshots: given ones, the contract's, or those that the sources carry."""
+    if references is not None and snapshots:
+        raise UsageError("expected references or snapshots, got both")
+    if references is not None:
+        return (read_references(str(references)),)
+    if snapshots:
+        return tuple(one if isinstance(one, Snapshot) else Snapshot.load(one) for one in snapshots)
+    named = None if contract is None or folder is None else contract.reference.snapshot
+    if named is not None and folder is not None and (folder / named).is_file():
+        return (Snapshot.load(folder / named),)
+    carried = [
+        place / CARRIED_REFERENCES
+        for path in paths
+        for place in (Path(path), Path(path) / CAMPAIGN)
+        if (place / MANIFEST).is_file() and (place / CARRIED_REFERENCES).is_file()
+    ]
+    return tuple(Snapshot.load(file) for file in dict.fromkeys(carried))
+
+
+def choose_references(
+    stored: Sequence[Snapshot], envelopes: Envelopes, policy: str | None, registered: frozenset[str] | None
+) -> tuple[LabelledSnapshot, ...]:
+    """Return what the runs are read against under a policy, the declared one first."""
+    if policy not in (None, Policy.FROZEN, Policy.ANALYSIS, "both"):
+        raise UsageError(f"policy: expected frozen, analysis or both, got {policy!r}")
+    if not stored:
+        if policy == Policy.ANALYSIS:
+            return (fold_reference(None, envelopes),)
+        raise UsageError(
+            "expected a reference for the instances, got none",
+            hint="give --references refs.csv or --snapshot FILE.json; --policy analysis takes the best of these runs",
+        )
+    found = []
+    for snapshot in stored:
+        if policy == Policy.FROZEN:
+            refuse_unfrozen(snapshot, envelopes.runs, registered=registered)
+        if policy != Policy.ANALYSIS:
+            label = label_reference(snapshot, envelopes, registered=registered or ())
+            found.append(LabelledSnapshot(snapshot, label))
+        if policy in (Policy.ANALYSIS, "both"):
+            found.append(fold_reference(snapshot, envelopes))
+    return tuple(found)
+
+
+def fold_reference(snapshot: Snapshot | None, envelopes: Envelopes) -> LabelledSnapshot:
+    """Return the analysis reference: the best of the stored values and of these runs."""
+    folded = analysis_snapshot(snapshot, envelopes)
+    return LabelledSnapshot(folded, label_reference(folded, envelopes, policy=Policy.ANALYSIS.value))

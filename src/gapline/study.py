@@ -1,0 +1,445 @@
+"""`Study`: what every command opens. Which runs count, against what, under which choices is decided here alone.
+
+A study is a contract, the plan that follows from it, a verified campaign and references. Sources without a contract (a
+trace file, an imported campaign) make a study whose choices are those of the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gapline.capture.planned import planned_cells, runs_of_contract, with_empty_runs
+from gapline.capture.read import read
+from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
+from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
+from gapline.journal.register import Register, read_register
+from gapline.model.campaign import Campaign
+from gapline.model.layout import CONTRACT_FILE, is_study
+from gapline.model.reading import TOLERANCE, Coverage, Reading
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.reference.alarm import Alarm, find_alarms
+from gapline.reference.choose import LabelledSnapshot, choose_references, fold_reference, stored_snapshots
+from gapline.reference.policy import Policy
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
+from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
+from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
+from gapline.summary.contrasts import Contrasts, contrasts
+from gapline.summary.means import Summary, summarise
+from gapline.summary.ranking import Ranking, ranking
+
+if TYPE_CHECKING:
+    from gapline.model.contract import Contract
+
+Pair = tuple[str, str]
+DEFAULT_KERNEL = "squeezed"
+
+
+class Missing(StrEnum):
+    """What becomes of planned cells without a whole attempt; they are counted in every caption either way."""
+
+    LEAVE_OUT = "leave-out"
+    EMPTY = "empty"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Runs, references and choices, opened once.
+
+    Attributes
+    ----------
+    references
+        What the runs are read against, the declared one first: means, intervals, ranks and contrasts use that one.
+    stored
+        The snapshots as they are stored, before anything of the runs is folded in; alarms ring on them.
+    kernels, goals
+        The first of each leads.
+    declared
+        Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
+        first run (None: nothing registers when they were named).
+    cells
+        arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run: the plan of
+        the contract, or without one every cell that any arm has.
+    """
+
+    sources: tuple[str, ...]
+    title: str
+    contract: "Contract | None"
+    contract_text: str | None
+    register: Register
+    campaign: Campaign
+    envelopes: Envelopes
+    references: tuple[LabelledSnapshot, ...]
+    stored: tuple[Snapshot, ...]
+    kernels: tuple[str, ...]
+    weight: str
+    weighting: str
+    goals: tuple[float, ...]
+    tolerance: float
+    tier_two: tuple[str, ...]
+    declared: tuple[Pair, ...]
+    registered: bool | None
+    interval: str
+    level: float
+    draws: int
+    seed: int
+    cells: pl.DataFrame
+    coverage: Coverage
+    alarms: tuple[Alarm, ...]
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def relative(self) -> bool:
+        """Whether curves need relative time, because the horizons differ."""
+        return self.envelopes.runs["horizon"].n_unique() > 1
+
+    @property
+    def tier_one(self) -> tuple[str, ...]:
+        """The arms that are compared."""
+        arms = self.envelopes.runs["arm"].unique().sort().to_list()
+        return tuple(arm for arm in arms if arm not in self.tier_two)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The declared reference."""
+        return self.references[0].snapshot
+
+    @cached_property
+    def folded(self) -> LabelledSnapshot:
+        """The analysis reference: the best of the stored values and of these runs."""
+        known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
+        if known is not None:
+            return known
+        return fold_reference(self.stored[0] if self.stored else None, self.envelopes)
+
+    @cached_property
+    def both(self) -> tuple[LabelledSnapshot, ...]:
+        """Every reference that was asked for, and the analysis reference: what sensitivity is judged between."""
+        known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
+        return self.references if known else (*self.references, self.folded)
+
+    @cached_property
+    def scores(self) -> tuple[Scores, ...]:
+        """The scores of every run under every kernel, one `Scores` per reference that was asked for."""
+        return self.score_against(self.references)
+
+    def score_against(self, references: Sequence[LabelledSnapshot], *, weight: str | None = None) -> tuple[Scores, ...]:
+        """Score the runs against references, under the choices of the study."""
+        found = score_grid(
+            self.envelopes,
+            [entry.snapshot for entry in references],
+            kernels=self.kernels,
+            weights=[weight or self.weight],
+            goals=self.goals,
+            tolerance=self.tolerance,
+            policies=[entry.policy for entry in references],
+        )
+        return tuple(
+            replace(
+                scores,
+                reading=replace(scores.reading, reference=entry.label, tier_two=self.tier_two, coverage=self.coverage),
+            )
+            for scores, entry in zip(found, references, strict=True)
+        )
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The choices behind every number that names no other."""
+        return self.reading_of(self.references[0])
+
+    def reading_of(self, reference: LabelledSnapshot, **changes: Any) -> Reading:
+        """Return the declared reading against another reference, or with other choices changed."""
+        declared = build_reading(
+            self.envelopes,
+            reference.label,
+            kernels=self.kernels,
+            weight=self.weight,
+            goals=self.goals,
+            tolerance=self.tolerance,
+            weighting=self.weighting,
+            coverage=self.coverage,
+        )
+        return replace(declared, tier_two=self.tier_two, **changes)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The means of every arm under the declared reading."""
+        return summarise(self.scores[0], weighting=self.weighting)
+
+    @cached_property
+    def bootstrap(self) -> Bootstrap:
+        """The draws of the declared reading; refused where some run has no score."""
+        return Bootstrap(self.scores[0], weighting=self.weighting, draws=self.draws, seed=self.seed)
+
+    @cached_property
+    def no_intervals(self) -> str | None:
+        """Why nothing can be drawn, or None where it can."""
+        try:
+            _ = self.bootstrap
+        except MixedScoresError as error:
+            return error.message
+        return None
+
+    @cached_property
+    def intervals(self) -> ArmIntervals | None:
+        """The mean of every arm with its interval."""
+        if self.no_intervals:
+            return None
+        return arm_intervals(self.bootstrap, method=self.interval, level=self.level)
+
+    @cached_property
+    def contrasts(self) -> Contrasts | None:
+        """Paired differences of tier-1 arms: the declared ones with Holm's adjustment, the others exploratory."""
+        if self.no_intervals:
+            return None
+        return contrasts(self.bootstrap, declared=self.declared, method=self.interval, level=self.level)
+
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """Tier-1 arms by their mean."""
+        return None if self.no_intervals else ranking(self.bootstrap, level=self.level)
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know beside the numbers, each once."""
+        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.diagnostics.notes]))
+
+    def coverage_of(self, arms: Sequence[str]) -> Coverage:
+        """Return the coverage of some arms alone."""
+        cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
+        runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
+        return _count(runs, cells, planned=self.contract is not None, filled=self.coverage.filled > 0, removed=0)
+
+
+def open_study(
+    *sources: Any,
+    arm: str | Sequence[str] = (),
+    panel: str | Sequence[str] = (),
+    instance: str | Sequence[str] = (),
+    missing: str | Missing = Missing.LEAVE_OUT,
+    references: str | Path | None = None,
+    snapshots: Sequence[str | Path | Snapshot] = (),
+    policy: str | None = None,
+    horizon: float | None = None,
+    transform: str | None = None,
+    validation: str | None = None,
+    allow_unchecked: bool = False,
+    kernels: Sequence[str] = (),
+    weight: str | None = None,
+    goals: Sequence[float] = (),
+    weighting: str | None = None,
+    tier_two: Sequence[str] = (),
+    contrasts: Sequence[Pair] = (),
+    interval: str | None = None,
+    level: float | None = None,
+    draws: int | None = None,
+    seed: int | None = None,
+    title: str | None = None,
+) -> Study:
+    """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
+
+    Parameters
+    ----------
+    sources
+        A study directory, whose contract gives every choice that is not given here; or campaign directories, trace
+        files, frames, campaigns.
+    arm, panel, instance
+        Names or patterns to keep.
+    missing
+        Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
+        runs that found nothing: for a closed campaign) or `refuse`.
+    references, snapshots
+        A CSV of reference values, or snapshots; else the contract's, else those that the sources carry.
+    policy
+        `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
+        side.
+    horizon, transform, validation, allow_unchecked
+        What is accepted; see `gapline.build_envelopes`.
+    kernels, weight, goals, weighting
+        How runs are scored and averaged.
+    tier_two
+        Arms that are described and not compared.
+    contrasts
+        Pairs of arms named before the data were seen.
+    interval, level, draws, seed
+        The bootstrap of the intervals.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
+    ...         for arm, time in (("a", 2), ("b", 4))]
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    >>> study = open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot])
+    >>> study.summary.frame.select("arm", "squeezed").rows()
+    [('a', 0.6), ('b', 0.7)]
+    """
+    if not sources:
+        raise UsageError("open_study: expected at least one source, got none")
+    paths = tuple(str(source) for source in sources if isinstance(source, str | Path))
+    folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
+    contract, text, register = _contract(folder)
+    stated = _declared(contract)
+    wanted = {"arm": _patterns(arm), "panel": _patterns(panel), "instance": _patterns(instance)}
+    whole = read(sources[0] if len(sources) == 1 else list(sources))
+    kept, removed = runs_of_contract(whole, contract)
+    campaign = kept.filter(**wanted)
+    cells = planned_cells(campaign, contract, wanted)
+    try:
+        rule = Missing(missing)
+    except ValueError:
+        raise UsageError(f"missing: expected {listing(Missing)}, got {missing!r}") from None
+    absent = cells.filter(pl.col("state") != "done")
+    if rule is Missing.REFUSE and absent.height:
+        shown = listing(
+            (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
+        )
+        raise GaplineError(
+            f"expected every planned run, got {absent.height:,} of {cells.height:,} interrupted or missing: {shown}",
+            hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
+        )
+    if rule is Missing.EMPTY and absent.height:
+        campaign = with_empty_runs(campaign, absent, contract)
+    envelopes = build_envelopes(
+        campaign,
+        horizon=horizon,
+        transform=transform or stated.get("transform"),
+        unchecked=_unchecked(validation or stated.get("validation"), allow_unchecked),
+    )
+    registered = register.snapshot_digests() if register.first is not None else None
+    stored = stored_snapshots(paths, folder, contract, references, snapshots)
+    entries = choose_references(stored, envelopes, policy or stated.get("policy"), registered)
+    chosen_tolerance = stated.get("tolerance", TOLERANCE)
+    named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
+    descriptive = descriptive_arms(envelopes.runs, named_two)
+    pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
+    remarks = _remarks(register, removed, absent.height if rule is Missing.EMPTY else 0)
+    return Study(
+        sources=paths,
+        title=title or stated.get("title") or "gapline report",
+        contract=contract,
+        contract_text=text,
+        register=register,
+        campaign=campaign,
+        envelopes=envelopes,
+        references=entries,
+        stored=stored,
+        kernels=tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,),
+        weight=weight or stated.get("weight", "uniform"),
+        weighting=weighting or stated.get("weighting", "panel"),
+        goals=tuple(goals) or _led(stated.get("goals", ())) or DEFAULT_GOALS,
+        tolerance=chosen_tolerance,
+        tier_two=descriptive,
+        declared=pairs,
+        registered=before,
+        interval=interval or "percentile",
+        level=stated.get("level", 0.95) if level is None else level,
+        draws=stated.get("draws", DRAWS) if draws is None else draws,
+        seed=stated.get("seed", 1) if seed is None else seed,
+        cells=cells,
+        coverage=_count(
+            envelopes.runs,
+            cells,
+            planned=contract is not None,
+            filled=rule is Missing.EMPTY,
+            removed=removed,
+        ),
+        alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
+        remarks=remarks,
+    )
+
+
+def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register]":
+    if folder is None:
+        return None, None, Register()
+    from gapline.model.contract import load_contract
+
+    return load_contract(folder), (folder / CONTRACT_FILE).read_text(encoding="utf-8"), read_register(folder)
+
+
+def _declared(contract: "Contract | None") -> dict[str, Any]:
+    """Return what a contract declares, by the names of `open_study`."""
+    if contract is None:
+        return {}
+    return {
+        "kernels": tuple(contract.score.kernels),
+        "weight": contract.score.weight,
+        "goals": tuple(contract.score.goals),
+        "weighting": contract.aggregate.weighting,
+        "transform": None if contract.objective.transform == "none" else contract.objective.transform,
+        "validation": contract.objective.validation,
+        "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
+        "tolerance": contract.reference.tolerance,
+        "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
+        "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
+        "draws": contract.aggregate.bootstrap.draws,
+        "seed": contract.aggregate.bootstrap.seed,
+        "level": contract.aggregate.bootstrap.level,
+        "title": contract.study.title or contract.study.name,
+    }
+
+
+def _led(goals: Sequence[float]) -> tuple[float, ...]:
+    """Put the first positive goal in front: a lead of 0 would show who found the reference itself."""
+    lead = next((goal for goal in goals if goal > 0), None)
+    return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))
+
+
+def _patterns(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _count(runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bool, removed: int) -> Coverage:
+    found = count_coverage(runs)
+    if not planned and not filled:
+        return found
+    states = dict(cells.group_by("state").len().iter_rows())
+    interrupted, missing = states.get("interrupted", 0), states.get("missing", 0)
+    return replace(
+        found,
+        planned=cells.height if planned else None,
+        interrupted=interrupted,
+        missing=missing,
+        filled=interrupted + missing if filled else 0,
+        removed=removed,
+    )
+
+
+def _unchecked(validation: str | None, allow_unchecked: bool) -> Unchecked:
+    if allow_unchecked:
+        return Unchecked.LEAVE_OUT
+    return Unchecked.TRUST_SOLVER if validation == "solver" else Unchecked.REFUSE
+
+
+def _contrasts(
+    given: Sequence[Pair],
+    declared: Sequence[Pair],
+    register: Register,
+    arms: set[str],
+    tier_two: Sequence[str],
+) -> tuple[tuple[Pair, ...], bool | None]:
+    """Return the contrasts that are named, and whether they were registered before the first run (None: unknown)."""
+    for name in (name for pair in given for name in pair if name not in arms):
+        near = closest(name, arms)
+        hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(arms))}"
+        raise UsageError(f"contrast: expected the name of an arm, got {name!r}", hint=hint)
+    # A contrast of the contract may name an arm that a filter left out, or that was declared descriptive here.
+    present = arms - set(tier_two)
+    named = tuple((a, b) for a, b in given) or tuple(pair for pair in declared if present.issuperset(pair))
+    if register.first is None or not named:
+        return named, None
+    before = {frozenset(pair) for pair in register.declared_contrasts()}
+    return named, all(frozenset(pair) in before for pair in named)
+
+
+def _remarks(register: Register, removed: int, filled: int) -> tuple[str, ...]:
+    """Say what was changed after the first run, and what was left out or filled in."""
+    remarks = [f"changed after the first run: {change}" for change in register.changes()]
+    if removed:
+        remarks.append(f"{removed:,} runs belong to cells that the contract does not have: left out")
+    if filled:
+        remarks.append(f"{filled:,} cells without a whole run count as empty streams (--missing empty)")
+    return tuple(remarks)
