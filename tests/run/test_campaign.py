@@ -14,6 +14,7 @@ import gapline
 from gapline.errors import EnvironmentLacksError, IntegrityError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
+from gapline.journal.register import read_register
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.resume import study_status
 
@@ -305,3 +306,29 @@ def _is_alive(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_the_plan_is_registered_before_the_first_solver_starts(make_study, eventually):
+    study = make_study({"waiting": ["waits"]}, seeds=(1,))
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    entry = read_register(study.path).first
+    assert (entry.begun, entry.planned) == (0, 2)
+    assert entry.solvers["waiting"].startswith("command ")
+    (study.path / "go").touch()
+    runner.communicate()
+    run_study(study.path)
+    assert len(read_register(study.path).entries) == 1
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
+    run_study(study.path)
+    assert [(entry.begun, entry.planned) for entry in read_register(study.path).entries] == [(0, 2), (2, 4)]
+
+
+def test_a_register_that_was_edited_stops_the_runner(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
+    path = study.path / "journal" / "register.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"policy":"frozen"', b'"policy":"analysis"'))
+    with pytest.raises(IntegrityError, match=r"register\.jsonl:1: the line was changed"):
+        run_study(study.path)

@@ -10,7 +10,7 @@ from gapline.journal.fairness import Fairness, fairness_columns, summarise_fairn
 from gapline.journal.read import JournalState
 from gapline.journal.verdicts import read_verdicts
 from gapline.model.contract import Contract, load_contract
-from gapline.model.plan import Cell, plan_cells
+from gapline.model.plan import Cell, Plan
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
@@ -88,7 +88,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     """Read how far a study is, without touching it."""
     study = Path(study_dir)
     contract: Contract = load_contract(study)
-    cells = plan_cells(contract)
+    cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
     measured = []
     for cell in cells:
