@@ -11,6 +11,7 @@ from gapline.journal.line import EVENTS_FILE
 from gapline.journal.records import Ending, Order
 from gapline.journal.verdicts import choose_checker
 from gapline.journal.write import JournalWriter
+from gapline.model.tables import RunKey
 
 
 def write_attempt(
@@ -20,6 +21,7 @@ def write_attempt(
     number: int = 1,
     cause: str | None = "exit",
     arm: str = "a",
+    ending: dict[str, object] | None = None,
     **facts: object,
 ) -> Path:
     attempt = study / "journal" / arm / f"attempt-{number:03d}"
@@ -35,8 +37,9 @@ def write_attempt(
         for k, value in enumerate(objectives)
     )
     if cause is not None:
-        ending = Ending(cause=cause, started="2026-08-01T12:00:00+00:00", elapsed=1.0, exit_code=0)
-        writer.append([b'"end":' + msgspec.json.encode(ending)])
+        how = {"exit_code": 0} | (ending or {})
+        record = Ending(cause=cause, started="2026-08-01T12:00:00+00:00", elapsed=1.0, **how)
+        writer.append([b'"end":' + msgspec.json.encode(record)])
     writer.close()
     return attempt
 
@@ -55,16 +58,52 @@ def test_the_first_whole_attempt_counts_not_the_best(tmp_path):
     campaign = read_study(tmp_path)
     assert campaign.objective.tolist() == [9.0]
     assert campaign.runs["attempts"].to_list() == [3]
-    assert len(campaign.diagnostics.problems) == 1
+    assert campaign.interrupted == ()
+
+
+def test_superseded_attempts_are_counted_under_their_own_name(tmp_path):
+    """Nothing in them could not be read: they are no problems of the reading."""
+    write_attempt(tmp_path, [5.0], cause=None)
+    write_attempt(tmp_path, [5.0], number=2, cause="interrupted")
+    write_attempt(tmp_path, [9.0], number=3)
+    diagnostics = read_study(tmp_path).diagnostics
+    assert (diagnostics.problems, diagnostics.problem_count) == ((), 0)
+    assert diagnostics.notes == ("2 attempts superseded by the one that counts",)
 
 
 @pytest.mark.parametrize("cause", ["interrupted", "runner lost", "infrastructure", "start", None])
-def test_a_cell_without_a_whole_attempt_is_a_lost_run_with_the_last_prefix(tmp_path, cause):
+def test_a_cell_without_a_whole_attempt_is_interrupted_and_no_run(tmp_path, cause):
     write_attempt(tmp_path, [9.0], cause=cause)
     write_attempt(tmp_path, [8.0, 7.0], number=2, cause=cause)
+    write_attempt(tmp_path, [6.0], arm="b")
     campaign = read_study(tmp_path)
-    assert campaign.runs["status"].to_list() == ["lost"]
-    assert campaign.objective.tolist() == [8.0, 7.0]
+    assert campaign.runs["arm"].to_list() == ["b"]
+    assert campaign.objective.tolist() == [6.0]
+    assert campaign.interrupted == (RunKey("a", "i", 1),)
+    assert campaign.diagnostics.notes == ("1 cell interrupted, without a whole attempt: a/i/1",)
+
+
+def test_a_cell_whose_only_journal_was_changed_is_interrupted_and_named(tmp_path):
+    path = write_attempt(tmp_path, [9.0]) / EVENTS_FILE
+    path.write_bytes(path.read_bytes().replace(b"9.0", b"1.0"))
+    campaign = read_study(tmp_path)
+    assert (len(campaign), campaign.interrupted) == (0, (RunKey("a", "i", 1),))
+    assert "the run is quarantined" in campaign.diagnostics.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "status"),
+    [
+        ({"exit_code": 3}, "crashed"),
+        ({"exit_code": None, "signal": "SIGKILL"}, "killed"),
+        ({"exit_code": 0}, "finished"),
+    ],
+)
+def test_a_whole_run_that_ended_badly_or_found_nothing_stays_a_run(tmp_path, facts, status):
+    write_attempt(tmp_path, [], ending=facts)
+    campaign = read_study(tmp_path)
+    assert campaign.runs.select("status", "count").rows() == [(status, 0)]
+    assert campaign.interrupted == ()
 
 
 def test_late_candidates_are_counted_and_do_not_give_the_best_solution(tmp_path):
@@ -91,7 +130,7 @@ def test_options_of_different_types_share_a_column_as_text(tmp_path):
 
 
 def test_columns_have_their_type_even_when_nothing_is_in_them(tmp_path):
-    write_attempt(tmp_path, [], cause=None)
+    write_attempt(tmp_path, [])
     schema = read_study(tmp_path).runs.schema
     assert str(schema["signal"]) == "String"
     assert str(schema["exit_code"]) == "Int64"

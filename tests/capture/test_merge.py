@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import gapline as gl
 import strategies
 from gapline.errors import TraceError
+from gapline.model.tables import RunKey
 
 
 def campaign(*seeds, arm="a", **more):
@@ -86,3 +87,11 @@ def test_a_merged_campaign_is_saved_and_opened_as_it_is(tmp_path):
     merged = gl.merge([campaign(3, 1), campaign(2, arm="b")])
     merged.save(tmp_path / "c")
     assert gl.open(tmp_path / "c").digest() == merged.digest()
+
+
+def test_interrupted_cells_stay_unless_another_source_has_the_run():
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 9.0, "trace": [(1.0, 5.0)]}
+    first = replace(gl.Campaign.from_runs([run]), interrupted=(RunKey("b", "i", 1), RunKey("a", "i", 2)))
+    second = replace(gl.Campaign.from_runs([run | {"seed": 2}]), interrupted=(RunKey("a", "j", 1),))
+    assert gl.merge([first, second]).interrupted == (("a", "j", 1), ("b", "i", 1))
+    assert gl.merge([second, first]).digest() == gl.merge([first, second]).digest()

@@ -7,7 +7,7 @@ import pytest
 from gapline.cli.app import run
 from gapline.generate import write_instances
 from gapline.model.contract import load_contract
-from gapline.model.plan import plan_cells
+from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.run.campaign import run_study
 from gapline.solvers import check_setup
@@ -21,7 +21,7 @@ def test_init_writes_a_contract_that_is_ready_to_run(tmp_path, capsys, problem):
     assert {instance.panel for instance in contract.instances} == {f"{problem}-n25", f"{problem}-n50"}
     assert [check_setup(arm) for arm in contract.arms] == [None] * len(contract.arms)
     out = capsys.readouterr().out
-    assert f"{len(plan_cells(contract))} runs of 2 s each" in out
+    assert f"{len(Plan.of(contract).cells)} runs of 2 s each" in out
     assert f"next: gapline run {tmp_path / 's'}" in out
 
 

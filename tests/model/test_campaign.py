@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import gapline as gl
 import strategies
 from gapline.errors import TraceError, UsageError
+from gapline.model.tables import RunKey
 
 
 def table(**more):
@@ -136,3 +137,17 @@ def test_diagnostics_say_everything_in_words():
     assert "2 runs, 0 of them without a candidate; 3 candidates" in text
     assert "rejected 1 (declared invalid 1)" in text
     assert "unchecked 1" in text
+
+
+def test_interrupted_cells_are_no_runs_but_are_filtered_and_digested_with_them():
+    cells = [RunKey("b", "j", 2), RunKey("a", "j", 1), RunKey("a", "i", 2)]
+    runs = table(instance=["i", "j"], panel=["p", "q"])
+    whole = arrays(runs, interrupted=cells)
+    assert len(whole) == 2
+    assert whole.interrupted == (("a", "i", 2), ("a", "j", 1), ("b", "j", 2))
+    assert whole.filter(arm="a*").interrupted == (("a", "i", 2), ("a", "j", 1))
+    assert whole.filter(arm="b", instance="j").interrupted == (("b", "j", 2),)
+    # A cell that never ran has no panel of its own: it is where the runs on its instance are.
+    assert whole.filter(panel="p").interrupted == (("a", "i", 2),)
+    assert whole.digest() != arrays(runs).digest()
+    assert whole.digest() == arrays(runs, interrupted=reversed(cells)).digest()

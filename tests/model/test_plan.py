@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.model.contract import load_contract
-from gapline.model.plan import default_order_seed, file_slug, plan_cells, shuffle_cells, slug
+from gapline.model.plan import Plan, default_order_seed, file_slug, shuffle_cells, slug
 from gapline.model.tables import RunKey
 
 names = st.text(min_size=1, max_size=400)
@@ -29,14 +29,14 @@ def test_names_that_look_alike_have_different_slugs():
 
 def test_cells_are_ordered_so_that_a_campaign_cut_short_is_balanced(make_study):
     study = make_study({"x": ["silent"], "y": ["silent"]})
-    keys = [cell.key for cell in plan_cells(load_contract(study.path))]
+    keys = [cell.key for cell in Plan.of(load_contract(study.path)).cells]
     assert keys[:4] == [RunKey("x", "one", 1), RunKey("y", "one", 1), RunKey("x", "two", 1), RunKey("y", "two", 1)]
     assert len(set(keys)) == 8
 
 
 def test_the_order_is_random_inside_a_seed_and_the_same_every_time(make_study):
     contract = load_contract(make_study({f"arm-{k}": ["silent"] for k in range(6)}, seeds=(3, 1, 2)).path)
-    cells = plan_cells(contract)
+    cells = Plan.of(contract).cells
     shuffled = shuffle_cells(cells, 7)
     within = sorted(cells, key=lambda cell: (3, 1, 2).index(cell.seed) * 100 - hash(cell.arm.name) % 100)
     assert shuffle_cells(within, 7) == shuffled
@@ -50,7 +50,7 @@ def test_the_order_is_random_inside_a_seed_and_the_same_every_time(make_study):
 
 def test_an_order_is_as_likely_as_another(make_study):
     """Over many seeds each arm comes first about equally often: of 4,000 draws among 4, 1,000 with deviation 27."""
-    cells = plan_cells(load_contract(make_study({"a": ["silent"], "b": ["silent"]}, seeds=(1,)).path))
+    cells = Plan.of(load_contract(make_study({"a": ["silent"], "b": ["silent"]}, seeds=(1,)).path)).cells
     first = Counter(shuffle_cells(cells, seed)[0].key for seed in range(4000))
     assert len(first) == 4
     assert all(abs(count - 1000) < 6 * 27.4 for count in first.values())
@@ -59,3 +59,16 @@ def test_an_order_is_as_likely_as_another(make_study):
 def test_the_order_follows_from_the_name_of_the_study(make_study):
     contract = load_contract(make_study({"a": ["silent"]}).path)
     assert default_order_seed(contract) == int("f4e1a209", 16)  # printf scripted | sha256sum
+
+
+def test_a_plan_is_every_cell_and_its_digest_does_not_depend_on_the_order_of_the_contract(make_study):
+    contract = load_contract(make_study({"x": ["silent"], "y": ["silent"]}, seeds=(1, 2)).path)
+    plan = Plan.of(contract)
+    assert plan.keys() == {
+        RunKey(arm, instance, seed) for arm in "xy" for instance in ("one", "two") for seed in (1, 2)
+    }
+    turned = contract.model_copy(update={"arms": contract.arms[::-1], "seeds": [2, 1]})
+    assert Plan.of(turned).digest == plan.digest
+    fewer = contract.model_copy(update={"seeds": [1]})
+    longer = contract.model_copy(update={"time": contract.time.model_copy(update={"horizon": 61.0})})
+    assert len({plan.digest, Plan.of(fewer).digest, Plan.of(longer).digest}) == 3

@@ -12,6 +12,7 @@ import gapline as gl
 import strategies
 from gapline.errors import IntegrityError, TraceError
 from gapline.model.store import read_manifest, verify_campaign, write_atomically
+from gapline.model.tables import RunKey
 
 
 def campaign(seed=1):
@@ -50,6 +51,15 @@ def test_everything_optional_survives(tmp_path):
     assert after.diagnostics.problems == before.diagnostics.problems
     assert after.runs["threads"].to_list() == [4]
     assert gl.read(tmp_path / "c").digest() == before.digest()
+
+
+def test_interrupted_cells_are_saved_and_opened(tmp_path):
+    before = replace(campaign(), interrupted=(RunKey("b", "i", 1),))
+    before.save(tmp_path / "c")
+    after = gl.open(tmp_path / "c")
+    assert after.interrupted == (RunKey("b", "i", 1),)
+    assert isinstance(after.interrupted[0], RunKey)
+    assert after.digest() == before.digest() != campaign().digest()
 
 
 def test_a_part_of_a_campaign_is_saved_alone(tmp_path):

@@ -14,6 +14,7 @@ import gapline
 from gapline.errors import EnvironmentLacksError, IntegrityError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
+from gapline.journal.register import read_register
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.resume import study_status
 
@@ -172,10 +173,17 @@ def test_ctrl_c_twice_or_sigterm_ends_the_runs_and_keeps_what_they_found(make_st
     assert journal.ending.cause == "interrupted"
     assert [event.objective for event in journal.events] == [10.0]
     assert not any(_is_alive(int(path.name.partition("-")[2])) for path in study.path.glob("alive-*"))
-    # Until the cell is run again its prefix stands for it, marked as lost.
-    (first,) = content(study.path).items()
-    assert first[0] in {("waiting", "one", 1), ("waiting", "two", 1)}
-    assert first[1] == ("lost", [10.0], [1])
+    # Its prefix is evidence, not a run: nothing of it is scored, and the cell is named.
+    campaign = gapline.open(study.path / "campaign")
+    assert len(campaign) == 0
+    (cell,) = campaign.interrupted
+    assert cell in {("waiting", "one", 1), ("waiting", "two", 1)}
+    status = study_status(study.path)
+    assert (status.cells["interrupted"], status.cells["missing"], status.left) == (1, 3, 4)
+    (study.path / "go").touch()
+    assert run_study(study.path).left == 0
+    assert gapline.open(study.path / "campaign").interrupted == ()
+    assert study_status(study.path).superseded == 1
 
 
 def test_two_runners_share_the_cells_and_never_a_file(make_study):
@@ -196,8 +204,7 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     path = study.attempts()[0] / EVENTS_FILE
     path.write_bytes(path.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
     campaign = rebuild_campaign(study.path)
-    quarantined = campaign.runs.filter(quarantined=True)
-    assert quarantined.select("status", "count").rows() == [("lost", 0)]
+    assert (len(campaign), len(campaign.interrupted)) == (1, 1)
     assert any(f"{EVENTS_FILE}:3:" in problem for problem in campaign.diagnostics.problems)
     status = study_status(study.path)
     assert (status.cells["quarantined"], status.left) == (1, 1)
@@ -299,3 +306,29 @@ def _is_alive(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_the_plan_is_registered_before_the_first_solver_starts(make_study, eventually):
+    study = make_study({"waiting": ["waits"]}, seeds=(1,))
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    entry = read_register(study.path).first
+    assert (entry.begun, entry.planned) == (0, 2)
+    assert entry.solvers["waiting"].startswith("command ")
+    (study.path / "go").touch()
+    runner.communicate()
+    run_study(study.path)
+    assert len(read_register(study.path).entries) == 1
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
+    run_study(study.path)
+    assert [(entry.begun, entry.planned) for entry in read_register(study.path).entries] == [(0, 2), (2, 4)]
+
+
+def test_a_register_that_was_edited_stops_the_runner(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
+    path = study.path / "journal" / "register.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"policy":"frozen"', b'"policy":"analysis"'))
+    with pytest.raises(IntegrityError, match=r"register\.jsonl:1: the line was changed"):
+        run_study(study.path)

@@ -3,14 +3,14 @@
 import io
 
 from gapline.model.contract import load_contract
-from gapline.model.plan import plan_cells
+from gapline.model.plan import Plan
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import CellResult
 from gapline.run.progress import PlainProgress, describe
 
 
 def test_a_log_has_one_line_per_cell_and_the_time_left(make_study):
-    cells = plan_cells(load_contract(make_study({"x": ["silent"]}, horizon=10.0).path))
+    cells = Plan.of(load_contract(make_study({"x": ["silent"]}, horizon=10.0).path)).cells
     stream = io.StringIO()
     progress = PlainProgress(stream)
     progress.start(cells, done=3, slots=2)

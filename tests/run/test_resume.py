@@ -14,14 +14,16 @@ def status(path, *options):
 def test_before_between_and_after(make_study, eventually):
     study = make_study({"crashing": ["dies", "SIGSEGV"], "waiting": ["waits"]}, seeds=(1,))
     before = json.loads(status(study.path, "--json"))
-    assert (before["planned"], before["left"], before["done"], before["running"]) == (4, 4, 0, 0)
+    assert [before[name] for name in ("planned", "done", "running", "interrupted", "missing", "failed")] == [
+        *(4, 0, 0, 0, 4, 0)
+    ]
     assert before["resume"] == f"gapline run {study.path}"
     assert before["seconds_left"] == 240.0
 
     runner = study.start("-j", "1")
     eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
     between = json.loads(status(study.path, "--json"))
-    assert (between["running"], between["done"], between["left"]) == (1, 1, 2)
+    assert (between["running"], between["done"], between["missing"]) == (1, 1, 2)
     (study.path / "go").touch()
     runner.communicate()
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.errors import listing
 from gapline.journal.attempts import read_cell
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.read import Event, Journal, JournalState
@@ -22,6 +23,7 @@ from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
 from gapline.model.campaign import Campaign
 from gapline.model.layout import JOURNALS
 from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
+from gapline.model.text import counted
 
 NO_SOLUTION = "no solution to check"
 
@@ -29,29 +31,42 @@ NO_SOLUTION = "no solution to check"
 def read_study(study: Path) -> Campaign:
     """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
 
-    A cell whose journal is quarantined, or that never got as far as a journal, is a run with status `lost`.
+    A run is a cell with a whole attempt, however it ended. A cell whose attempts were all cut short, or changed after
+    they were written, is not: it stands in `Campaign.interrupted`.
     """
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
     labels = choose_checker(cells)
     label = labels[0] if labels else None
-    traces, problems = [], []
+    traces, problems, interrupted = [], [], []
+    superseded = 0
     for cell in cells:
         # One cell at a time: of its solutions only a digest is kept.
         record = read_cell(cell)
-        journal = record.counting
-        if journal is None or journal.order is None:
+        journal, order = record.counting, record.order
+        if order is None:
             continue
-        key = RunKey(journal.order.arm, journal.order.instance, journal.order.seed)
+        key = RunKey(order.arm, order.instance, order.seed)
         for attempt in record.attempts:
-            problems += [f"{key}: {problem}" for problem in attempt.problems()]
+            # That an attempt was cut short is no fault of what could be read: it is counted under its own name.
+            if attempt.state is not JournalState.BROKEN:
+                problems += [f"{key}: {problem}" for problem in attempt.problems()]
+        if journal is None:
+            interrupted.append(key)
+            continue
+        superseded += len(record.attempts) - 1
         verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
         traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
     facts = {} if label is None else {"checker": label}
     notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
+    if interrupted:
+        named = listing(map(str, sorted(interrupted)))
+        notes.append(f"{counted(len(interrupted), 'cell')} interrupted, without a whole attempt: {named}")
+    if superseded:
+        notes.append(f"{counted(superseded, 'attempt')} superseded by the one that counts")
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
-    return replace(campaign, runs=campaign.runs.with_columns(typed))
+    return replace(campaign, runs=campaign.runs.with_columns(typed), interrupted=tuple(sorted(interrupted)))
 
 
 def _make_uniform(traces: list[RunTrace]) -> None:
@@ -77,7 +92,7 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
 def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:
     order, ending = journal.order, journal.ending
     assert order is not None
-    events = [] if journal.state is JournalState.QUARANTINED else journal.events
+    events = journal.events
     by_checker = order.carried.get("validation") == "checker"
     judged = [_judge(event, verdicts, by_checker=by_checker) for event in events]
     objective = np.array([value for _, value, _ in judged], np.float64)
@@ -101,7 +116,6 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "attempt": order.attempt,
         "order_seed": order.order_seed,
         "order_position": order.position,
-        "quarantined": journal.state is JournalState.QUARANTINED,
         "best_solution_digest": _best_digest(events, time, objective, code, order.horizon),
     }
     return RunTrace(

@@ -1,6 +1,7 @@
 """Campaigns with disjoint runs, put together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -57,12 +58,15 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"merge: expected run columns of like types, got {error}") from error
     diagnostics = sum((campaign.diagnostics for campaign in whole), Diagnostics())
-    merged = Campaign.from_arrays(runs=runs, reasons=reasons, facts=facts, diagnostics=diagnostics, **columns)
-    return _in_key_order(merged)
-
-
-def _in_key_order(campaign: Campaign) -> Campaign:
-    """Order the runs table by key, so that a merge does not depend on the order of its sources."""
-    from dataclasses import replace
-
-    return replace(campaign, runs=campaign.runs.sort(RUN_KEY))
+    # A cell that was interrupted in one source and ran to the end in another is a run.
+    begun = {key for campaign in whole for key in campaign.interrupted}
+    merged = Campaign.from_arrays(
+        runs=runs,
+        reasons=reasons,
+        facts=facts,
+        diagnostics=diagnostics,
+        interrupted=begun.difference(*(campaign.keys() for campaign in whole)),
+        **columns,
+    )
+    # In the order of the keys, so that a merge does not depend on the order of its sources.
+    return replace(merged, runs=merged.runs.sort(RUN_KEY))

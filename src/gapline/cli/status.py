@@ -7,14 +7,14 @@ import rich_click as click
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(study: str, as_json: bool) -> None:
-    """Say which runs of a study are done, running, failed or left, and how to go on.
+    """Say which runs of a study are done, running, interrupted, missing or failed, and how to go on.
 
     Example: gapline status my-study
     """
     import json
 
+    from gapline.model.text import counted, printable
     from gapline.run.campaign import resume_command
-    from gapline.run.progress import printable
     from gapline.run.resume import CellState, study_status
 
     status = study_status(study)
@@ -29,6 +29,8 @@ def command(study: str, as_json: bool) -> None:
             "planned": status.planned,
             **counts,
             "failed": len(status.failed),
+            "left": status.left,
+            "superseded": status.superseded,
             "statuses": dict(status.statuses),
             "failures": [
                 {"arm": key.arm, "instance": key.instance, "seed": key.seed, "cause": cause}
@@ -50,6 +52,8 @@ def command(study: str, as_json: bool) -> None:
     click.echo(f"{'failed':<12} {len(status.failed):>6}")
     for key, cause in status.failed:
         click.echo(f"  {printable(str(key))}: {cause}")
+    if status.superseded:
+        click.echo(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
     for line in fairness.lines():
         click.echo(f"measured: {line}")
     if fairness.disturbed:

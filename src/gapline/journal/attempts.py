@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gapline.journal.read import Journal, JournalState, read_journal
+from gapline.journal.records import Order
 
 
 @dataclass(slots=True)
@@ -15,18 +16,27 @@ class CellRecord:
 
     @property
     def counting(self) -> Journal | None:
-        """The first whole attempt that nothing disturbed, else the first whole one, else the last broken one.
+        """The first whole attempt that nothing disturbed, else the first whole one, else none.
 
-        Nobody may choose the best of several: what decides is how they were measured, never what they found.
+        Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
+        that was cut short, or changed afterwards, is evidence and not a run: it never counts.
         """
         whole = [journal for journal in self.attempts if journal.state is JournalState.WHOLE]
         for journal in whole:
             if not journal.disturbed:
                 return journal
-        if whole:
-            return whole[0]
-        begun = [journal for journal in self.attempts if journal.order is not None]
-        return begun[-1] if begun else None
+        return whole[0] if whole else None
+
+    @property
+    def order(self) -> Order | None:
+        """What was to be done: the order of the attempt that counts, else of the last one that was begun."""
+        begun = [journal.order for journal in self.attempts if journal.order is not None]
+        return self.counting.order if self.counting is not None else begun[-1] if begun else None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether attempts were begun and none is whole."""
+        return self.counting is None and self.order is not None
 
 
 def attempts_of(cell: Path) -> list[Path]:

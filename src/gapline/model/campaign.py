@@ -47,6 +47,9 @@ class Campaign:
         Names of the rejection codes; code 0 means that no reason was given.
     facts
         What the source declares of the whole campaign: `checker`, `objective`, `sense`, …
+    interrupted
+        Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
+        They are no runs and have no row.
     """
 
     runs: pl.DataFrame
@@ -61,6 +64,7 @@ class Campaign:
     reasons: tuple[str, ...] = ("",)
     facts: Mapping[str, str] = field(default_factory=dict)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    interrupted: tuple[RunKey, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -73,6 +77,7 @@ class Campaign:
         reasons: Sequence[str] = ("",),
         facts: Mapping[str, str] | None = None,
         diagnostics: Diagnostics | None = None,
+        interrupted: Iterable[RunKey] = (),
         **optional: Column | None,
     ) -> Self:
         """Wrap columns that are already sorted by run and time, without copying them.
@@ -105,7 +110,14 @@ class Campaign:
                 rejected=_count_reasons(columns["verdict"], columns.get("reason"), tuple(reasons)),
                 unchecked=int(np.count_nonzero(columns["verdict"] == VerdictCode.UNCHECKED)),
             )
-        return cls(runs=table, reasons=tuple(reasons), facts=dict(facts or {}), diagnostics=diagnostics, **columns)
+        return cls(
+            runs=table,
+            reasons=tuple(reasons),
+            facts=dict(facts or {}),
+            diagnostics=diagnostics,
+            interrupted=tuple(sorted(interrupted)),
+            **columns,
+        )
 
     @classmethod
     def from_runs(cls, runs: Iterable[Mapping[str, Any]]) -> Self:
@@ -153,9 +165,11 @@ class Campaign:
     ) -> Self:
         """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
 
-        The candidate columns are shared, not copied. A pattern that matches nothing is an error.
+        The candidate columns are shared, not copied. A pattern that matches nothing is an error. An interrupted
+        cell has no panel of its own: it stays with the runs on its instance.
         """
         keep = pl.lit(True)
+        interrupted = self.interrupted
         for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
             wanted = [patterns] if isinstance(patterns, str) else list(patterns)
             if not wanted:
@@ -170,7 +184,14 @@ class Campaign:
                     raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
                 matched |= found
             keep = keep & pl.col(name).is_in(sorted(matched))
-        return replace(self, runs=self.runs.filter(keep))
+            if name == "panel":
+                there = set(self.runs.filter(pl.col("panel").is_in(sorted(matched)))["instance"])
+                interrupted = tuple(key for key in interrupted if key.instance in there)
+            else:
+                interrupted = tuple(
+                    key for key in interrupted if any(fnmatchcase(getattr(key, name), pattern) for pattern in wanted)
+                )
+        return replace(self, runs=self.runs.filter(keep), interrupted=interrupted)
 
     def digest(self) -> str:
         """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""
@@ -179,6 +200,8 @@ class Campaign:
         order = whole.runs.with_row_index("_row").sort(RUN_KEY)
         names = sorted(set(whole.runs.columns) - {"first"})
         state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
+        if whole.interrupted:
+            state.update(msgspec.json.encode(["interrupted", *sorted(whole.interrupted)]))
         for name in names:
             state.update(msgspec.json.encode(order[name].to_list()))
         for name, column in sorted(whole.columns.items()):

@@ -1,10 +1,14 @@
-"""The cells of a study: arm × instance × seed, each with a directory name that is safe whatever the names are."""
+"""`Plan`: what was meant to happen, every cell (arm × instance × seed) that a contract asks for.
+
+Each cell has a directory name that is safe whatever the names are.
+"""
 
 import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -49,14 +53,33 @@ def slug(key: RunKey) -> str:
     return "_".join([*parts, digest])
 
 
-def plan_cells(contract: Contract) -> list[Cell]:
-    """Return the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
-    return [
-        Cell(arm, instance, seed, instance.horizon or contract.time.horizon)
-        for seed in contract.seeds
-        for instance in contract.instances
-        for arm in contract.arms
-    ]
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every cell that a contract asks for, whatever became of it."""
+
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, contract: Contract) -> Self:
+        """Plan the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
+        return cls(
+            tuple(
+                Cell(arm, instance, seed, instance.horizon or contract.time.horizon)
+                for seed in contract.seeds
+                for instance in contract.instances
+                for arm in contract.arms
+            )
+        )
+
+    def keys(self) -> frozenset[RunKey]:
+        """Return the identities of the runs that were meant to be made."""
+        return frozenset(cell.key for cell in self.cells)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the cells and their horizons, in whatever order the contract lists them."""
+        facts = sorted([*cell.key, cell.horizon] for cell in self.cells)
+        return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
 
 def default_order_seed(contract: Contract) -> int:

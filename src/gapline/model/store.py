@@ -17,6 +17,7 @@ from gapline.errors import IntegrityError, TraceError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import MANIFEST
+from gapline.model.tables import RunKey
 
 SCHEMA = "gapline.campaign/1"
 RUNS_FILE = "runs.parquet"
@@ -67,6 +68,7 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
             "reasons": list(whole.reasons),
             "facts": dict(whole.facts),
             "diagnostics": asdict(whole.diagnostics),
+            "interrupted": [list(key) for key in whole.interrupted],
             "digest": whole.digest(),
             "files": {name: file_digest(scratch / name) for name in files},
         }
@@ -114,6 +116,7 @@ def open_campaign(directory: str | Path) -> Campaign:
         reasons=tuple(manifest.get("reasons", ("",))),
         facts=manifest.get("facts", {}),
         diagnostics=Diagnostics(**known),
+        interrupted=[RunKey(*key) for key in manifest.get("interrupted", ())],
         **columns,
     )
 

@@ -15,10 +15,11 @@ from types import FrameType
 
 from gapline.capture.journals import read_study
 from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.journal.register import Declared, declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
-from gapline.model.layout import JOURNALS
-from gapline.model.plan import Cell, default_order_seed, plan_cells, resolve_program, shuffle_cells
+from gapline.model.layout import CAMPAIGN, JOURNALS
+from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
@@ -27,9 +28,7 @@ from gapline.run.progress import Progress, Silence
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
 from gapline.run.where.place import open_place, read_place
-from gapline.solvers import check_setup
-
-CAMPAIGN = "campaign"
+from gapline.solvers import check_setup, solver_identity
 
 
 @dataclass(slots=True)
@@ -137,7 +136,7 @@ def run_study(
             hint="cpu_time is recorded of every run besides",
         )
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
-    planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in plan_cells(contract)]
+    planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in Plan.of(contract).cells]
     cells = shuffle_cells(planned, order_seed)
     check_arms(cells, study)
     settings = RunSettings.of(
@@ -148,6 +147,8 @@ def run_study(
         rerun_noisy=rerun_noisy,
     )
     states = {cell.key: cell_state(cell, settings) for cell in cells}
+    # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
+    register_plan(study, _declared(study, contract, settings))
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
@@ -171,6 +172,16 @@ def run_study(
     finally:
         progress.stop()
     return report
+
+
+def _declared(study: Path, contract: Contract, settings: RunSettings) -> Declared:
+    checker = None if settings.check is None else f"{settings.check.name} {settings.check.version}"
+    return declare(
+        study,
+        contract,
+        checker=checker,
+        solvers={arm.name: solver_identity(arm) for arm in contract.arms},
+    )
 
 
 def check_arms(cells: list[Cell], study: Path) -> None:

@@ -13,7 +13,7 @@ from gapline.errors import IntegrityError
 from gapline.journal.attempts import read_cell
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import ORDER_FILE
-from gapline.journal.read import JournalState, read_journal, run_status
+from gapline.journal.read import read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
@@ -78,7 +78,7 @@ class CellResult:
     """What became of a cell in this call of the runner.
 
     `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
-    "broken" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping) or
+    "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping) or
     "infrastructure" (disk full and the like).
     """
 
@@ -121,10 +121,9 @@ def run_cell(
                 return CellResult(cell.key, "busy")
             record = read_cell(directory)
             journal = record.counting
-            if journal is not None and journal.order is not None:
-                refuse_other_condition(cell, settings, journal.order)
-            again = settings.rerun_noisy and journal is not None and journal.disturbed
-            if journal is not None and journal.state is JournalState.WHOLE and not again:
+            if record.order is not None:
+                refuse_other_condition(cell, settings, record.order)
+            if journal is not None and not (settings.rerun_noisy and journal.disturbed):
                 problems, unchecked = _check(journal.path.parent, settings, slot, control)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
@@ -154,9 +153,9 @@ def _result(
     if ending is None:
         signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
         problem = f"{cell.key}: the supervisor died; its attempt is kept and not counted"
-        return CellResult(cell.key, "broken", RunStatus.LOST, problems=(problem,))
+        return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))
     if ending.cause not in WHOLE_CAUSES:
-        outcome = "infrastructure" if ending.cause == "infrastructure" else "broken"
+        outcome = "infrastructure" if ending.cause == "infrastructure" else "interrupted"
         problems = [] if ending.cause in ("interrupted", "runner lost") else [f"{cell.key}: {ending.error}"]
         return CellResult(
             cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)

@@ -18,7 +18,7 @@ import msgspec
 
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.journal.attempts import read_cell
-from gapline.journal.read import Journal, JournalState
+from gapline.journal.read import Journal
 from gapline.journal.verdicts import StoredVerdict, Verdicts, VerdictsHead, read_verdicts
 from gapline.model.contract import load_contract
 from gapline.model.layout import JOURNALS
@@ -261,11 +261,7 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
-    journals = [record.counting for record in map(read_cell, cells)]
-    results = [
-        check_attempt(study, journal, settings)
-        for journal in journals
-        if journal is not None and journal.order is not None and journal.state is not JournalState.QUARANTINED
-    ]
+    journals = [journal for record in map(read_cell, cells) if (journal := record.counting) is not None]
+    results = [check_attempt(study, journal, settings) for journal in journals]
     rebuild_campaign(study)
     return results

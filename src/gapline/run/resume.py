@@ -10,7 +10,7 @@ from gapline.journal.fairness import Fairness, fairness_columns, summarise_fairn
 from gapline.journal.read import JournalState
 from gapline.journal.verdicts import read_verdicts
 from gapline.model.contract import Contract, load_contract
-from gapline.model.plan import Cell, plan_cells
+from gapline.model.plan import Cell, Plan
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
@@ -25,42 +25,47 @@ class CellState(StrEnum):
     UNCHECKED = "unchecked"  # run whole, but candidates wait for a verdict
     NOISY = "noisy"  # run whole, but disturbed, and asked to be run again
     RUNNING = "running"
-    BROKEN = "broken"  # attempts were made, none is whole
-    QUARANTINED = "quarantined"  # as broken, and a journal was changed after it was written
-    LEFT = "left"
+    INTERRUPTED = "interrupted"  # attempts were made, none is whole
+    QUARANTINED = "quarantined"  # as interrupted, and a journal was changed after it was written
+    MISSING = "missing"  # not begun
 
 
 def cell_state(cell: Cell, settings: RunSettings) -> CellState:
     """Say how far a cell is, refusing one that was begun under another contract."""
     record = read_cell(cell.directory(settings.study))
     journal = record.counting
-    if journal is not None and journal.order is not None:
-        refuse_other_condition(cell, settings, journal.order)
-    state = state_of(record)
-    if state is CellState.DONE and settings.rerun_noisy and journal is not None and journal.disturbed:
+    if record.order is not None:
+        refuse_other_condition(cell, settings, record.order)
+    if journal is None:
+        return state_of(record)
+    if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if state is CellState.DONE and settings.check is not None and journal is not None:
+    if settings.check is not None:
         asked = sum(event.is_candidate and not event.reason and event.solution is not None for event in journal.events)
         label = f"{settings.check.name} {settings.check.version}"
         whole = any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent))
         if asked and not whole:
             return CellState.UNCHECKED
-    return state
+    return CellState.DONE
 
 
 def state_of(record: CellRecord) -> CellState:
     """Say how far a cell is, verdicts aside."""
-    states = {journal.state for journal in record.attempts}
-    if JournalState.WHOLE in states:
+    if record.counting is not None:
         return CellState.DONE
-    if JournalState.QUARANTINED in states:
-        return CellState.QUARANTINED
-    return CellState.BROKEN if states else CellState.LEFT
+    if not record.interrupted:
+        return CellState.MISSING
+    changed = any(journal.state is JournalState.QUARANTINED for journal in record.attempts)
+    return CellState.QUARANTINED if changed else CellState.INTERRUPTED
 
 
 @dataclass(slots=True)
 class StudyStatus:
-    """Cells of a study by how far they are; `failed` counts runs that are done and ended badly."""
+    """Cells of a study by how far they are.
+
+    `failed` names runs that are done and ended badly; `superseded` counts attempts that were cut short in cells that
+    have a whole one by now.
+    """
 
     study: Path
     name: str
@@ -69,20 +74,21 @@ class StudyStatus:
     statuses: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    superseded: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
 
     @property
     def left(self) -> int:
         """Cells that `gapline run` would run."""
-        return sum(self.cells[state] for state in (CellState.LEFT, CellState.BROKEN, CellState.QUARANTINED))
+        return sum(self.cells[state] for state in (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED))
 
 
 def study_status(study_dir: str | Path) -> StudyStatus:
     """Read how far a study is, without touching it."""
     study = Path(study_dir)
     contract: Contract = load_contract(study)
-    cells = plan_cells(contract)
+    cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
     measured = []
     for cell in cells:
@@ -94,7 +100,10 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         state = state_of(record)
         status.cells[state] += 1
         for journal in record.attempts:
-            status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
+            if state is CellState.DONE and journal.state is JournalState.BROKEN:
+                status.superseded += 1
+            else:
+                status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:

@@ -164,6 +164,18 @@ def check_setup(arm: Arm, study: Path = Path()) -> str | None:
     return f"arm {arm.name}: {lacking}" if lacking else None
 
 
+def solver_identity(arm: Arm) -> str:
+    """Name what an arm runs: the package that its adapter drives, with the version that is installed here.
+
+    >>> solver_identity(Arm(name="mine", solver="command", command=["./mine", "{instance}"]))
+    'command ./mine {instance}'
+    """
+    if arm.solver == "command":
+        return " ".join(["command", *arm.command])
+    adapter = ADAPTERS[arm.solver]
+    return f"{adapter.package} {version(adapter.package)}"
+
+
 def _format_mistake(arm: Arm) -> str | None:
     if not arm.format:
         return None

@@ -8,7 +8,7 @@ import pytest
 
 from gapline.errors import UsageError
 from gapline.model.contract import load_contract
-from gapline.model.plan import plan_cells
+from gapline.model.plan import Plan
 from gapline.run.cell import CellResult
 from gapline.run.where.executors import MOST_LOST, run_cells
 from gapline.run.where.place import read_place
@@ -17,7 +17,7 @@ from gapline.run.where.worker import WorkerLostError
 
 @pytest.fixture
 def cells(make_study):
-    return plan_cells(load_contract(make_study({"x": ["silent"]}).path))
+    return Plan.of(load_contract(make_study({"x": ["silent"]}).path)).cells
 
 
 def test_every_cell_comes_back_once(cells):
@@ -62,7 +62,7 @@ def test_a_cell_whose_worker_is_lost_goes_to_another_a_few_times(cells):
     with ThreadPoolExecutor(1) as executor:
         found = {cell.key: r for cell, r in run_cells(cells, executor, run_one, stopping=lambda: False)}
     assert {key: result.outcome for key, result in found.items()} == {
-        cell.key: "done" if cell.seed == 1 else "broken" for cell in cells
+        cell.key: "done" if cell.seed == 1 else "interrupted" for cell in cells
     }
     assert set(tries.values()) == {3, MOST_LOST + 1}
     assert all("4 workers were lost with it" in r.problems[0] for key, r in found.items() if key.seed == 2)

@@ -89,7 +89,7 @@ def run_cells(
                 waiting.append(cell)
             else:
                 problem = f"{cell.key}: {lost[cell.key] + 1} workers were lost with it, the last one: {error}"
-                yield cell, CellResult(cell.key, "broken", RunStatus.LOST, problems=(problem,))
+                yield cell, CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))
         if failure is not None or stopping():
             for future in list(pending):
                 if future.cancel():

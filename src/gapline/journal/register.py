@@ -1,0 +1,286 @@
+"""What was declared before the data: the register of plans, `journal/register.jsonl`.
+
+    {"previous":null,"moment":"2026-08-01T12:00:00+00:00","begun":0,"contract":"sha256:…",…,"digest":"sha256:…"}
+    {"previous":"sha256:…","moment":"2026-08-09T08:30:00+00:00","begun":48,"contract":"sha256:…",…,"digest":"sha256:…"}
+
+One line per plan, oldest first. `digest` closes a line and covers all before it; `previous` repeats the digest of the
+line before. So a line that was changed, dropped, swapped or put in later does not verify. Lines are only ever added:
+what a study declares after its runs stands in a line of its own, with the number of attempts that stood there by then.
+"""
+
+import contextlib
+import datetime
+import fcntl
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gapline.errors import IntegrityError
+from gapline.model.contract import Contract, load_contract
+from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
+from gapline.model.plan import Plan
+from gapline.model.store import file_digest
+from gapline.model.version import VERSION
+
+_TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\Z')
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True):
+    """What a study declares: its plan, its files, and the choices under which its numbers will be read.
+
+    `contract` and `plan` are digests; `snapshots` holds, by path, the digest that each snapshot states of itself and
+    `snapshot_files` that of its bytes. `checker` and `solvers` (by arm) are names with versions; None where nobody
+    looked. A file that is not there yet is in no dictionary.
+    """
+
+    contract: str
+    plan: str
+    planned: int
+    snapshots: dict[str, str] = {}
+    snapshot_files: dict[str, str] = {}
+    instances: dict[str, str] = {}
+    checker: str | None = None
+    solvers: dict[str, str] | None = None
+    seeds: list[int] = []
+    tiers: dict[str, int] = {}
+    horizon: float
+    transform: str
+    validation: str
+    policy: str
+    tolerance: float
+    kernel: list[str]
+    weight: str
+    weighting: str
+    goals: list[float]
+    bootstrap: dict[str, float] = {}
+    contrasts: list[list[str]]
+
+
+class Entry(Declared, frozen=True, kw_only=True):
+    """One line of the register; `begun` is how many attempts stood in the journal at that moment."""
+
+    previous: str | None
+    moment: str
+    gapline: str
+    begun: int
+
+
+# Told by the fields that say what the change is.
+_TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files")
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The plans of a study, oldest first; empty for a study that was run before there was a register."""
+
+    study: Path
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def first(self) -> Entry | None:
+        """The plan that stood when the first run was started; None where none was registered before it."""
+        before = [entry for entry in self.entries if entry.begun == 0]
+        return before[-1] if before else None
+
+    def snapshot_digests(self) -> frozenset[str]:
+        """Return the digests of the snapshots that were there before the first run."""
+        return frozenset(self.first.snapshots.values()) if self.first is not None else frozenset()
+
+    def declared_contrasts(self) -> list[tuple[str, str]]:
+        """Return the contrasts that were declared before the first run."""
+        return [(left, right) for left, right in self.first.contrasts] if self.first is not None else []
+
+    def changes(self) -> list[str]:
+        """Say what was changed after the first run: by later plans, and by the contract as it stands today."""
+        if not self.entries:
+            return []
+        later = [entry for entry in self.entries if entry.begun > 0]
+        last = self.entries[-1]
+        steps: list[tuple[str, Declared]] = [(f"at {entry.moment}", entry) for entry in later]
+        if (self.study / CONTRACT_FILE).is_file():
+            today = declare(self.study, load_contract(self.study), instances=last.instances)
+            steps.append(("not registered yet", msgspec.structs.replace(today, solvers=last.solvers)))
+        found: list[str] = []
+        before: Declared = self.first or later[0]
+        for when, after in steps:
+            found += [f"{change} ({when})" for change in _differences(before, after)]
+            before = after
+        return found
+
+
+def declare(
+    study: Path,
+    contract: Contract,
+    *,
+    checker: str | None = None,
+    solvers: dict[str, str] | None = None,
+    instances: dict[str, str] | None = None,
+) -> Declared:
+    """Collect what a study declares as its files stand now; `instances` are digests that are known already."""
+    plan = Plan.of(contract)
+    stated, files = {}, {}
+    if (path := contract.reference.snapshot) is not None:
+        # A snapshot that lies about its digest is refused whenever it is read: here it is enough to keep what it says.
+        with contextlib.suppress(OSError):
+            files[path] = file_digest(study / path)
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                stated[path] = msgspec.json.decode((study / path).read_bytes(), type=_Stated).digest
+    if instances is None:
+        instances = {}
+        for instance in contract.instances:
+            with contextlib.suppress(OSError):
+                instances[instance.name] = file_digest(study / instance.path)
+    return Declared(
+        contract=file_digest(study / CONTRACT_FILE),
+        plan=plan.digest,
+        planned=len(plan.cells),
+        snapshots=stated,
+        snapshot_files=files,
+        instances=instances,
+        checker=checker,
+        solvers=solvers,
+        seeds=list(contract.seeds),
+        tiers={arm.name: arm.tier for arm in contract.arms},
+        horizon=contract.time.horizon,
+        transform=contract.objective.transform,
+        validation=contract.objective.validation,
+        policy=contract.reference.policy,
+        tolerance=contract.reference.tolerance,
+        kernel=contract.score.kernels,
+        weight=contract.score.weight,
+        weighting=contract.aggregate.weighting,
+        goals=list(contract.score.goals),
+        bootstrap=contract.aggregate.bootstrap.model_dump(),
+        contrasts=[list(pair) for pair in contract.aggregate.contrasts],
+    )
+
+
+class _Stated(msgspec.Struct):
+    digest: str
+
+
+def read_register(study: str | Path) -> Register:
+    """Read the register of a study, verifying every line.
+
+    Raises
+    ------
+    IntegrityError
+        When a line was changed, dropped or torn; it names the line.
+    """
+    path = Path(study) / JOURNALS / REGISTER
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        data = b""
+    return Register(Path(study), _entries(path, data))
+
+
+def register_plan(study: Path, declared: Declared) -> Register:
+    """Add a line with what a study declares, unless the last line says the same; return the register.
+
+    What nobody looked at this time (the checker, the solvers) is taken from the line before. Two runners that come at
+    once wait for each other: the second finds the line of the first.
+    """
+    path = study / JOURNALS / REGISTER
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        data = path.read_bytes()
+        entries = _entries(path, data)
+        last = entries[-1] if entries else None
+        if last is not None:
+            declared = msgspec.structs.replace(
+                declared,
+                checker=last.checker if declared.checker is None else declared.checker,
+                solvers=last.solvers if declared.solvers is None else declared.solvers,
+            )
+        facts = msgspec.structs.asdict(declared)
+        if last is not None and all(getattr(last, name) == value for name, value in facts.items()):
+            return Register(study, entries)
+        entry = Entry(
+            previous=_closing(data.splitlines()[-1]) if data else None,
+            moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            gapline=VERSION,
+            begun=sum(1 for _ in path.parent.glob("*/attempt-*")),
+            **facts,
+        )
+        try:
+            os.write(file, _seal(entry))
+            os.fsync(file)
+        except OSError:
+            os.ftruncate(file, len(data))
+            raise
+    finally:
+        os.close(file)
+    return Register(study, (*entries, entry))
+
+
+def _seal(entry: Entry) -> bytes:
+    # The chain first, then what was declared: a reader's eye finds the moment at the start of the line.
+    names = ("previous", "moment", "gapline", "begun")
+    facts = msgspec.structs.asdict(entry)
+    body = msgspec.json.encode({name: facts[name] for name in names} | facts)[:-1]
+    return b'%b,"digest":"sha256:%b"}\n' % (body, hashlib.sha256(body).hexdigest().encode())
+
+
+def _closing(line: bytes) -> str | None:
+    tail = _TAIL.search(line)
+    return None if tail is None else tail.group(1).decode()
+
+
+def _entries(path: Path, data: bytes) -> tuple[Entry, ...]:
+    """Read the lines; each must be what its digest says and follow the one before it."""
+    entries: list[Entry] = []
+    previous: str | None = None
+    for number, line in enumerate(data.splitlines(keepends=True), start=1):
+        where = f"{path}:{number}"
+        stated = _closing(line.rstrip(b"\n"))
+        if not line.endswith(b"\n") or stated is None:
+            raise IntegrityError(
+                f"{where}: expected a whole line that ends in its digest, got {line[-40:]!r}",
+                hint="the writer was stopped in this line, or it was changed; put back a copy of the register",
+            )
+        body = line[: line.rindex(b',"digest":')]
+        found = f"sha256:{hashlib.sha256(body).hexdigest()}"
+        if found != stated:
+            raise IntegrityError(f"{where}: the line was changed: expected digest {stated}, got {found}")
+        try:
+            entry = msgspec.json.decode(body + b"}", type=Entry)
+        except msgspec.MsgspecError as error:
+            raise IntegrityError(f"{where}: expected a plan, got {error}", hint="a newer gapline may read it") from None
+        if entry.previous != previous:
+            raise IntegrityError(
+                f"{where}: a line before it is missing or not in its place: expected it to follow "
+                f"{previous or 'nothing'}, got {entry.previous or 'nothing'}"
+            )
+        entries.append(entry)
+        previous = stated
+    return tuple(entries)
+
+
+def _differences(before: Declared, after: Declared) -> list[str]:
+    """Name what differs, one line for each field."""
+    found = []
+    for name in Declared.__struct_fields__:
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new or new is None or name in _TOLD_BY_OTHERS:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+            found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
+        else:
+            found.append(f"{name}: {_word(old)} became {_word(new)}")
+    if not found and before.contract != after.contract:
+        found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
+    return found
+
+
+def _word(value: object) -> str:
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
