@@ -17,7 +17,6 @@ from gapline.capture.planned import planned_cells, runs_of_contract, with_empty_
 from gapline.capture.read import read
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
-from gapline.journal.register import Register, read_register
 from gapline.model.campaign import Campaign
 from gapline.model.layout import CONTRACT_FILE, is_study
 from gapline.model.reading import TOLERANCE, Coverage, Reading
@@ -34,6 +33,7 @@ from gapline.summary.means import Summary, summarise
 from gapline.summary.ranking import Ranking, ranking
 
 if TYPE_CHECKING:
+    from gapline.journal.register import Register
     from gapline.model.contract import Contract
 
 Pair = tuple[str, str]
@@ -72,7 +72,7 @@ class Study:
     title: str
     contract: "Contract | None"
     contract_text: str | None
-    register: Register
+    register: "Register | None"
     campaign: Campaign
     envelopes: Envelopes
     references: tuple[LabelledSnapshot, ...]
@@ -309,7 +309,7 @@ def open_study(
         transform=transform or stated.get("transform"),
         unchecked=_unchecked(validation or stated.get("validation"), allow_unchecked),
     )
-    registered = register.snapshot_digests() if register.first is not None else None
+    registered = None if register is None else register.snapshot_digests()
     stored = stored_snapshots(paths, folder, contract, references, snapshots)
     entries = choose_references(stored, envelopes, policy or stated.get("policy"), registered)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
@@ -352,12 +352,16 @@ def open_study(
     )
 
 
-def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register]":
+def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
+    """Read contract and register; a study that was never run, or run before there were registers, has none."""
     if folder is None:
-        return None, None, Register()
+        return None, None, None
+    from gapline.journal.register import read_register
     from gapline.model.contract import load_contract
 
-    return load_contract(folder), (folder / CONTRACT_FILE).read_text(encoding="utf-8"), read_register(folder)
+    contract, register = load_contract(folder), read_register(folder)
+    text = (folder / CONTRACT_FILE).read_text(encoding="utf-8")
+    return contract, text, register if register.entries else None
 
 
 def _declared(contract: "Contract | None") -> dict[str, Any]:
@@ -417,7 +421,7 @@ def _unchecked(validation: str | None, allow_unchecked: bool) -> Unchecked:
 def _contrasts(
     given: Sequence[Pair],
     declared: Sequence[Pair],
-    register: Register,
+    register: "Register | None",
     arms: set[str],
     tier_two: Sequence[str],
 ) -> tuple[tuple[Pair, ...], bool | None]:
@@ -429,15 +433,16 @@ def _contrasts(
     # A contrast of the contract may name an arm that a filter left out, or that was declared descriptive here.
     present = arms - set(tier_two)
     named = tuple((a, b) for a, b in given) or tuple(pair for pair in declared if present.issuperset(pair))
-    if register.first is None or not named:
+    if register is None or not named:
         return named, None
     before = {frozenset(pair) for pair in register.declared_contrasts()}
     return named, all(frozenset(pair) in before for pair in named)
 
 
-def _remarks(register: Register, removed: int, filled: int) -> tuple[str, ...]:
+def _remarks(register: "Register | None", removed: int, filled: int) -> tuple[str, ...]:
     """Say what was changed after the first run, and what was left out or filled in."""
-    remarks = [f"changed after the first run: {change}" for change in register.changes()]
+    changes = [] if register is None else register.changes()
+    remarks = [f"changed after the first run: {change}" for change in changes]
     if removed:
         remarks.append(f"{removed:,} runs belong to cells that the contract does not have: left out")
     if filled:
