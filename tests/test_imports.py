@@ -1,50 +1,82 @@
-"""The folder list is the flow: a folder imports only from folders above it in the design's table."""
+"""The folder list is the flow: a folder imports only from folders above it in the table of ARCHITECTURE.md."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import gapline
 
 SOURCE = Path(gapline.__file__).parent
-# The order of the flow, which is the table of ARCHITECTURE.md.
-FLOW = ["errors", "model", "journal", "capture", "check", "envelope", "reference", "scoring", "summary", "study"]
-FLOW += ["analysis", "report", "paper", "generate", "solvers", "run", "cli", "testing", "__init__", "figures"]
-# `run` sees model, journal, capture, check and solvers, never scores; report and run do not know each other.
+ARCHITECTURE = Path(__file__).parents[1] / "ARCHITECTURE.md"
+# The table, top to bottom; the package itself is last, as it names everything.
+FLOW = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE.read_text(encoding="utf-8"), re.M)
+FLOW = [*FLOW, "__init__"]
 SCORES = {"envelope", "reference", "scoring", "summary", "study", "analysis", "report", "paper"}
 FORBIDDEN = {"run": SCORES, "solvers": SCORES, "generate": SCORES}
-# `Campaign.from_runs` is a convenience on the noun; the import is inside the method.
-ALLOWED = {("model", "capture")}
+# `Campaign.from_runs` is a convenience on the noun; the import is inside the method. Commands call the public API.
+ALLOWED = {("model", "capture"), ("cli", "__init__")}
 
 
 def folder_of(path: Path) -> str:
-    first = path.relative_to(SOURCE).parts[0]
-    return first.removesuffix(".py")
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported_folders(path: Path) -> set[str]:
+def imported_folders(text: str) -> set[str]:
+    """Return the folders that a module imports from, wherever the import stands: at the top or inside a function."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module == "gapline" and not node.level:
+            # `from gapline import x` is a folder, or a public name, which belongs to the package.
+            found |= {alias.name if alias.name in FLOW else "__init__" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gapline."):
+            found.add(node.module.split(".")[1])
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("gapline.")}
+            names = [alias.name.split(".") for alias in node.names if alias.name.split(".")[0] == "gapline"]
+            found |= {name[1] if len(name) > 1 else "__init__" for name in names}
     return found
 
 
-def test_folders_import_only_from_folders_above_them():
+def wrong_imports(here: str, text: str) -> list[str]:
     wrong = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        here = folder_of(path)
-        for there in imported_folders(path):
-            if there == here or (here, there) in ALLOWED:
-                continue
-            if FLOW.index(there) > FLOW.index(here) or there in FORBIDDEN.get(here, set()):
-                wrong.append(f"{path.relative_to(SOURCE)} imports {there}")
-    assert not wrong
+    for there in imported_folders(text):
+        if there == here or (here, there) in ALLOWED:
+            continue
+        if FLOW.index(there) > FLOW.index(here) or there in FORBIDDEN.get(here, set()):
+            wrong.append(there)
+    return wrong
+
+
+def test_the_table_of_the_architecture_is_the_tree():
+    tree = {folder_of(path) for path in SOURCE.rglob("*.py")}
+    assert set(FLOW) == tree
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_from_folders_above_its_own(path):
+    assert wrong_imports(folder_of(path), path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from gapline.report import table",
+        "def f():\n    from gapline.report.table import Table",
+        "def f():\n    import gapline.report.table",
+        "from gapline import report",
+        "from gapline import __version__",
+        "import gapline",
+    ],
+)
+def test_the_rule_sees_every_kind_of_import(text):
+    assert wrong_imports("scoring", text) != []
+
+
+def test_the_runner_never_sees_scores():
+    assert wrong_imports("run", "def f():\n    from gapline.scoring.scores import score") == ["scoring"]
 
 
 def test_import_gapline_loads_nothing_heavy():
@@ -57,3 +89,11 @@ def test_import_gapline_loads_nothing_heavy():
 def test_public_names_are_complete_and_sorted():
     assert gapline.__all__ == sorted(gapline.__all__)
     assert all(getattr(gapline, name) is not None for name in gapline.__all__)
+
+
+def test_score_is_a_plain_function_with_its_own_signature_and_help():
+    import inspect
+
+    assert inspect.isfunction(gapline.score)
+    assert list(inspect.signature(gapline.score).parameters)[:2] == ["envelopes", "snapshot"]
+    assert gapline.score.__doc__.startswith("Score every run.")

@@ -36,10 +36,10 @@ def package_version(name: str) -> str | None:
 
 def describe_environment() -> dict[str, str]:
     """Return versions, cores and, for each missing extra, the command that brings it."""
-    from gapline import __version__
+    from gapline.model.version import VERSION
 
     facts = {
-        "gapline": __version__,
+        "gapline": VERSION,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
