@@ -26,11 +26,11 @@ _MOST_STEPS = 50
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Health(ResultTable):
-    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed.
+    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed, unknown.
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
     candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
-    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has rejections by reason.
+    runs that ended by a crash, the memory limit or a kill, or were lost; `unknown` runs of which nobody says how they ended. `reasons` has rejections by reason.
     """
 
     by: tuple[str, ...]
@@ -81,6 +81,7 @@ def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
             late=pl.col("late").sum(),
             unchecked=pl.col("unchecked").sum(),
             crashed=pl.col("status").is_in(_BROKEN).sum().cast(pl.Int64),
+            unknown=(pl.col("status") == RunStatus.UNKNOWN.value).sum().cast(pl.Int64),
         )
         .sort(groups)
     )

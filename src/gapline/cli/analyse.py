@@ -54,9 +54,9 @@ def command(
     from gapline.analysis.analyse import analyse
     from gapline.cli import sources as reading
     from gapline.cli.study_defaults import study_defaults
+    from gapline.model.text import printable
     from gapline.reference.alarm import find_alarms
-    from gapline.report import analysis_tables, score_table
-    from gapline.report.terminal import shown
+    from gapline.report import printing
     from gapline.scoring.kernels import PAPER_KERNELS
 
     declared = study_defaults(sources)
@@ -93,14 +93,14 @@ def command(
         }
         click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
         return 1 if alarms else 0
-    analysis_tables.print_analysis(analysis)
+    printing.print_analysis(analysis)
     notes = [*analysis.sensitivity.notes, *analysis.statistics.ranking.notes, *campaign.diagnostics.notes]
-    for line in score_table.note_lines(notes):
+    for line in printing.note_lines(notes):
         click.echo(line)
     if campaign.diagnostics.problem_count:
-        click.echo(score_table.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
+        click.echo(printing.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
     for alarm in alarms:
-        click.echo(f"ALARM {shown(alarm)}")
+        click.echo(f"ALARM {printable(alarm)}")
     return 1 if alarms else 0
 
 

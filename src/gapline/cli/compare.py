@@ -47,8 +47,9 @@ def command(first: str, second: str, fail_if_worse: float | None, as_json: bool,
     import json
 
     from gapline.analysis.comparison import compare
-    from gapline.report import analysis_tables, score_table
-    from gapline.report.terminal import shown
+    from gapline.model.text import printable
+    from gapline.report import printing
+    from gapline.report.tables.contrasts import verdict_line
 
     sides = [_side(given, choices) for given in (first, second)]
     comparison = compare(*sides, interval=choices["interval"], **_agreed([side.source for side in sides], choices))
@@ -57,10 +58,10 @@ def command(first: str, second: str, fail_if_worse: float | None, as_json: bool,
         document = comparison.document() | {"fail_if_worse": fail_if_worse, "failed": failed}
         click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
         return 1 if failed else 0
-    analysis_tables.print_comparison(comparison)
-    for line in score_table.note_lines(comparison.notes):
+    printing.print_comparison(comparison)
+    for line in printing.note_lines(comparison.notes):
         click.echo(line)
-    click.echo(shown(analysis_tables.verdict_line(comparison)))
+    click.echo(printable(verdict_line(comparison)))
     if failed:
         click.echo(f"failed: worse by more than {fail_if_worse:g}")
     return 1 if failed else 0

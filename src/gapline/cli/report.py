@@ -59,8 +59,8 @@ def command(
 
     from gapline.cli.report_input import read_report_input
     from gapline.model.layout import CONTRACT_FILE
+    from gapline.model.text import printable
     from gapline.report.drawing import FILE_FORMATS
-    from gapline.report.terminal import shown
     from gapline.report.write import PAGE, RESULTS, write_report
 
     given: dict[str, Any] = {
@@ -90,5 +90,5 @@ def command(
     else:
         click.echo(f"wrote {target / PAGE}, {RESULTS}, methods.md, methods.tex, macros.tex, figures/ and tables/")
         for alarm in study.alarms:
-            click.echo(f"ALARM {shown(alarm)}")
+            click.echo(f"ALARM {printable(alarm)}")
     return 1 if study.alarms else 0

@@ -40,9 +40,10 @@ def command(
     from gapline.cli import sources as reading
     from gapline.cli.study_defaults import study_defaults
     from gapline.model.tables import RunKey
+    from gapline.model.text import printable
     from gapline.reference.alarm import find_alarms, negative_notes
-    from gapline.report import score_table
-    from gapline.report.terminal import shown
+    from gapline.report import printing
+    from gapline.report.documents import score_document
     from gapline.scoring.scores import DEFAULT_GOALS, score_grid
     from gapline.summary.means import summarise
 
@@ -70,14 +71,14 @@ def command(
         below = [(key, value) for key, value in zip(keys, column, strict=True) if value is not None and value < 0]
         diagnostics = negative_notes(below)
         if as_json:
-            document = score_table.score_document(scores, summary, per_run=per_run)
+            document = score_document(scores, summary, per_run=per_run)
             document["notes"] += [*campaign.diagnostics.notes, *diagnostics]
             documents.append(document)
             continue
         if per_run:
-            score_table.print_runs(scores)
-        score_table.print_scores(summary)
-        for line in score_table.note_lines([*summary.notes, *campaign.diagnostics.notes, *diagnostics]):
+            printing.print_runs(scores)
+        printing.print_scores(scores, summary)
+        for line in printing.note_lines([*summary.notes, *campaign.diagnostics.notes, *diagnostics]):
             click.echo(line)
     if as_json:
         whole: dict[str, Any] = documents[0] if len(documents) == 1 else {"readings": documents}
@@ -89,7 +90,7 @@ def command(
         click.echo(json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False))
     else:
         if campaign.diagnostics.problem_count:
-            click.echo(score_table.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
+            click.echo(printing.unread_line(campaign.diagnostics.problems, campaign.diagnostics.problem_count))
         for alarm in alarms:
-            click.echo(f"ALARM {shown(alarm)}")
+            click.echo(f"ALARM {printable(alarm)}")
     return 1 if alarms else 0
