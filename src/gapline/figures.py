@@ -34,6 +34,7 @@ from gapline.report.figures.intervals import draw_intervals, interval_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
+from gapline.report.order import order_arms
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.scores import Scores
@@ -107,9 +108,9 @@ def final_gaps(scores: Scores, /, *, weighting: str = "panel") -> Any:
     return draw_curves(final_gap_figure(scores, weighting=weighting))
 
 
-def score_intervals(summary: Summary, intervals: ArmIntervals | None = None, /) -> Any:
-    """Draw the mean score of every arm, with its interval."""
-    return draw_intervals(interval_figure(summary, intervals))
+def score_intervals(summary: Summary, intervals: ArmIntervals | None = None, /, *, tier_two: Sequence[str] = ()) -> Any:
+    """Draw the mean score of every arm, with its interval; descriptive arms stand below the others."""
+    return draw_intervals(interval_figure(summary, intervals, order_arms(summary, tier_two=tier_two)))
 
 
 def contrasts(found: Contrasts, reference: ReferenceLabel, /) -> Any:

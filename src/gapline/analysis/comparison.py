@@ -15,7 +15,7 @@ from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
 from gapline.summary.bootstrap import Bootstrap
-from gapline.summary.cells import number, sign
+from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.intervals import two_sided_p
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
@@ -180,12 +180,12 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         first=first.name,
         second=second.name,
         verdict=verdict(low, high),
-        difference=number(whole.value),
+        difference=finite_or_none(whole.value),
         low=low,
         high=high,
         p=None if whole.reason else two_sided_p(whole.draws, whole.value),
         instances=whole.instances,
-        means=(number(whole.parts[1]), number(whole.parts[0])),
+        means=(finite_or_none(whole.parts[1]), finite_or_none(whole.parts[0])),
         reason=whole.reason,
         machines=machines,
         reading=boot.reading,
@@ -344,8 +344,8 @@ def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
         inside = boot.cells.panel == boot.cells.panels.index(panel)
         signs = sign((boot.means[1] - boot.means[0])[inside])
         wins, losses = int(np.sum(signs < 0)), int(np.sum(signs > 0))
-        parts = [number(part) for part in estimate.parts]
-        rows.append((panel, estimate.instances, parts[1], parts[0], number(estimate.value), low, high, wins,
+        parts = [finite_or_none(part) for part in estimate.parts]
+        rows.append((panel, estimate.instances, parts[1], parts[0], finite_or_none(estimate.value), low, high, wins,
                      estimate.instances - wins - losses, losses, estimate.reason))  # fmt: skip
     schema = {
         "panel": pl.String, "instances": pl.Int64, "first": pl.Float64, "second": pl.Float64, "difference": pl.Float64,

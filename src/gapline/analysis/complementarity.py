@@ -16,7 +16,7 @@ from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import parse_weight
-from gapline.summary.cells import TIE, build_cells, number
+from gapline.summary.cells import TIE, build_cells, finite_or_none
 
 # The paper's rule: similar scores, and a different endpoint or a different attainment.
 MAX_SCORE, MIN_FINAL, MIN_ATTAINMENT, GOAL = 0.005, 0.01, 0.10, 0.01
@@ -97,7 +97,7 @@ def complementarity(
             cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
             if np.isnan(cell[0]):
                 continue
-            rows.append((name, cells.arms[one], cells.arms[other], *(number(value) for value in cell)))
+            rows.append((name, cells.arms[one], cells.arms[other], *(finite_or_none(value) for value in cell)))
     schema = {"panel": pl.String(), "a": pl.String(), "b": pl.String()} | dict.fromkeys(
         ("d_score", "d_final", "d_attainment"), pl.Float64()
     )

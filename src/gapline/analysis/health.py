@@ -12,7 +12,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.result_table import ResultTable
-from gapline.model.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason
+from gapline.model.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason, RunStatus
 
 # What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
 _NO_LADDER = {
@@ -24,11 +24,12 @@ _MOST_STEPS = 50
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Health(ResultTable):
-    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed.
+    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed, unknown.
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
     candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
-    runs that ended by a crash, the memory limit or a kill, or were lost. `reasons` has rejections by reason.
+    runs that ended by a crash, the memory limit or a kill, or were lost; of `unknown` runs nobody says how they ended.
+    `reasons` has rejections by reason.
     """
 
     by: tuple[str, ...]
@@ -79,6 +80,7 @@ def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
             late=pl.col("late").sum(),
             unchecked=pl.col("unchecked").sum(),
             crashed=pl.col("status").is_in(FAILED).sum().cast(pl.Int64),
+            unknown=(pl.col("status") == RunStatus.UNKNOWN.value).sum().cast(pl.Int64),
         )
         .sort(groups)
     )

@@ -9,7 +9,7 @@ import polars as pl
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
 from gapline.scoring.kernels import KernelCode
-from gapline.summary.cells import number
+from gapline.summary.cells import finite_or_none
 from gapline.summary.ranking import rank_means
 
 
@@ -71,7 +71,15 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
             ranks = _ranks(means, compared, rankable=not outside.any())
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2
-                cell = (arm, tier, kernel.name, reference, number(means[row]), ranks.get(row), bool(outside[row]))
+                cell = (
+                    arm,
+                    tier,
+                    kernel.name,
+                    reference,
+                    finite_or_none(means[row]),
+                    ranks.get(row),
+                    bool(outside[row]),
+                )
                 pooled.append(cell)
             if kernel.code is KernelCode.DIMACS:
                 accepted = best < kernel.parameter * readings.references[r]

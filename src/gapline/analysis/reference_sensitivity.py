@@ -9,7 +9,7 @@ import polars as pl
 from gapline.analysis.orderings import Reversal, find_reversals
 from gapline.analysis.readings import Readings
 from gapline.reference.alarm import TOLERANCE
-from gapline.summary.cells import number
+from gapline.summary.cells import finite_or_none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,15 @@ def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int 
             for r in (before, after)
         ]
         for row, arm in enumerate(cells.arms):
-            shift.append((arm, kernel.name, number(old[row]), number(new[row]), number(new[row] - old[row])))
+            shift.append(
+                (
+                    arm,
+                    kernel.name,
+                    finite_or_none(old[row]),
+                    finite_or_none(new[row]),
+                    finite_or_none(new[row] - old[row]),
+                )
+            )
             negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
         reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
     names = {"arm": pl.String, "kernel": pl.String}

@@ -21,7 +21,7 @@ from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.time_weights import parse_weight
 from gapline.scoring.weighting import Weighting
-from gapline.summary.cells import number, sign
+from gapline.summary.cells import finite_or_none, sign
 
 Floats = NDArray[np.float64]
 
@@ -107,7 +107,7 @@ def robustness(
             found = int(sign(difference)) * stands
             verdict = "holds" if found > 0 else "flips" if found < 0 else "ties"
             counts[verdict] += 1
-            verdicts.append((a, b, choice.factor, choice.name, number(difference), verdict))
+            verdicts.append((a, b, choice.factor, choice.name, finite_or_none(difference), verdict))
         better = None if stands == 0 else a if stands < 0 else b
         flipped = [(v[2], v[3]) for v in verdicts if v[:2] == (a, b) and v[5] == "flips"]
         share = counts["holds"] / len(choices) if stands else None

@@ -31,7 +31,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.cli import demo_campaign
     from gapline.cli.report_input import NO_OPTIONS, read_report_input
     from gapline.report.curves import CurvePair, print_curves
-    from gapline.report.score_table import note_lines, print_scores
+    from gapline.report.printing import note_lines, print_scores
     from gapline.report.write import write_report
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
@@ -50,8 +50,9 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     snapshot = gl.Snapshot.load(folder / demo_campaign.SNAPSHOT)
     envelopes = gl.build_envelopes(report.campaign)
     demo_campaign.print_health(envelopes)
-    summary = gl.summarise(gl.score(envelopes, snapshot, kernels=demo_campaign.KERNELS))
-    print_scores(summary)
+    scores = gl.score(envelopes, snapshot, kernels=demo_campaign.KERNELS)
+    summary = gl.summarise(scores)
+    print_scores(scores, summary)
     for line in note_lines(summary.notes):
         click.echo(line)
     click.echo()
@@ -67,7 +68,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 def _score_worked_example() -> None:
     import gapline as gl
     from gapline.report.curves import CurvePair, print_curves
-    from gapline.report.score_table import note_lines, print_scores
+    from gapline.report.printing import note_lines, print_scores
 
     campaign = gl.Campaign.from_runs(
         [
@@ -77,8 +78,9 @@ def _score_worked_example() -> None:
     )
     snapshot = gl.Snapshot.from_values({"worked": 10.0}, name="worked example", source="the paper")
     envelopes = gl.build_envelopes(campaign)
-    summary = gl.summarise(gl.score(envelopes, snapshot, kernels=KERNELS))
-    print_scores(summary)
+    scores = gl.score(envelopes, snapshot, kernels=KERNELS)
+    summary = gl.summarise(scores)
+    print_scores(scores, summary)
     for line in note_lines(summary.notes):
         click.echo(line)
     click.echo()

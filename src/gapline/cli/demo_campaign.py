@@ -110,11 +110,11 @@ def delivered(envelopes: "Envelopes") -> "pl.DataFrame":
 
 def print_health(envelopes: "Envelopes") -> None:
     """Print what each arm delivered."""
-    from gapline.report.terminal import print_table
+    from gapline.report.table import frame_table
+    from gapline.report.writers.terminal import print_table
 
-    counts = delivered(envelopes)
-    rows = [[str(row[0]), *(f"{value:,}" for value in row[1:])] for row in counts.iter_rows()]
-    print_table("Health: what was captured, and what the checker let through", counts.columns, rows)
+    caption = "Health: what was captured, and what the checker let through"
+    print_table(frame_table("health", caption, delivered(envelopes)))
 
 
 def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:

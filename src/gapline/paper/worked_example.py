@@ -9,7 +9,8 @@ from gapline.paper.examples import HORIZON, REFERENCE, WORKED, example_envelopes
 from gapline.paper.scale import KERNELS
 from gapline.paper.steps import gap_steps, objective_steps
 from gapline.report.drawing import COLOURS, DASHES, load_altair, titled
-from gapline.report.tables.table import Cell, Column, Table, one_part
+from gapline.report.numbers import number
+from gapline.report.table import Column, Table, Text, one_part
 from gapline.scoring.scores import Scores, score
 
 
@@ -145,10 +146,10 @@ def worked_table() -> Table:
     rows = []
     for row in scores.frame.sort("arm").iter_rows(named=True):
         events = ", ".join(f"({t:g},{z:g})" for t, z in WORKED[row["arm"]]) or "none"
-        cells = [Cell(row["arm"]), Cell(events), Cell(f"{row['steps'] == 0:d}")]
-        cells += [Cell(_two(row[kernel])) for kernel in ("squeezed", "maxform", "berthold")]
-        cells += [Cell(f"{100 * row[kernel]:.1f}") for kernel in ("dimacs:1.1", "dimacs:2")]
-        rows.append([*cells, Cell(_two(row["raw"]))])
+        cells = [Text(row["arm"]), Text(events), Text(f"{row['steps'] == 0:d}")]
+        cells += [Text(number(row[kernel], digits=2)) for kernel in ("squeezed", "maxform", "berthold")]
+        cells += [Text(number(100 * row[kernel], digits=1)) for kernel in ("dimacs:1.1", "dimacs:2")]
+        rows.append([*cells, Text(number(row["raw"], digits=2))])
     columns = (
         Column("run", "Run", text=True),
         Column("valid incumbent events (t, z)", "Valid incumbent events", text=True),
@@ -171,10 +172,6 @@ def worked_table() -> Table:
             "that does not exist.",
         ),
     )
-
-
-def _two(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
 
 
 def _small(text: str) -> Any:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from gapline import __version__
 from gapline.envelope.build import build_envelopes
+from gapline.model.version import VERSION
 from gapline.paper.companion import companion_figure, draw_companion
 from gapline.paper.log_weights import draw_early, draw_end, early_figure, end_figures
 from gapline.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
@@ -16,9 +16,11 @@ from gapline.reference.policy import Policy, analysis_snapshot
 from gapline.report.analyses import analyse_study
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.input import ReportInput, prepare_report
-from gapline.report.tables.analyses import grid_table, health_table, pairs_table, pooled_table
-from gapline.report.write import heading, write_figures, write_tables
+from gapline.report.statements import make_statements
+from gapline.report.write import heading, study_tables, write_figures, write_tables
 
+# The tables of the paper that need a campaign.
+OF_A_STUDY = ("health", "pooled", "pairs", "grid")
 SYNTHETIC = f"{NAME} made by gapline, no solver ran"
 
 
@@ -65,9 +67,10 @@ def write_paper(
     shown = synthetic_study() if study is None else study
     descriptive = TIER_TWO if study is None else tier_two
     written = write_figures(paper_figures(shown, source=source, tier_two=descriptive), folder / "figures", formats)
-    written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {__version__}"])
+    written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
     if study is not None:
         analyses = analyse_study(study, tier_two=descriptive)
-        tables = [health_table(analyses), pooled_table(analyses), pairs_table(analyses), grid_table(analyses)]
+        said = make_statements(study, tier_two=descriptive)
+        tables = [table for table in study_tables(study, analyses, said) if table.name in OF_A_STUDY]
         written += write_tables(tables, folder / "tables", heading(study))
     return written

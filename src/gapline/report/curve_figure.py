@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.numbers import goal_words
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
 
@@ -49,7 +50,7 @@ def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> 
 def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFrame | None = None) -> CurveFigure:
     """Return the data of the goal-attainment figure; one series per group and goal."""
     by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
-    goals = ", ".join(f"{100 * goal:g} %" for goal in curves.goals)
+    goals = ", ".join(map(goal_words, curves.goals))
     return CurveFigure(
         data=_series(curves.frame, by, end),
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",

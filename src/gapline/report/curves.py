@@ -9,10 +9,12 @@ import polars as pl
 
 from gapline.errors import UsageError
 from gapline.model.store import write_atomically
+from gapline.model.text import printable
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.drawing import FILE_FORMATS, write_drawing
-from gapline.report.terminal import console, shown
+from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.writers.terminal import console
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
 
@@ -114,9 +116,9 @@ def print_curves(pair: CurvePair) -> None:
             for key, part in pair.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
             if key[-1] == goal
         ]
-        title = f"share of runs within {100 * goal:g} % of the reference"
+        title = f"share of runs within {goal_words(goal)} of the reference"
         plots.append(plot_steps(curves, end=pair.end, title=title, time_label=unit, low=0.0, high=1.0, colour=True))
     for plot in plots:
         out.print(plot, soft_wrap=True)
         out.print()
-    out.print(shown(pair.mean.caption()), style="dim", markup=False, soft_wrap=True)
+    out.print(printable(pair.mean.caption()), style="dim", markup=False, soft_wrap=True)

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gapline import __version__
 from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.store import write_atomically
-from gapline.report.terminal import shown
+from gapline.model.text import printable
+from gapline.model.version import VERSION
 
 if TYPE_CHECKING:
     import altair
@@ -66,8 +66,8 @@ def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     alt = load_altair()
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
-    lines = folded(f"{shown(caption)};", most, last=f"gapline {__version__}")
-    return chart.properties(title=alt.TitleParams(folded(shown(title), most * 3 // 4), subtitle=lines))
+    lines = folded(f"{printable(caption)};", most, last=f"gapline {VERSION}")
+    return chart.properties(title=alt.TitleParams(folded(printable(title), most * 3 // 4), subtitle=lines))
 
 
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
@@ -77,17 +77,17 @@ def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
 
 
-def printable(value: Any) -> Any:
+def printable_chart(value: Any) -> Any:
     """Return a specification in which no text, at whatever depth, has an unprintable character.
 
-    >>> printable({"names": ["a" + chr(7)], "size": 3})
+    >>> printable_chart({"names": ["a" + chr(7)], "size": 3})
     {'names': ['a\\\\u0007'], 'size': 3}
     """
     if isinstance(value, str):
-        return shown(value)
+        return printable(value)
     if isinstance(value, dict):
-        return {shown(key): printable(item) for key, item in value.items()}
-    return [printable(item) for item in value] if isinstance(value, list) else value
+        return {printable(key): printable_chart(item) for key, item in value.items()}
+    return [printable_chart(item) for item in value] if isinstance(value, list) else value
 
 
 def write_drawing(chart: Any, *paths: Path) -> None:
@@ -101,7 +101,7 @@ def write_drawing(chart: Any, *paths: Path) -> None:
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
     # A control character in a name would abort the whole process inside the converter.
-    drawing = vl_convert.vegalite_to_svg(printable(chart.to_dict()))
+    drawing = vl_convert.vegalite_to_svg(printable_chart(chart.to_dict()))
     for path, form in zip(paths, forms, strict=True):
         if form == "svg":
             data = drawing.encode("utf-8")

@@ -1,74 +1,91 @@
 """Every statistic of a report as a LaTeX macro."""
 
-from gapline import __version__
+from gapline.model.transform import shortest
+from gapline.model.version import VERSION
 from gapline.report.analyses import Analyses
+from gapline.report.facts import StudyFacts
+from gapline.report.headline import Headline
 from gapline.report.input import ReportInput
-from gapline.report.latex import Macro
-from gapline.report.tables.scores import ranked_arms
-from gapline.report.terminal import number, percent
+from gapline.report.macro_file import Macro
+from gapline.report.numbers import count, number, p_value, percent
+from gapline.report.order import ArmOrder
+from gapline.report.tables.contrasts import compared_rows
+from gapline.scoring.goals import attainment_name
 
 STUDY = "study"
 
 
-def study_macros(study: ReportInput, analyses: Analyses, /) -> list[Macro]:
+def study_macros(
+    study: ReportInput, analyses: Analyses, facts: StudyFacts, order: ArmOrder, headline: Headline, /
+) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
-    return [*_whole(study), *_arms(study, analyses), *_contrasts(study), *_sensitivity(analyses)]
+    whole = [*_whole(study, facts), Macro(STUDY, "headline", headline.text)]
+    return [*whole, *_arms(study, analyses, facts, order), *_contrasts(study, order), *_sensitivity(analyses)]
 
 
-def _whole(study: ReportInput) -> list[Macro]:
-    runs = study.envelopes.runs
-    entry = study.snapshots[0]
-    facts = {
-        "runs": f"{runs.height:,}",
-        "arms": f"{runs['arm'].n_unique():,}",
-        "instances": f"{runs['instance'].n_unique():,}",
-        "panels": f"{runs['panel'].n_unique():,}",
-        "empty": f"{int((runs['steps'] == 0).sum()):,}",
-        "rejected": f"{int(runs['rejected'].sum()):,}",
-        "late": f"{int(runs['late'].sum()):,}",
+def _whole(study: ReportInput, facts: StudyFacts) -> list[Macro]:
+    entry, coverage = study.snapshots[0], facts.coverage
+    named = {
+        "runs": count(coverage.runs),
+        "coverage": str(coverage),
+        "arms": count(facts.arms),
+        "instances": count(facts.instances),
+        "panels": count(facts.panels),
+        "empty": count(coverage.empty),
+        "failed": count(coverage.failed),
+        "unknown end": count(coverage.unknown),
+        "rejected": count(facts.rejected),
+        "late": count(facts.late),
         "kernel": study.kernels[0],
         "weight": study.weight,
         "weighting": study.weighting,
-        "validation": study.envelopes.validation,
+        "tolerance": f"{facts.tolerance:g}",
+        "transform": facts.transform,
+        "validation": facts.validation,
         "reference": entry.snapshot.name,
         "reference policy": entry.policy,
         "reference digest": entry.snapshot.digest,
-        "campaign digest": study.campaign.digest(),
-        "gapline version": __version__,
+        "campaign digest": facts.campaign,
+        "gapline version": VERSION,
     }
-    return [Macro(STUDY, name, value) for name, value in facts.items()]
+    known = {"checker": facts.checker, "instance set digest": facts.instance_set}
+    named |= {name: value for name, value in known.items() if value is not None}
+    return [Macro(STUDY, name, value) for name, value in named.items()]
 
 
-def _arms(study: ReportInput, analyses: Analyses) -> list[Macro]:
+def _arms(study: ReportInput, analyses: Analyses, facts: StudyFacts, order: ArmOrder) -> list[Macro]:
     spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     means = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     health = {row["arm"]: row for row in analyses.health.frame.iter_rows(named=True)}
+    solvers = {solver.arm: solver for solver in facts.solvers}
     macros = []
-    for rank, arm in enumerate(ranked_arms(study), 1):
-        row, span = means[arm], spans.get(arm, {})
-        facts = {"score": number(row[study.kernels[0]]), "rank": str(rank)}
-        facts |= {f"score {end}": number(span.get(end)) for end in ("low", "high")}
-        facts |= {f"{kernel} score": number(row[kernel]) for kernel in study.kernels}
-        facts |= {"final gap": percent(row["final_gap"])}
-        facts |= {f"attainment {goal:g}": percent(row[f"attainment:{goal:g}"], digits=1) for goal in study.goals}
-        facts |= {name: f"{row[name]:,}" for name in ("runs", "empty", "rejected", "late")}
-        counted = health[arm]
-        facts |= {name.replace("_", " "): f"{counted[name]:,}" for name in ("captured", "terminal_invalid", "crashed")}
-        macros += [Macro(arm, name, value) for name, value in facts.items()]
+    for arm in order.arms:
+        row, span, solver = means[arm], spans.get(arm, {}), solvers[arm]
+        named = {"score": number(row[study.kernels[0]]), "rank": order.rank(arm), "tier": str(solver.tier)}
+        named |= {f"score {end}": number(span.get(end)) for end in ("low", "high")}
+        named |= {f"{kernel} score": number(row[kernel]) for kernel in study.kernels}
+        named |= {"final gap": percent(row["final_gap"])}
+        named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}
+        named |= {name: count(row[name]) for name in ("runs", "empty", "rejected", "late")}
+        named |= {n.replace("_", " "): count(health[arm][n]) for n in ("captured", "terminal_invalid")}
+        if health[arm]["unknown"] < row["runs"]:
+            named["crashed"] = count(health[arm]["crashed"])
+        named |= {"solver": " and ".join(solver.names), "solver version": " and ".join(solver.versions)}
+        macros += [Macro(arm, name, value) for name, value in named.items() if value]
     return macros
 
 
-def _contrasts(study: ReportInput) -> list[Macro]:
+def _contrasts(study: ReportInput, order: ArmOrder) -> list[Macro]:
     if study.contrasts is None:
         return []
     macros = []
-    for row in study.contrasts.frame.iter_rows(named=True):
+    for row in compared_rows(study.contrasts, order.descriptive).iter_rows(named=True):
         owner = f"{row['a']} against {row['b']}"
-        facts = {"difference": number(row["difference"]), "low": number(row["low"]), "high": number(row["high"])}
+        named = {"difference": number(row["difference"]), "low": number(row["low"]), "high": number(row["high"])}
         if row["p_holm"] is not None:
-            facts["holm p"] = f"{row['p_holm']:.2g}"
-        facts |= {name: f"{row[name]:,}" for name in ("wins", "ties", "losses")}
-        macros += [Macro(owner, name, value) for name, value in facts.items()]
+            named["holm p"] = p_value(row["p_holm"])
+        named |= {name: count(row[name]) for name in ("wins", "ties", "losses")}
+        macros += [Macro(owner, name, value) for name, value in named.items()]
     return macros
 
 

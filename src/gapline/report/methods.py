@@ -3,22 +3,22 @@
 Every clause is there: what neither the contract nor the data says is marked "not declared", never guessed.
 """
 
-import tomllib
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import polars as pl
-
-from gapline import __version__
 from gapline.errors import listing
 from gapline.model.contract import Contract
-from gapline.model.tables import RunStatus
+from gapline.model.reading import Coverage
+from gapline.model.text import counted
+from gapline.model.version import VERSION
+from gapline.report.facts import StudyFacts
 from gapline.report.input import ReportInput
-from gapline.report.latex import comment, escape
-from gapline.report.tables.table import plain
+from gapline.report.numbers import goal_words
+from gapline.report.writers.latex import comment, escape
+from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
 
 NOT_DECLARED = "not declared"
-_BROKEN = [RunStatus.CRASHED.value, RunStatus.MEMORY_LIMIT.value, RunStatus.KILLED.value, RunStatus.LOST.value]
 _FORMULAS = {
     KernelCode.SQUEEZED: "the squeezed gap (z − z*) / (z + z*)",
     KernelCode.MAXFORM: "the signed max-form (z − z*) / max(z, z*)",
@@ -35,43 +35,46 @@ class Clause(NamedTuple):
     declared: bool = True
 
 
-def methods_clauses(study: ReportInput, /) -> list[Clause]:
+def methods_clauses(study: ReportInput, facts: StudyFacts, /) -> list[Clause]:
     """Return every clause of the reporting contract, in the order of the paper's section 6.1."""
-    contract = None if study.contract is None else Contract.model_validate(tomllib.loads(study.contract))
+    contract = facts.contract
     return [
         _objective(contract),
-        _transform(study),
-        _validation(study, contract),
+        _transform(facts),
+        _validation(facts),
+        _solvers(facts),
+        _instances(facts),
         _clock(study, contract),
         _charged(contract),
-        _horizon(study),
+        _horizon(facts),
         _granularity(study, contract),
         _threads(study, contract),
         _machine(study, contract),
-        _reference(study),
+        _reference(study, facts),
         _kernel(study),
         _weight(study),
-        _failures(study),
-        _aggregation(study),
+        _coverage(facts.coverage),
+        _failures(study, facts),
+        _aggregation(study, facts),
         _goals(study),
         _uncertainty(study),
-        _contrasts(study),
-        _provenance(study),
+        _contrasts(study, facts),
+        _provenance(facts),
     ]
 
 
-def methods_markdown(study: ReportInput, /) -> str:
+def methods_markdown(study: ReportInput, facts: StudyFacts, /) -> str:
     """Return the paragraph in Markdown."""
-    clauses = methods_clauses(study)
+    clauses = methods_clauses(study, facts)
     text = " ".join(plain(clause.text) for clause in clauses)
     return f"## Methods\n\n{text}\n{_missing(clauses)}"
 
 
-def methods_latex(study: ReportInput, /) -> str:
+def methods_latex(study: ReportInput, facts: StudyFacts, /) -> str:
     """Return the paragraph in LaTeX."""
-    clauses = methods_clauses(study)
+    clauses = methods_clauses(study, facts)
     lines = "\n".join(escape(clause.text) for clause in clauses)
-    head = [f"gapline {__version__}", *(f"{c.topic}: {NOT_DECLARED}" for c in clauses if not c.declared)]
+    head = [f"gapline {VERSION}", *(f"{c.topic}: {NOT_DECLARED}" for c in clauses if not c.declared)]
     return f"{comment(head)}\\paragraph{{Methods.}}\n{lines}\n"
 
 
@@ -91,28 +94,59 @@ def _objective(contract: Contract | None) -> Clause:
     return Clause("objective", f"The objective is {contract.objective.name}, {sense}.")
 
 
-def _transform(study: ReportInput) -> Clause:
-    name = str(study.envelopes.transform)
-    if name == "none":
+def _transform(facts: StudyFacts) -> Clause:
+    if facts.transform == "none":
         return Clause("transform", "Objectives are scored as they are, without a transform.")
-    return Clause("transform", f"Objectives, bounds and references are scored under the transform {name}.")
+    text = f"Objectives, bounds and references are scored under the transform {facts.transform}."
+    if facts.parts:
+        text += " K and C, the two parts of the objective, stand beside every best value."
+    # The condition on M is checked on the observed solutions, whichever way it comes out.
+    text += "".join(f" Observed: {note}." for note in facts.hierarchy)
+    return Clause("transform", text)
 
 
-def _validation(study: ReportInput, contract: Contract | None) -> Clause:
-    who = study.envelopes.validation
-    checker = study.campaign.facts.get("checker") or (contract.objective.checker if contract is not None else None)
+def _validation(facts: StudyFacts) -> Clause:
+    """Say whose word it is: a checker only where one is named, else that of the source or of the solver."""
+    only = "only valid ones enter the best-so-far envelope"
+    who = facts.validation
     if who == "solver":
-        text = "Candidates count as valid because the solver said so; they were not checked independently."
+        text = f"Candidates count as valid because the solver said so; nobody checked them, and {only}."
         return Clause("validation", text)
-    if checker is None:
-        who_text = "an independent checker" if who == "checker" else who
-        text = f"Every candidate was validated by {who_text}, and only valid ones enter the best-so-far envelope; "
-        return Clause("validation", f"{text}the checker is {NOT_DECLARED}.", declared=False)
-    return Clause(
-        "validation",
-        f"Every candidate was checked against the original problem and its objective recomputed by the checker "
-        f"{checker}{'' if who == 'checker' else f' ({who})'}; only valid ones enter the best-so-far envelope.",
-    )
+    if facts.checker is not None and who == "checker":
+        return Clause(
+            "validation",
+            f"Every candidate was checked against the original problem and its objective recomputed by the checker "
+            f"{facts.checker}; {only}.",
+        )
+    named = facts.checker or (facts.contract.objective.checker if facts.contract is not None else None)
+    if named is not None and who != "declared":
+        mixed = "" if who == "checker" else f" ({who})"
+        text = (
+            f"The source states which candidates are valid{mixed}, and the contract names the checker {named}; {only}."
+        )
+        return Clause("validation", text)
+    mixed = "" if who in ("checker", "declared") else f" ({who})"
+    text = f"The source declares which candidates are valid{mixed}; {only}; a checker is {NOT_DECLARED}."
+    return Clause("validation", text, declared=False)
+
+
+def _solvers(facts: StudyFacts) -> Clause:
+    stated = any(solver.names or solver.versions for solver in facts.solvers)
+    arms = listing(map(str, facts.solvers) if stated else (solver.arm for solver in facts.solvers), most=12)
+    text = f"{counted(facts.arms, 'arm')}: {arms}"
+    text += "." if stated else f"; solvers and versions: {NOT_DECLARED}."
+    if facts.descriptive:
+        text += f" Descriptive (tier 2), neither ranked nor tested: {listing(facts.descriptive, most=12)}."
+    if facts.changed_versions:
+        text += f" The version changed between runs of {listing(solver.arm for solver in facts.changed_versions)}."
+    return Clause("arms and solvers", text, declared=stated)
+
+
+def _instances(facts: StudyFacts) -> Clause:
+    text = f"{counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')}"
+    if facts.instance_set is None:
+        return Clause("instances", f"{text}; the digest of their files: {NOT_DECLARED}.", declared=False)
+    return Clause("instances", f"{text}; digest over their files {facts.instance_set}.")
 
 
 def _clock(study: ReportInput, contract: Contract | None) -> Clause:
@@ -134,17 +168,23 @@ def _charged(contract: Contract | None) -> Clause:
     return Clause("charged work", f"The clock charges: {contract.time.charged}.")
 
 
-def _horizon(study: ReportInput) -> Clause:
-    runs = study.envelopes.runs
-    scored = listing((f"{h:g} s" for h in sorted(runs["horizon"].unique().to_list())), most=5)
-    announced = sorted(runs["announced"].drop_nulls().unique().to_list())
-    if not announced:
-        text = f"Runs are scored over a horizon of {scored}; the horizon announced to the solvers is {NOT_DECLARED}."
+def _horizon(facts: StudyFacts) -> Clause:
+    scored = _seconds(facts.horizons)
+    if facts.horizon_source is None:
+        text = f"Runs are scored over a horizon of {scored}; what the solvers were told is {NOT_DECLARED}."
         return Clause("horizon", text, declared=False)
-    told = listing((f"{h:g} s" for h in announced), most=5)
-    if told == scored:
-        return Clause("horizon", f"The horizon is {scored}; it was announced to the solvers, and it is the one scored.")
-    return Clause("horizon", f"Runs are scored over {scored}; the horizon announced to the solvers was {told}.")
+    told = _seconds(facts.announced)
+    if facts.horizon_source == "contract":
+        same = f"The horizon is {scored}; it was announced to the solvers, and it is the one scored."
+        other = f"Runs are scored over {scored}; the horizon announced to the solvers was {told}."
+    else:
+        same = f"The horizon is {scored}, as stated in the file, and it is the one scored."
+        other = f"Runs are scored over {scored}; the horizon stated in the file is {told}."
+    return Clause("horizon", same if told == scored else other)
+
+
+def _seconds(horizons: Sequence[float]) -> str:
+    return listing((f"{h:g} s" for h in horizons), most=5)
 
 
 def _granularity(study: ReportInput, contract: Contract | None) -> Clause:
@@ -159,7 +199,7 @@ def _granularity(study: ReportInput, contract: Contract | None) -> Clause:
 def _threads(study: ReportInput, contract: Contract | None) -> Clause:
     seen = _column(study, "threads")
     if contract is not None:
-        return Clause("threads", f"Each run was given {_count(contract.time.threads, 'thread')}.")
+        return Clause("threads", f"Each run was given {counted(contract.time.threads, 'thread')}.")
     if seen:
         return Clause("threads", f"Threads per run, as the source states: {listing(seen)}.")
     return _undeclared("threads", "The thread allocation")
@@ -175,7 +215,7 @@ def _machine(study: ReportInput, contract: Contract | None) -> Clause:
     return _undeclared("machine", "The machine class")
 
 
-def _reference(study: ReportInput) -> Clause:
+def _reference(study: ReportInput, facts: StudyFacts) -> Clause:
     words = {
         "frozen": "a snapshot frozen before the first run",
         "frozen, declared": "a snapshot declared to be frozen before the runs",
@@ -190,7 +230,8 @@ def _reference(study: ReportInput) -> Clause:
         what = words.get(entry.policy, entry.policy)
         parts.append(f"{snapshot.name} ({what}; store {store}{known}; {snapshot.digest})")
     more = f" The same runs are also read against {'; '.join(parts[1:])}." if len(parts) > 1 else ""
-    return Clause("reference", f"Gaps are measured against {parts[0]}.{more}")
+    equal = f" A reference counts as beaten only by more than a relative {facts.tolerance:g}."
+    return Clause("reference", f"Gaps are measured against {parts[0]}.{more}{equal}")
 
 
 def _kernel(study: ReportInput) -> Clause:
@@ -216,49 +257,58 @@ def _weight(study: ReportInput) -> Clause:
     return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}.")
 
 
-def _failures(study: ReportInput) -> Clause:
-    runs = study.envelopes.runs
-    rejected, late = int(runs["rejected"].sum()), int(runs["late"].sum())
-    empty, broken = int((runs["steps"] == 0).sum()), runs.filter(pl.col("status").is_in(_BROKEN))
-    held = broken.filter(pl.col("steps") > 0).height
-    unread = study.campaign.diagnostics.problem_count
-    unreadable = f", {_count(unread, 'line')} could not be read" if unread else ""
+def _coverage(coverage: Coverage) -> Clause:
+    """Say how much of what was planned the numbers rest on; without a plan nobody can say."""
+    if coverage.planned is None:
+        text = f"The numbers rest on {coverage}; how many were planned is {NOT_DECLARED}."
+        return Clause("coverage", text, declared=False)
+    return Clause("coverage", f"The numbers rest on {coverage}.")
+
+
+def _failures(study: ReportInput, facts: StudyFacts) -> Clause:
+    coverage = facts.coverage
+    unreadable = f", {counted(facts.unreadable, 'line')} could not be read" if facts.unreadable else ""
     kernel = parse_kernel(study.kernels[0])
     worst = f"scores {kernel.before:g}" if kernel.before is not None else "has no score"
+    known = coverage.runs - coverage.unknown
+    ended = []
+    if known:
+        ended.append(
+            f"{counted(coverage.failed, 'run')} crashed, were killed or were lost; a run that stopped after valid "
+            f"candidates ({facts.held:,} of these) holds its last valid incumbent to the horizon."
+        )
+    if coverage.unknown:
+        ended.append(f"Of {counted(coverage.unknown, 'run')} the source does not say how they ended.")
     return Clause(
         "failures",
-        f"Of {runs.height:,} runs with {int(runs['captured'].sum()):,} captured candidates, {rejected:,} candidates "
-        f"were rejected as invalid and {late:,} came after the horizon; they stay out of the envelope and are counted"
-        f"{unreadable}. {_count(broken.height, 'run')} crashed, were killed or were lost; a run that stopped after "
-        f"valid candidates ({held:,} of these) holds its last valid incumbent to the horizon. {_count(empty, 'run')} "
-        f"without any valid candidate: such a run {worst} and stays in every denominator; means of final gaps are "
-        "over the other runs.",
+        f"Of {counted(coverage.runs, 'run')} with {counted(facts.captured, 'captured candidate')}, "
+        f"{counted(facts.rejected, 'candidate')} were rejected as invalid and {facts.late:,} came after the horizon; "
+        f"they stay out of the envelope and are counted{unreadable}. {' '.join(ended)} "
+        f"{counted(coverage.empty, 'run')} without any valid candidate: such a run {worst} and stays in every "
+        "denominator; means of final gaps are over the other runs.",
     )
 
 
-def _aggregation(study: ReportInput) -> Clause:
+def _aggregation(study: ReportInput, facts: StudyFacts) -> Clause:
     orders = {
         "panel": "over seeds within an instance, then instances within a panel, then panels, each counting alike",
         "instance": "over seeds within an instance, then over instances, each counting alike",
         "run": "over runs, each counting alike",
     }
-    runs = study.envelopes.runs
-    seeds = runs.group_by("arm", "instance").len()["len"]
+    seeds = study.envelopes.runs.group_by("arm", "instance").len()["len"]
     per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
-    balance = (
-        "" if study.summary.balance.complete else " The cells are not complete: " + study.summary.balance.notes()[0]
-    )
-    dot = "." if balance else ""
+    balance = study.summary.balance
+    gaps = "" if balance.complete else f" The cells are not complete: {balance.notes()[0]}."
     return Clause(
         "aggregation",
-        f"Arithmetic means are taken {orders[study.weighting]}: {_count(runs['arm'].n_unique(), 'arm')}, "
-        f"{_count(runs['instance'].n_unique(), 'instance')} in {_count(runs['panel'].n_unique(), 'panel')}, {per} runs "
-        f"per arm and instance.{balance}{dot}",
+        f"Arithmetic means are taken {orders[study.weighting]}: {counted(facts.arms, 'arm')}, "
+        f"{counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')}, {per} runs per arm and "
+        f"instance.{gaps}",
     )
 
 
 def _goals(study: ReportInput) -> Clause:
-    goals = listing((f"{100 * goal:g} %" for goal in study.goals), most=8)
+    goals = listing(map(goal_words, study.goals), most=8)
     return Clause(
         "goals", f"Attainment is reported for raw gaps of {goals}; a run that never attains a goal counts as 0."
     )
@@ -275,22 +325,35 @@ def _uncertainty(study: ReportInput) -> Clause:
     )
 
 
-def _contrasts(study: ReportInput) -> Clause:
+def _contrasts(study: ReportInput, facts: StudyFacts) -> Clause:
     if study.contrasts is None:
         return Clause("contrasts", "No contrasts are tested.")
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
+    compared = [(a, b) for a, b in pairs if a in facts.compared and b in facts.compared]
+    return contrast_clause(compared, facts.registered)
+
+
+def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None) -> Clause:
+    """Say which contrasts were named, and whether anybody knows that it was before the runs.
+
+    >>> contrast_clause([("a", "b")], None).text
+    '1 contrast named, Holm-adjusted together: a against b; all other differences are exploratory.'
+    >>> contrast_clause([("a", "b")], False).text.split(":")[0]
+    '1 contrast named after the runs, Holm-adjusted together'
+    """
     if not pairs:
         return Clause("contrasts", f"Contrasts: {NOT_DECLARED}; all differences are exploratory.", declared=False)
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
+    when = {True: "declared beforehand", False: "named after the runs", None: "named"}[registered]
     return Clause(
         "contrasts",
-        f"{_count(len(pairs), 'contrast')} declared beforehand, Holm-adjusted together: {named}; all other differences "
-        "are exploratory.",
+        f"{counted(len(pairs), 'contrast')} {when}, Holm-adjusted together: {named}; all other differences are "
+        "exploratory.",
     )
 
 
-def _provenance(study: ReportInput) -> Clause:
-    return Clause("provenance", f"Computed by gapline {__version__} from the campaign {study.campaign.digest()}.")
+def _provenance(facts: StudyFacts) -> Clause:
+    return Clause("provenance", f"Computed by gapline {VERSION} from the campaign {facts.campaign}.")
 
 
 def _column(study: ReportInput, name: str) -> list[str]:
@@ -298,12 +361,3 @@ def _column(study: ReportInput, name: str) -> list[str]:
     if name not in runs.columns:
         return []
     return sorted(str(value) for value in runs[name].drop_nulls().unique().to_list())
-
-
-def _count(number: int, noun: str) -> str:
-    """Count in words.
-
-    >>> _count(1, "run"), _count(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

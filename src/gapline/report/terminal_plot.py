@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.report.terminal import shown
+from gapline.model.text import printable
 
 Floats = NDArray[np.float64]
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -65,7 +65,7 @@ def plot_steps(
     if bottom < 0 < top:
         labels[round(top / (top - bottom) * (height - 1))] = "0.00"
     margin = max(map(len, labels.values()))
-    lines = [shown(title)]
+    lines = [printable(title)]
     for row in range(height):
         text = "".join(_cell(cells[row, c], owner[row, c], colour) for c in range(width))
         lines.append(f"{labels.get(row, ''):>{margin}} ┤{text.rstrip()}")
@@ -85,4 +85,4 @@ def _legend(number: int, name: str, colour: bool) -> str:
     from rich.markup import escape
 
     mark = f"[{COLOURS[number % len(COLOURS)]}]━[/]" if colour else "━"
-    return f"{mark} {escape(shown(name)) if colour else shown(name)}"
+    return f"{mark} {escape(printable(name)) if colour else printable(name)}"

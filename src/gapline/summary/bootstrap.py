@@ -16,7 +16,7 @@ from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.summary.cells import Cells, build_cells, number
+from gapline.summary.cells import Cells, build_cells, finite_or_none
 from gapline.summary.draws import draw_sums
 from gapline.summary.intervals import (
     Method,
@@ -234,7 +234,7 @@ def arm_intervals(
         estimate = boot.mean(arm)
         ends = estimate.interval(method=method, level=level)
         low, high = ends if ends is not None else (None, None)
-        rows.append((arm, estimate.instances, number(estimate.value), low, high, estimate.reason))
+        rows.append((arm, estimate.instances, finite_or_none(estimate.value), low, high, estimate.reason))
     schema = {"arm": pl.String, "instances": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     return ArmIntervals(
         frame=pl.DataFrame(rows, schema=schema | {"reason": pl.String}, orient="row"),

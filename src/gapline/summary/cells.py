@@ -142,6 +142,6 @@ def sign(difference: Floats) -> NDArray[np.int8]:
         return (np.where(difference > TIE, 1, 0) - np.where(difference < -TIE, 1, 0)).astype(np.int8)
 
 
-def number(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """Return a float for a table: None where the quantity does not exist or overflows."""
     return float(value) if np.isfinite(value) else None

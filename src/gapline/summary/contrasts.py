@@ -14,7 +14,7 @@ from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
-from gapline.summary.cells import number, sign
+from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.intervals import Method, parse_method, two_sided_p
 
 Pair = tuple[str, str]
@@ -136,9 +136,9 @@ def _row(boot: Bootstrap, pair: Pair, *, declared: bool, method: str | Method, l
         "b": b,
         "declared": declared,
         "instances": estimate.instances,
-        "mean_a": number(estimate.parts[0]),
-        "mean_b": number(estimate.parts[1]),
-        "difference": number(estimate.value),
+        "mean_a": finite_or_none(estimate.parts[0]),
+        "mean_b": finite_or_none(estimate.parts[1]),
+        "difference": finite_or_none(estimate.value),
         "low": low,
         "high": high,
         "p": None if estimate.reason is not None else two_sided_p(estimate.draws, estimate.value),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
-from gapline.model.transform import shortest
 from gapline.scoring.curve import group_rows
+from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
@@ -110,7 +110,7 @@ def summarise(
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
-            row[f"attainment:{shortest(goal)}"] = weighted_mean(hit, part_weights)
+            row[attainment_name(goal)] = weighted_mean(hit, part_weights)
         rows.append(row)
     balance = check_balance(whole.frame)
     return Summary(

@@ -7,6 +7,8 @@ import polars as pl
 
 from gapline.analysis.complementarity import Complementarity
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.numbers import goal_words
+from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores
 from gapline.summary.means import summarise
 
@@ -28,7 +30,7 @@ class SegmentFigure:
 def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
     """Return the attainment rates of both arms of every selected pair."""
     rates = {
-        (row["arm"], row["panel"]): row[f"attainment:{found.goal:g}"]
+        (row["arm"], row["panel"]): row[attainment_name(found.goal)]
         for row in summarise(scores, by=["arm", "panel"], weighting="instance").frame.iter_rows(named=True)
     }
     chosen = found.contrasts.head(MOST_PAIRS)
@@ -44,7 +46,7 @@ def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
         title="Similar scores that hide different attainment",
         caption=(
             f"{found.contrasts.height} of {found.pairs.height} pairs of arms within a panel have {found.kernel} scores "
-            f"that are close but differ in final gap or in attainment of {100 * found.goal:g} %; against "
+            f"that are close but differ in final gap or in attainment of {goal_words(found.goal)}; against "
             f"{scores.reference}; an exploratory screen{f'; {left} more in the table' if left > 0 else ''}"
         ),
     )
@@ -61,7 +63,7 @@ def draw_segments(figure: SegmentFigure, *, width: int = 400) -> Any:
         title=None,
         axis=alt.Axis(labelLimit=320, grid=False),
     )
-    title = f"share of runs within {100 * figure.goal:g} % of the reference"
+    title = f"share of runs within {goal_words(figure.goal)} of the reference"
     lines = (
         alt.Chart(figure.data)
         .mark_line(color="#999", strokeWidth=2)

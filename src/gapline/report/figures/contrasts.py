@@ -1,5 +1,6 @@
 """Paired differences of arms with their intervals: the forest."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,8 @@ import polars as pl
 
 from gapline.model.reading import ReferenceLabel
 from gapline.report.drawing import load_altair, titled
+from gapline.report.numbers import p_value, signed
+from gapline.report.tables.contrasts import compared_rows
 from gapline.summary.contrasts import Contrasts
 
 DECLARED, EXPLORATORY = "declared", "exploratory"
@@ -21,14 +24,16 @@ class ContrastFigure:
     caption: str
 
 
-def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel) -> ContrastFigure:
-    """Return every contrast as `a − b`: left of zero, a is better."""
-    known = contrasts.frame.filter(pl.col("difference").is_not_null())
+def contrast_figure(
+    contrasts: Contrasts, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()
+) -> ContrastFigure:
+    """Return every contrast of compared arms as `a − b`: left of zero, a is better."""
+    known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
     rows = []
     for row in known.sort("declared", "difference", "a", "b", descending=[True, False, False, False]).iter_rows(
         named=True
     ):
-        p = "" if row["p_holm"] is None else f", Holm p {row['p_holm']:.2g}"
+        p = "" if row["p_holm"] is None else f", Holm p {p_value(row['p_holm'])}"
         rows.append(
             (
                 f"{row['a']} − {row['b']}",
@@ -36,7 +41,7 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel) -> Contrast
                 row["difference"],
                 row["low"],
                 row["high"],
-                f"{row['difference']:+.5f}{p}".replace("-", "−"),
+                f"{signed(row['difference'])}{p}",
             )
         )
     schema = {

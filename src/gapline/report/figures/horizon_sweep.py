@@ -1,5 +1,6 @@
 """The score at every horizon, and the horizons at which two arms swap."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,8 @@ class SweepFigure:
     value_title: str
 
 
-def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel) -> SweepFigure:
-    """Return the exact curves on a fine grid, and every swap where it happens."""
+def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> SweepFigure:
+    """Return the exact curves on a fine grid, and every swap of two compared arms where it happens."""
     points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
     grid = sweep.horizon * np.arange(1, points + 1) / points
     data = pl.concat(
@@ -38,6 +39,7 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel) -> SweepFigure:
         (swap.horizon, float(sweep.curves[swap.after].at(swap.horizon)), f"{swap.after} passes {swap.before}")
         for swaps in sweep.swaps.values()
         for swap in swaps
+        if swap.before not in descriptive and swap.after not in descriptive
     ]
     schema = {"horizon": pl.Float64, "score": pl.Float64, "pair": pl.String}
     unit = "shares of each run's horizon" if sweep.relative else "seconds"

@@ -1,4 +1,4 @@
-"""Mean scores with their intervals, one line per arm, best on top."""
+"""Mean scores with their intervals, one line per arm, best on top, descriptive arms below."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,18 @@ from typing import Any
 import polars as pl
 
 from gapline.report.drawing import arm_scales, load_altair, titled
-from gapline.report.terminal import number
+from gapline.report.numbers import number
+from gapline.report.order import ArmOrder
 from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.means import Summary
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalFigure:
-    """Columns arm, label (with the empty count), mean, low, high (null without an interval), text; best first."""
+    """Columns arm, label (with the empty count), mean, low, high (null without an interval), text.
+
+    Compared arms come best first, then descriptive ones.
+    """
 
     data: pl.DataFrame
     title: str
@@ -21,14 +25,19 @@ class IntervalFigure:
     value_title: str
 
 
-def interval_figure(summary: Summary, intervals: ArmIntervals | None, *, why_none: str | None = None) -> IntervalFigure:
+def interval_figure(
+    summary: Summary, intervals: ArmIntervals | None, order: ArmOrder, *, why_none: str | None = None
+) -> IntervalFigure:
     """Return the means of the first kernel with their intervals; means alone where there are no intervals."""
     kernel = summary.kernels[0]
     ends = {} if intervals is None else {row["arm"]: row for row in intervals.frame.iter_rows(named=True)}
     rows = []
-    for row in summary.frame.filter(pl.col(kernel).is_not_null()).sort(kernel, "arm").iter_rows(named=True):
+    by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
+    for row in (by_arm[arm] for arm in order.arms if by_arm[arm][kernel] is not None):
         span = ends.get(row["arm"], {"low": None, "high": None})
-        label = f"{row['arm']} ({row['empty']:,} of {row['runs']:,} empty)" if row["empty"] else row["arm"]
+        marks = [f"{row['empty']:,} of {row['runs']:,} empty"] if row["empty"] else []
+        marks += ["descriptive"] if row["arm"] in order.descriptive else []
+        label = f"{row['arm']} ({', '.join(marks)})" if marks else row["arm"]
         rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
     names = ["arm", "label", "mean", "low", "high", "text"]
     types = [pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String]

@@ -5,6 +5,7 @@ import polars as pl
 from gapline.analysis.neighbours.profiles import Profiles
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import CurveFigure, thinned
+from gapline.report.numbers import goal_words
 
 PERFORMANCE = "performance"
 
@@ -19,7 +20,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
         pl.concat([part, part.tail(1).with_columns(x=pl.lit(end))])
         for part in profiles.frame.partition_by("arm", maintain_order=True)
     ]
-    goal = f"{100 * profiles.goal:g} %"
+    goal = goal_words(profiles.goal)
     return CurveFigure(
         data=thinned(pl.concat(parts).select(series="arm", time="x", value="value")),
         title=f"Performance profile: time to {goal}, further left and higher is better"

@@ -1,5 +1,6 @@
 """What another reference does to the scores: one arrow per arm."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from gapline.report.drawing import load_altair, titled
 
 @dataclass(frozen=True, slots=True)
 class ShiftFigure:
-    """Columns arm, from, to; the arm with the smallest score first."""
+    """Columns arm, from, to; compared arms by their score, then descriptive ones."""
 
     data: pl.DataFrame
     before: str
@@ -23,14 +24,19 @@ class ShiftFigure:
 
 
 def shift_figure(
-    sensitivity: ReferenceSensitivity, before: ReferenceLabel, after: ReferenceLabel, *, kernel: str
+    sensitivity: ReferenceSensitivity,
+    before: ReferenceLabel,
+    after: ReferenceLabel,
+    *,
+    kernel: str,
+    descriptive: Sequence[str] = (),
 ) -> ShiftFigure:
     """Return the pooled scores under both references."""
     data = sensitivity.shift.filter((pl.col("kernel") == kernel) & pl.col("shift").is_not_null())
     flips = [r for r in sensitivity.reversals if r.before.kernel == kernel and not r.out_of_envelope]
     negative = sensitivity.negative.filter(pl.col("kernel") == kernel)
     return ShiftFigure(
-        data=data.select("arm", "from", "to").sort("from", "arm"),
+        data=data.select("arm", "from", "to").sort(pl.col("arm").is_in(list(descriptive)), "from", "arm"),
         before=f"{before.name} ({before.policy})",
         after=f"{after.name} ({after.policy})",
         kernel=kernel,

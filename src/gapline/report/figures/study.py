@@ -16,12 +16,14 @@ from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.input import ReportInput
+from gapline.report.order import ArmOrder
+from gapline.report.tables.contrasts import compared_rows
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.kernels import parse_kernel
 
 
-def study_figures(study: ReportInput, analyses: Analyses, /) -> dict[str, Any]:
+def study_figures(study: ReportInput, analyses: Analyses, order: ArmOrder, /) -> dict[str, Any]:
     """Draw every figure that the study has the data for."""
     entry, scores, label = study.snapshots[0], study.scores[0], study.scores[0].reference
     kernel, goal = study.kernels[0], study.goals[0]
@@ -36,20 +38,26 @@ def study_figures(study: ReportInput, analyses: Analyses, /) -> dict[str, Any]:
     charts["attainment"] = draw_curves(attainment_figure(attained, end=end, bands=study.attainment_bands))
     charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting))
     charts["score-intervals"] = draw_intervals(
-        interval_figure(study.summary, study.intervals, why_none=study.no_intervals)
+        interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)
     )
-    if study.contrasts is not None and len(study.contrasts):
-        charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label))
+    if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
+        charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
     charts["metric-sensitivity"] = draw_slopes(slope_figure(analyses.metric, analyses.names[0], label))
     if analyses.reference is not None:
         shift_kernel = kernel if bounded else "squeezed"
         charts["reference-shift"] = draw_shift(
-            shift_figure(analyses.reference, analyses.labels[0], analyses.labels[-1], kernel=shift_kernel)
+            shift_figure(
+                analyses.reference,
+                analyses.labels[0],
+                analyses.labels[-1],
+                kernel=shift_kernel,
+                descriptive=order.descriptive,
+            )
         )
     charts["complementarity"] = draw_segments(segment_figure(analyses.complementarity, scores))
     charts["health"] = draw_health(health_figure(analyses.health, validation=study.envelopes.validation))
     if analyses.sweep is not None:
-        charts["horizon-sweep"] = draw_sweep(sweep_figure(analyses.sweep, label))
+        charts["horizon-sweep"] = draw_sweep(sweep_figure(analyses.sweep, label, descriptive=order.descriptive))
     charts["performance-profile"] = draw_curves(profile_figure(analyses.profile, label))
     if bounded:
         area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)

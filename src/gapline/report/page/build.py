@@ -12,7 +12,8 @@ from gapline.errors import EnvironmentLacksError
 from gapline.model.store import write_atomically
 from gapline.report.input import ReportInput
 from gapline.report.page.data import page_data
-from gapline.report.page.words import page_words
+from gapline.report.page.words import page_head, page_words
+from gapline.report.statements import Statements, make_statements
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
@@ -20,21 +21,22 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def write_page(study: ReportInput, path: Path | str, /) -> Path:
+def write_page(study: ReportInput, path: Path | str, said: Statements | None = None, /) -> Path:
     """Write the page; it appears as a whole or not at all."""
     target = Path(path)
-    data = build_page(study).encode("utf-8")
+    data = build_page(study, said).encode("utf-8")
     write_atomically(target, lambda stream: stream.write(data))
     return target
 
 
-def build_page(study: ReportInput, /) -> str:
-    """Return the page as text; the same study gives the same text."""
+def build_page(study: ReportInput, said: Statements | None = None, /) -> str:
+    """Return the page as text; the same study and statements give the same text."""
     try:
         import jinja2
     except ImportError:
         raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
     data = page_data(study)
+    statements = said or make_statements(study)
     style, script, vega = _read("page.css"), page_script(), vega_bundle()
     policy = "; ".join(
         [
@@ -51,9 +53,9 @@ def build_page(study: ReportInput, /) -> str:
         style=style,
         script=script,
         vega=vega,
-        head=script_json(data.head),
+        head=script_json(data.head | page_head(statements)),
         blocks=list(data.blocks.items()),
-        **page_words(study, data.head),
+        **page_words(study, statements, data.head),
     )
 
 

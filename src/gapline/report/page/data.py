@@ -1,7 +1,6 @@
 """What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,7 @@ from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import parse_weight
-from gapline.summary.cells import Cells, build_cells
+from gapline.summary.cells import Cells, build_cells, finite_or_none
 from gapline.summary.means import check_horizons
 
 # Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
@@ -196,12 +195,8 @@ def _weight(name: str) -> dict[str, Any]:
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    return [{name: finite(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
-
-
-def finite(value: Any) -> Any:
-    """Return a value that JSON can hold."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    rows = frame.iter_rows(named=True)
+    return [{name: finite_or_none(v) if isinstance(v, float) else v for name, v in row.items()} for row in rows]
 
 
 def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:

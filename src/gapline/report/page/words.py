@@ -2,120 +2,76 @@
 
 from typing import Any
 
-from gapline import __version__
 from gapline.errors import listing
-from gapline.model.tables import RunStatus
+from gapline.model.text import counted, printable
+from gapline.model.version import VERSION
 from gapline.report.input import ReportInput
-from gapline.report.terminal import number, percent, shown
-from gapline.scoring.kernels import KernelCode, parse_kernel
+from gapline.report.methods import methods_clauses
+from gapline.report.numbers import count, goal_words, number, percent
+from gapline.report.statements import Statements
+from gapline.scoring.goals import attainment_name
 from gapline.summary.cells import TIE
 
-FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)
 
-
-def page_words(study: ReportInput, head: dict[str, Any]) -> dict[str, Any]:
+def page_words(study: ReportInput, said: Statements, head: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of the template."""
-    headline, subline = _headline(study)
     return {
-        "title": shown(study.title),
-        "version": __version__,
-        "facts": _facts(study),
+        "title": printable(study.title),
+        "version": VERSION,
+        "facts": _facts(said),
         "kernels": [kernel["name"] for kernel in head["kernels"]],
-        "snapshots": [{"name": shown(e.snapshot.name), "policy": e.policy} for e in study.snapshots],
-        "goals": [f"{100 * goal:g} %" for goal in study.goals],
+        "snapshots": [{"name": printable(e.snapshot.name), "policy": e.policy} for e in study.snapshots],
+        "goals": [goal_words(goal) for goal in study.goals],
         "weighting": study.weighting,
-        "headline": headline,
-        "subline": subline,
-        "cards": _cards(study),
-        "ranking": _ranking(study),
-        "alarms": [shown(alarm) for alarm in study.alarms],
+        "headline": printable(said.headline.text),
+        "subline": printable(said.headline.detail),
+        "cards": _cards(study, said),
+        "ranking": _ranking(study, said),
+        "alarms": [printable(alarm) for alarm in study.alarms],
         "reading": _reading(study, head),
-        "notes": [shown(note) for note in study.notes()],
+        "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
+        "notes": [printable(note) for note in study.notes()],
         "contract": study.contract,
         "provenance": _provenance(study, head),
     }
 
 
-def _facts(study: ReportInput) -> str:
-    runs = study.envelopes.runs
-    horizons = listing((f"{h:g}" for h in sorted(runs["horizon"].unique())), most=4)
-    panels = runs["panel"].n_unique()
+def page_head(said: Statements) -> dict[str, Any]:
+    """Return what the script is told beside the data: who is descriptive, and the headline of the declared choice."""
+    return {
+        "tierTwo": list(said.order.descriptive),
+        "headline": [said.headline.text, said.headline.detail],
+        "coverage": str(said.facts.coverage),
+        "short": said.facts.coverage.short,
+    }
+
+
+def _facts(said: Statements) -> str:
+    facts = said.facts
+    horizons = listing((f"{h:g}" for h in facts.horizons), most=4)
     return (
-        f"{runs['arm'].n_unique()} arms · {runs['instance'].n_unique():,} instances in {panels} panels · "
-        f"{runs.height:,} runs · horizon {horizons} s · validated by {study.envelopes.validation}"
+        f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
+        f"{facts.coverage} · horizon {horizons} s · validated by {facts.validation}"
     )
 
 
-def _ranked(study: ReportInput) -> list[dict[str, Any]]:
-    kernel = study.kernels[0]
-    rows = list(study.summary.frame.iter_rows(named=True))
-    return sorted(rows, key=lambda row: (row[kernel] is None, row[kernel] or 0.0, row["arm"]))
-
-
-def _headline(study: ReportInput) -> tuple[str, str]:
-    kernel = study.kernels[0]
-    ranked = [row for row in _ranked(study) if row[kernel] is not None]
-    if not ranked:
-        hint = (
-            "Some run has no score: the raw kernel needs it to be feasible at time 0, "
-            "a logarithmic weight needs a horizon beyond its cutoff."
-        )
-        return f"No mean {kernel} score exists here", hint
-    if reason := _unrankable(study):
-        return f"No ranking under {kernel}", reason
-    mean = f"mean {kernel} score {number(ranked[0][kernel])}"
-    if len(ranked) == 1:
-        return f"{shown(ranked[0]['arm'])}: {mean}", "One arm is shown."
-    mean = mean.capitalize()
-    first, second = ranked[0]["arm"], ranked[1]["arm"]
-    ahead = f"{shown(first)} is ahead of {shown(second)} by "
-    for row in study.contrasts.frame.iter_rows(named=True) if study.contrasts is not None else ():
-        if {row["a"], row["b"]} == {first, second}:
-            words = ahead + number(abs(row["difference"]))
-            if abs(row["difference"]) < TIE:
-                words = f"{shown(first)} and {shown(second)} are level"
-            if row["low"] is None:
-                return words, f"{mean}. No interval: {row['reason']}."
-            low, high = (row["low"], row["high"]) if row["a"] == first else (-row["high"], -row["low"])
-            sure = "excludes 0" if high < 0 else "includes 0: the order is not settled"
-            span = f"{low:+.5f} to {high:+.5f}".replace("-", "−")
-            return words, f"{mean}. {100 * study.level:g} % interval of the difference {span}, which {sure}."
-    reason = study.no_intervals or "none was computed"
-    return ahead + number(ranked[1][kernel] - ranked[0][kernel]), f"{mean}. No interval: {reason}."
-
-
-def _unrankable(study: ReportInput) -> str | None:
-    """Say why the declared kernel ranks nothing: Berthold's absolute gap reads an improvement as a loss."""
-    beaten = int(study.scores[0].frame["beaten"].sum())
-    if parse_kernel(study.kernels[0]).code is not KernelCode.BERTHOLD or not beaten:
-        return None
-    return f"berthold is out of its envelope: {beaten:,} runs end below their reference; shown, not ranked"
-
-
-def _cards(study: ReportInput) -> list[dict[str, str]]:
-    frame, entry = study.summary.frame, study.snapshots[0]
-    failed = int(study.envelopes.runs["status"].is_in([status.value for status in FAILED]).sum())
+def _cards(study: ReportInput, said: Statements) -> list[dict[str, str]]:
+    entry, order = study.snapshots[0], said.order
     goal = study.goals[0]
-    shares = frame[f"attainment:{goal:g}"]
-    most = float(shares.max())  # type: ignore[arg-type]
-    best = frame.filter(shares > most - TIE)["arm"].sort().to_list()
+    shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
+    most = max((shares[arm] for arm in order.compared), default=None)
+    best = sorted(arm for arm in order.compared if most is not None and shares[arm] > most - TIE)
     beaten = int(study.scores[0].frame["beaten"].sum())
     return [
         {
-            "title": f"Within {100 * goal:g} % of the reference",
+            "title": f"Within {goal_words(goal)} of the reference",
             "value": percent(most, digits=1),
-            "note": f"best: {', '.join(map(shown, best))}" if len(best) < frame.height else "all arms alike",
+            "note": f"best: {', '.join(map(printable, best))}" if len(best) < len(order.compared) else "all arms alike",
         },
-        {
-            "title": "What failed",
-            "value": f"{int(frame['empty'].sum()):,} empty · {failed:,} crashed",
-            "note": f"of {int(frame['runs'].sum()):,} runs (crashed, killed, out of memory or lost); "
-            f"{int(frame['rejected'].sum()):,} candidates rejected, "
-            f"{int(frame['late'].sum()):,} late",
-        },
+        failure_card(said),
         {
             "title": "Reference",
-            "value": shown(entry.snapshot.name),
+            "value": printable(entry.snapshot.name),
             "note": f"{entry.policy} · {entry.snapshot.digest[:19]}…",
         },
         {
@@ -126,33 +82,46 @@ def _cards(study: ReportInput) -> list[dict[str, str]]:
     ]
 
 
-def _ranking(study: ReportInput) -> dict[str, Any]:
-    kernel, goal = study.kernels[0], study.goals[0]
-    means = study.summary.frame[kernel].drop_nulls()
+def failure_card(said: Statements) -> dict[str, str]:
+    """Say what failed, and of how many runs nobody knows how they ended."""
+    facts, coverage = said.facts, said.facts.coverage
+    known = coverage.runs > coverage.unknown
+    ended = [f"{coverage.failed:,} crashed"] if known else []
+    ended += [f"{coverage.unknown:,} of unknown end"] if coverage.unknown else []
+    meaning = " (crashed, killed, out of memory or lost)" if known else ""
+    return {
+        "title": "What failed",
+        "value": " · ".join([f"{coverage.empty:,} empty", *ended]),
+        "note": f"of {coverage.runs:,} runs{meaning}; {facts.rejected:,} candidates rejected, {facts.late:,} late",
+    }
+
+
+def _ranking(study: ReportInput, said: Statements) -> dict[str, Any]:
+    kernel, goal, order = study.kernels[0], study.goals[0], said.order
     spans = {}
     if study.intervals is not None:
         spans = {row["arm"]: row for row in study.intervals.frame.iter_rows(named=True)}
+    by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     rows = []
-    reason = _unrankable(study)
-    for row in _ranked(study):
-        span = spans.get(row["arm"])
+    for arm in order.arms:
+        row, span = by_arm[arm], spans.get(arm)
         known = span is not None and span["low"] is not None
         rows.append(
             [
-                "–" if reason or row[kernel] is None else str(1 + int((means < row[kernel] - TIE).sum())),
-                shown(row["arm"]),
+                order.rank(arm),
+                printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span is not None and known else "–",
                 percent(row["final_gap"]),
-                percent(row[f"attainment:{goal:g}"], digits=1),
-                *(f"{row[name]:,}" for name in ("runs", "empty", "rejected", "late")),
+                percent(row[attainment_name(goal)], digits=1),
+                *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
             ]
         )
     header = [
-        "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {100 * goal:g} %",
+        "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
         "runs", "empty", "rejected", "late",
     ]  # fmt: skip
-    return {"header": header, "rows": rows, "caption": shown(study.summary.caption())}
+    return {"header": header, "rows": rows, "caption": printable(study.summary.caption())}
 
 
 def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
@@ -181,7 +150,7 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
         "choice and are greyed or hidden under any other.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.transform}.",
-        f"Time weight {study.weight}. A score is conditional on the horizon that was announced to the solver.",
+        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]
 
 
@@ -189,8 +158,8 @@ def _provenance(study: ReportInput, head: dict[str, Any]) -> list[tuple[str, str
     from importlib.metadata import version
 
     return [
-        ("gapline", __version__),
+        ("gapline", VERSION),
         ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
-        *((f"{shown(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.snapshots),
+        *((f"{printable(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.snapshots),
     ]

@@ -3,24 +3,34 @@
 import polars as pl
 
 from gapline.report.input import ReportInput
-from gapline.report.tables.scores import ranked_arms
-from gapline.report.tables.table import Cell, Column, Table, smallest
-from gapline.report.terminal import number, percent
+from gapline.report.numbers import count, number, objective, percent
+from gapline.report.order import ArmOrder
+from gapline.report.table import Column, Table, Text, smallest
+from gapline.report.tables.means import kernel_column, sentence
+
+# The parts of a hierarchical objective M·K + C, where the runs have them.
+PARTS = {"best_primary": ("best K", "Best $K$"), "best_secondary": ("best C", "Best $C$")}
 
 
-def instance_frame(study: ReportInput) -> pl.DataFrame:
+def instance_frame(study: ReportInput, order: ArmOrder) -> pl.DataFrame:
     """Return one row per instance and arm: reference, runs, empty, best, mean, gap, score.
 
     `best` and `mean` are final objectives as the solver states them, over non-empty runs; `gap` is the mean raw final
-    gap over the same runs; `score` the mean of the declared kernel over all runs.
+    gap over the same runs; `score` the mean of the declared kernel over all runs. A hierarchical objective has its two
+    parts at the best run, `best_primary` (K) and `best_secondary` (C).
     """
-    order = {arm: k for k, arm in enumerate(ranked_arms(study))}
+    place = {arm: k for k, arm in enumerate(order.arms)}
     # Objectives are printed as the solvers state them, so the reference is too, not as the transform has it.
     stated = {name: entry.value for name, entry in study.snapshots[0].snapshot.values.items()}
     filled = pl.col("steps") > 0
+    scores = study.scores[0].frame
+    parts = {
+        name: pl.col(name).filter(filled).sort_by(pl.col("best").filter(filled)).first()
+        for name in PARTS
+        if name in scores.columns
+    }
     return (
-        study.scores[0]
-        .frame.group_by("panel", "instance", "arm")
+        scores.group_by("panel", "instance", "arm")
         .agg(
             reference=pl.col("reference").first(),
             runs=pl.len().cast(pl.Int64),
@@ -31,35 +41,37 @@ def instance_frame(study: ReportInput) -> pl.DataFrame:
             score=pl.col(study.kernels[0]).sort().mean(),
             # A mean over some of the runs is no mean of the arm.
             known=pl.col(study.kernels[0]).is_not_null().all(),
+            **parts,
         )
         .with_columns(
             score=pl.when("known").then("score"),
             reference=pl.col("instance")
             .replace_strict(stated, default=None, return_dtype=pl.Float64)
             .fill_null(pl.col("reference")),
-            _order=pl.col("arm").replace_strict(order, return_dtype=pl.Int64),
+            _order=pl.col("arm").replace_strict(place, return_dtype=pl.Int64),
         )
         .sort("panel", "instance", "_order")
         .drop("known", "_order")
     )
 
 
-def instance_table(study: ReportInput, tier_one: tuple[str, ...]) -> Table:
+def instance_table(study: ReportInput, order: ArmOrder) -> Table:
     """Return the table, a part per panel; the best of each instance is bold."""
-    frame = instance_frame(study)
+    frame = instance_frame(study, order)
     maximised = study.envelopes.transform.maximises
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
     digits = 0 if (stated == stated.round()).all() else 2
     parts = []
     for (panel,), group in frame.partition_by("panel", as_dict=True, maintain_order=True).items():
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[tuple[Text, ...]] = []
         for block in group.partition_by("instance", maintain_order=True):
-            rows += _block(block, tier_one, maximised=maximised, digits=digits)
+            rows += _block(block, order, study.kernels[0], maximised=maximised, digits=digits)
         parts.append((f"panel {panel}", tuple(rows)))
     columns = (
         Column("instance", "Instance", text=True), Column("reference", "Reference"), Column("arm", "Arm", text=True),
         Column("runs", "Runs"), Column("empty", "Empty"), Column("best", "Best"), Column("mean", "Mean"),
-        Column("gap", "Gap"), Column(study.kernels[0], r"$\Lambda$" if study.kernels[0] == "squeezed" else None),
+        Column("gap", "Gap"), kernel_column(study.kernels[0]),
+        *(Column(head, latex) for name, (head, latex) in PARTS.items() if name in frame.columns),
     )  # fmt: skip
     return Table(
         name="instances",
@@ -68,46 +80,40 @@ def instance_table(study: ReportInput, tier_one: tuple[str, ...]) -> Table:
         parts=tuple(parts),
         frame=frame,
         notes=(
-            f"Best, mean and gap of the final objective over non-empty runs; score over all runs, against "
-            f"{study.scores[0].reference}.",
+            sentence(study.summary.caption()),
+            "Best, mean and gap of the final objective over non-empty runs; score: mean over all runs of an arm.",
+            *(("K and C: the two parts of the objective at the best run.",) if set(PARTS) & set(frame.columns) else ()),
+            *order.notes(),
         ),
     )
 
 
-def _block(block: pl.DataFrame, tier_one: tuple[str, ...], *, maximised: bool, digits: int) -> list[tuple[Cell, ...]]:
-    compared = [arm in tier_one for arm in block["arm"]]
+def _block(
+    block: pl.DataFrame, order: ArmOrder, kernel: str, *, maximised: bool, digits: int
+) -> list[tuple[Text, ...]]:
+    compared = [arm in order.compared for arm in block["arm"]]
     full = [may and empty == 0 for may, empty in zip(compared, block["empty"], strict=True)]
     turn = -1.0 if maximised else 1.0
     marks = {
         "best": smallest([None if v is None else turn * v for v in block["best"]], compared),
         "mean": smallest([None if v is None else turn * v for v in block["mean"]], full),
         "gap": smallest(block["gap"].to_list(), full),
-        "score": smallest(block["score"].to_list(), compared),
+        "score": smallest(block["score"].to_list(), [may and kernel not in order.outside for may in compared]),
     }
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[Text, ...]] = []
     for k, row in enumerate(block.iter_rows(named=True)):
         rows.append(
             (
-                Cell(row["instance"] if k == 0 else ""),
-                Cell(_objective(row["reference"], digits) if k == 0 else ""),
-                Cell(row["arm"]),
-                Cell(f"{row['runs']:,}"),
-                Cell(f"{row['empty']:,}"),
-                Cell(_objective(row["best"], digits), marks["best"][k]),
-                Cell(_objective(row["mean"], max(digits, 1)), marks["mean"][k]),
-                Cell(percent(row["gap"]), marks["gap"][k]),
-                Cell(number(row["score"]), marks["score"][k]),
+                Text(row["instance"] if k == 0 else ""),
+                Text(objective(row["reference"], digits) if k == 0 else ""),
+                Text(row["arm"]),
+                Text(count(row["runs"])),
+                Text(count(row["empty"])),
+                Text(objective(row["best"], digits), marks["best"][k]),
+                Text(objective(row["mean"], max(digits, 1)), marks["mean"][k]),
+                Text(percent(row["gap"]), marks["gap"][k]),
+                Text(number(row["score"]), marks["score"][k]),
+                *(Text(objective(row[name], digits)) for name in PARTS if name in row),
             )
         )
     return rows
-
-
-def _objective(value: float | None, digits: int) -> str:
-    """Format an objective, as routing papers do; very small and large ones by their leading digits.
-
-    >>> _objective(2345.0, 0), _objective(2345.678, 2), _objective(0.00123, 2)
-    ('2345', '2345.68', '0.00123')
-    """
-    if value is None:
-        return "–"
-    return f"{value:.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"

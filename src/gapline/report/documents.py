@@ -1,0 +1,70 @@
+"""One reading for JSON, in the published shape."""
+
+import math
+from typing import Any
+
+from gapline.model.transform import shortest
+from gapline.report.order import ArmOrder
+from gapline.scoring.goals import attainment_name
+from gapline.scoring.scores import Scores, goal_name
+from gapline.summary.means import Summary
+
+
+def score_document(
+    scores: Scores, summary: Summary, /, *, per_run: bool, order: ArmOrder | None = None
+) -> dict[str, Any]:
+    """Return one reading for JSON; with an `order`, each arm has its tier and its rank (null where it has none)."""
+    frame, label = scores.frame, scores.reference
+    document: dict[str, Any] = {
+        "reference": {"policy": label.policy, "name": label.name, "digest": label.digest},
+        "weight": scores.weight,
+        "weighting": summary.weighting,
+        "statistic": summary.statistic,
+        "validation": scores.validation,
+        "transform": scores.transform,
+        "kernels": list(scores.kernels),
+        "horizons": {
+            "announced": sorted(frame["announced"].drop_nulls().unique().to_list()),
+            "scored": sorted(frame["horizon"].unique().to_list()),
+        },
+        "arms": [_arm_document(row, summary, order) for row in summary.frame.iter_rows(named=True)],
+        "notes": list(summary.notes),
+    }
+    if per_run:
+        document["runs"] = [_run_document(row, scores) for row in frame.iter_rows(named=True)]
+    return document
+
+
+def number_or_overflow(value: float | None) -> float | str | None:
+    """Return a number that JSON can hold; one that overflowed is said to have."""
+    return "overflow" if value is not None and math.isinf(value) else value
+
+
+def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None) -> dict[str, Any]:
+    placed = {}
+    if order is not None:
+        placed = {"tier": 1 if row["arm"] in order.compared else 2, "rank": order.ranks.get(row["arm"])}
+    return {
+        **{name: row[name] for name in summary.by},
+        **placed,
+        **{name: row[name] for name in ("runs", "empty", "rejected", "late", "unchecked")},
+        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in summary.kernels},
+        "final_gap": number_or_overflow(row["final_gap"]),
+        "final_squeezed": row["final_squeezed"],
+        "attainment": {shortest(goal): row[attainment_name(goal)] for goal in summary.goals},
+    }
+
+
+def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
+    names = ("arm", "instance", "panel", "seed", "horizon")
+    more = [name for name in ("best_primary", "best_secondary") if name in row]
+    hits = {shortest(goal): row[goal_name(goal)] for goal in scores.goals}
+    return {
+        **{name: row[name] for name in names},
+        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in scores.kernels},
+        "final_gap": number_or_overflow(row["final_gap"]),
+        **{name: row[name] for name in ("first_time", "steps", "rejected", "late", "status", "terminal_valid")},
+        "best": row["best_raw"],
+        **{name: row[name] for name in more},
+        "hitting_times": {goal: None if math.isinf(hit) else hit for goal, hit in hits.items()},
+    }

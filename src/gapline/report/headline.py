@@ -1,0 +1,136 @@
+"""The headline: who is ahead, said only where the paired difference shows it.
+
+There is one, made here: page, `results.json`, macros and terminal print the same words.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from gapline.model.reading import Coverage
+from gapline.report.numbers import number, signed
+from gapline.report.order import ArmOrder
+from gapline.summary.cells import TIE
+
+_NO_SCORE = (
+    "Some run has no score: the raw kernel needs it to be feasible at time 0, "
+    "a logarithmic weight needs a horizon beyond its cutoff."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One statement and the numbers behind it; `settled` where an arm is said to be ahead of another."""
+
+    text: str
+    detail: str
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Mean of the first arm minus mean of the second, paired by instance, with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    instances: int
+    reason: str | None
+
+
+def write_headline(
+    order: ArmOrder,
+    means: Mapping[str, float | None],
+    contrasts: pl.DataFrame | None,
+    /,
+    *,
+    kernel: str,
+    level: float,
+    coverage: Coverage | None = None,
+    no_intervals: str | None = None,
+) -> Headline:
+    """Say who is ahead of the next one, or why nothing is said.
+
+    Parameters
+    ----------
+    order
+        The compared arms, best mean first; descriptive ones are never named.
+    means
+        The pooled mean of each arm.
+    contrasts
+        Rows a, b, difference (a minus b), low, high, instances, reason; the pair may be stored either way round.
+    coverage
+        Where planned runs are missing or interrupted, no order is stated.
+
+    An arm is ahead only where the interval of the paired difference excludes 0 on its side:
+
+    >>> pair = {"a": "y", "b": "x", "difference": 0.2, "low": 0.1, "high": 0.3, "instances": 9, "reason": None}
+    >>> order = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
+    >>> write_headline(order, {"x": 0.1, "y": 0.3}, pl.DataFrame([pair]), kernel="squeezed", level=0.95).text
+    'x is ahead of y by 0.20000'
+    >>> wide = pl.DataFrame([pair | {"low": -0.1}])
+    >>> write_headline(order, {"x": 0.1, "y": 0.3}, wide, kernel="squeezed", level=0.95).text
+    'x and y: order not settled'
+    """
+    ranked = [arm for arm in order.compared if means[arm] is not None]
+    if not ranked:
+        if order.descriptive and not order.compared:
+            return Headline("No arm is compared here", "All arms are descriptive (tier 2).")
+        return Headline(f"No mean {kernel} score exists here", _NO_SCORE)
+    if coverage is not None and coverage.short:
+        done = f"{coverage.runs - coverage.filled:,} of {coverage.planned or 0:,} planned runs"
+        return Headline(f"{done}: no order is stated", f"{coverage}.")
+    if order.unrankable is not None:
+        return Headline(f"No ranking under {kernel}", order.unrankable)
+    mean = f"mean {kernel} score {number(means[ranked[0]])}"
+    if len(ranked) == 1:
+        return Headline(f"{ranked[0]}: {mean}", "One arm is compared.")
+    first, second = ranked[0], ranked[1]
+    apart = (means[second] or 0.0) - (means[first] or 0.0)
+    found = _difference(contrasts, first, second)
+    return _compare(first, second, found, apart, f"{mean[:1].upper()}{mean[1:]}.", level, no_intervals)
+
+
+def _compare(
+    first: str, second: str, found: _Difference | None, apart: float, mean: str, level: float, no_intervals: str | None
+) -> Headline:
+    open_order = f"{first} and {second}: order not settled"
+    if found is None or found.value is None or found.low is None or found.high is None:
+        reason = (found.reason if found is not None else None) or no_intervals or "none was computed"
+        level_means = apart < TIE and (found is None or found.value is None or abs(found.value) < TIE)
+        return Headline(
+            f"{first} and {second} are level" if level_means else open_order, f"{mean} No interval: {reason}."
+        )
+    span = f"{100 * level:g} % interval of the difference {signed(found.low)} to {signed(found.high)}"
+    if apart < TIE and abs(found.value) < TIE:
+        return Headline(f"{first} and {second} are level", f"{mean} {span}.")
+    if found.value > TIE:
+        # Means over all instances of an arm, and the paired difference over those that both ran, may disagree.
+        return Headline(
+            open_order,
+            f"{mean} {first} has the smaller mean over the instances that it ran, {second} over the "
+            f"{found.instances:,} that both ran; {span}.",
+        )
+    if found.high < 0:
+        text = f"{first} is ahead of {second} by {number(-found.value)}"
+        return Headline(text, f"{mean} {span}, which excludes 0.", settled=True)
+    return Headline(open_order, f"{mean} {span}, which includes 0.")
+
+
+def _difference(contrasts: pl.DataFrame | None, first: str, second: str) -> _Difference | None:
+    """Find the pair, whichever way round it is stored, and turn it to first minus second."""
+    if contrasts is None:
+        return None
+    for row in contrasts.iter_rows(named=True):
+        if (row["a"], row["b"]) == (first, second):
+            return _Difference(row["difference"], row["low"], row["high"], row["instances"], row["reason"])
+        if (row["a"], row["b"]) == (second, first):
+            low, high = _minus(row["high"]), _minus(row["low"])
+            return _Difference(_minus(row["difference"]), low, high, row["instances"], row["reason"])
+    return None
+
+
+def _minus(value: Any) -> float | None:
+    return None if value is None else -float(value)

@@ -1,0 +1,93 @@
+"""How numbers read, on every output alike: scores, percentages, objectives, intervals, p-values, goals.
+
+The twin in the page is `page/script/format.js`.
+"""
+
+import math
+
+DASH = "–"
+
+
+def number(value: float | None, *, digits: int = 5) -> str:
+    """Format a score; a quantity that does not exist is a dash, one that overflowed says so.
+
+    What rounds to zero has no sign: `-0.00000` would read as an improvement.
+
+    >>> number(0.0083712), number(None), number(float("inf")), number(-1e-9)
+    ('0.00837', '–', 'overflow', '0.00000')
+    """
+    if value is None or math.isnan(value):
+        return DASH
+    return "overflow" if math.isinf(value) else f"{value:z.{digits}f}"
+
+
+def signed(value: float | None, *, digits: int = 5) -> str:
+    """Format a difference with its sign, zero without one.
+
+    >>> signed(0.25), signed(-0.25), signed(-1e-9)
+    ('+0.25000', '−0.25000', '0.00000')
+    """
+    text = number(value, digits=digits)
+    if value is None or not math.isfinite(value) or float(text) == 0:
+        return text
+    return f"+{text}" if value > 0 else text.replace("-", "−")
+
+
+def percent(value: float | None, *, digits: int = 2) -> str:
+    """Format a share or a raw gap as a percentage.
+
+    >>> percent(0.012345), percent(-0.0)
+    ('1.23 %', '0.00 %')
+    """
+    if value is None or not math.isfinite(value):
+        return number(value)
+    return f"{100 * value:z.{digits}f} %"
+
+
+def objective(value: float | None, digits: int) -> str:
+    """Format an objective, as routing papers do; very small and large ones by their leading digits.
+
+    >>> objective(2345.0, 0), objective(2345.678, 2), objective(0.00123, 2)
+    ('2345', '2345.68', '0.00123')
+    """
+    if value is None:
+        return DASH
+    return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Format two ends, a dash where there are none.
+
+    >>> interval(-0.1, 0.25), interval(None, None)
+    ('[-0.10000, 0.25000]', '–')
+    """
+    return DASH if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def p_value(p: float | None) -> str:
+    """Format a p-value; the draws of a bootstrap say nothing of the digits of a small one.
+
+    >>> p_value(0.0002), p_value(0.0412), p_value(None)
+    ('< 0.001', '0.041', '–')
+    """
+    if p is None:
+        return DASH
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def goal_words(goal: float) -> str:
+    """Format the raw gap of a goal; two goals that differ look different.
+
+    >>> goal_words(0.01), goal_words(0.07), goal_words(0.01234567)
+    ('1 %', '7 %', '1.234567 %')
+    """
+    return f"{100 * goal:.12g} %"
+
+
+def count(value: int) -> str:
+    """Format a count.
+
+    >>> count(12345)
+    '12,345'
+    """
+    return f"{value:,}"

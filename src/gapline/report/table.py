@@ -1,0 +1,129 @@
+"""A table with its numbers and its words: every writer prints the same cells."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from gapline.report.numbers import number
+from gapline.summary.cells import TIE
+
+
+class Text(NamedTuple):
+    """What stands in one place of a table; bold where it is the best of its column."""
+
+    text: str
+    bold: bool = False
+
+
+class Column(NamedTuple):
+    """A column head: what Markdown prints, what LaTeX prints (escaped from the same where not given), and the side."""
+
+    head: str
+    latex: str | None = None
+    text: bool = False
+
+
+# Rows under a heading, or under none.
+Part = tuple[str | None, tuple[tuple[Text, ...], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be written.
+
+    `frame` has the numbers behind it in full, for CSV. `parts` are blocks of rows divided by a rule, each under a
+    heading or None. `notes` say what was read: reference, weight, horizon, and whatever a reader has to know.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    parts: tuple[Part, ...]
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[tuple[Text, ...]]:
+        """All rows, headings apart."""
+        return [row for _, rows in self.parts for row in rows]
+
+
+def one_part(rows: Sequence[Sequence[Text]]) -> tuple[Part, ...]:
+    """Return rows as a single part without a heading."""
+    return ((None, tuple(tuple(row) for row in rows)),)
+
+
+def bold_best(texts: Sequence[str], best: Sequence[bool]) -> list[Text]:
+    """Return cells of one column, the best of them bold."""
+    return [Text(text, mark) for text, mark in zip(texts, best, strict=True)]
+
+
+def smallest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: float = TIE) -> list[bool]:
+    """Mark the smallest of the values that exist and are eligible, ties included.
+
+    >>> smallest([0.2, None, 0.1, 0.1], [True, True, True, False])
+    [False, False, True, False]
+    """
+    known = [value for value, may in zip(values, eligible, strict=True) if may and value is not None]
+    if not known:
+        return [False] * len(values)
+    limit = min(known) + tie
+    return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
+
+
+def largest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: float = TIE) -> list[bool]:
+    """Mark the largest of the values that exist and are eligible, ties included."""
+    return smallest([None if value is None else -value for value in values], eligible, tie=tie)
+
+
+def frame_table(
+    name: str,
+    caption: str,
+    frame: pl.DataFrame,
+    *,
+    text: Sequence[str] = ("arm",),
+    heads: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a frame as it is: `text` columns flush left, scores with five decimals, counts with their commas.
+
+    >>> table = frame_table("t", "Two", pl.DataFrame({"arm": ["a"], "runs": [1200], "score": [0.5]}))
+    >>> [cell.text for cell in table.rows[0]]
+    ['a', '1,200', '0.50000']
+    """
+    # A column of reasons says something only where something is missing.
+    kept = [n for n in frame.columns if not (n == "reason" and frame[n].null_count() == frame.height)]
+    named = heads or {}
+    return Table(
+        name=name,
+        caption=caption,
+        columns=tuple(Column(named.get(n, n.replace("_", " ")), text=n in text) for n in kept),
+        parts=one_part([[Text(_value(value)) for value in row] for row in frame.select(kept).iter_rows()]),
+        frame=frame,
+        notes=tuple(notes),
+    )
+
+
+def text_table(
+    name: str, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, text: int, notes: Sequence[str]
+) -> Table:
+    """Return rows of text as a table, the first `text` columns flush left; the CSV has the same words."""
+    listed = [list(row) for row in rows]
+    return Table(
+        name=name,
+        caption=caption,
+        columns=tuple(Column(head, text=k < text) for k, head in enumerate(header)),
+        parts=one_part([[Text(cell) for cell in row] for row in listed]),
+        frame=pl.DataFrame(listed, schema=dict.fromkeys(header, pl.String), orient="row"),
+        notes=tuple(notes),
+    )
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,101 @@
+"""Paired differences of arms: the table of contrasts, and that of one comparison."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.comparison import Comparison
+from gapline.report.numbers import count, interval, number, p_value, signed
+from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.tables.means import sentence
+from gapline.summary.contrasts import Contrasts
+
+
+def compared_rows(contrasts: Contrasts, descriptive: Sequence[str]) -> pl.DataFrame:
+    """Return the contrasts of compared arms alone: a descriptive arm is never tested."""
+    return contrasts.frame.filter(~(pl.col("a").is_in(list(descriptive)) | pl.col("b").is_in(list(descriptive))))
+
+
+def contrast_table(
+    contrasts: Contrasts, /, *, against: str, empties: Mapping[str, int], descriptive: Sequence[str] = ()
+) -> Table:
+    """Return the differences of means, declared ones first; bold where the interval excludes 0."""
+    frame = compared_rows(contrasts, descriptive)
+    kinds = {
+        name: tuple(_contrast_row(row, empties) for row in frame.filter(pl.col("declared") == chosen).to_dicts())
+        for name, chosen in (("declared", True), ("exploratory", False))
+    }
+    columns = (
+        Column("arm a", "Arm A", text=True),
+        Column("arm b", "Arm B", text=True),
+        Column("mean a", "Mean A"),
+        Column("mean b", "Mean B"),
+        Column("a − b", "A − B"),
+        Column(f"{contrasts.level:.0%} interval"),
+        Column("p (Holm)", "$p$ (Holm)"),
+        Column("W/T/L"),
+        Column("empty a/b", "Empty A/B"),
+    )
+    return Table(
+        name="contrasts",
+        caption="Paired differences of mean scores, negative where the first arm is better",
+        columns=columns,
+        parts=tuple((name, rows) for name, rows in kinds.items() if rows),
+        frame=frame,
+        notes=(
+            f"{sentence(contrasts.caption())[:-1]}; against {against}.",
+            "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
+        ),
+    )
+
+
+def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> tuple[Text, ...]:
+    sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+    return (
+        Text(row["a"]),
+        Text(row["b"]),
+        Text(number(row["mean_a"])),
+        Text(number(row["mean_b"])),
+        Text(number(row["difference"]), sure),
+        Text(interval(row["low"], row["high"])),
+        Text(p_value(row["p_holm"])),
+        Text(f"{row['wins']}/{row['ties']}/{row['losses']}"),
+        Text(f"{count(empties.get(row['a'], 0))}/{count(empties.get(row['b'], 0))}"),
+    )
+
+
+def comparison_table(comparison: Comparison, /) -> Table:
+    """Return the panels of a comparison and their whole; a differing machine is flagged on every line."""
+    flag = "  [machines differ]" if comparison.machine_differs else ""
+    scores, counts = ("first", "second", "difference", "low", "high"), ("wins", "ties", "losses")
+    rows = []
+    for row in comparison.frame.iter_rows(named=True):
+        values = [number(row[name]) for name in scores]
+        rows.append([f"{row['panel']}{flag}", count(row["instances"]), *values, *(count(row[name]) for name in counts)])
+    whole = (*comparison.means, comparison.difference, comparison.low, comparison.high)
+    totals = [count(int(comparison.frame[name].sum())) for name in counts]
+    rows.append([f"all{flag}", count(comparison.instances), *map(number, whole), *totals])
+    return Table(
+        name="comparison",
+        caption=f"first: {comparison.first}   second: {comparison.second}",
+        columns=(Column("panel", text=True), Column("instances"), *(Column(name) for name in (*scores, *counts))),
+        parts=one_part([[Text(cell) for cell in row] for row in rows]),
+        frame=comparison.frame,
+        notes=(f"{comparison.caption()}.",),
+    )
+
+
+def verdict_line(comparison: Comparison, /) -> str:
+    """Word the verdict in one line.
+
+    The numbers are score units: a relative percentage would not survive a mean near zero.
+    """
+    flag = " [machines differ]" if comparison.machine_differs else ""
+    if comparison.low is None or comparison.high is None:
+        return f"{comparison.second}: {comparison.verdict} ({comparison.reason}){flag}"
+    level = f"{comparison.choices['level']:.0%}"
+    return (
+        f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} "
+        f"({level} interval {signed(comparison.low)} to {signed(comparison.high)}) against {comparison.first}{flag}"
+    )

@@ -1,0 +1,67 @@
+"""Tables of what was captured and what was left out."""
+
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.health import Health
+from gapline.report.numbers import DASH, count
+from gapline.report.table import Column, Table, Text, frame_table, one_part
+
+# Column of the health frame -> its head in words and in LaTeX.
+_HEADS = {
+    "runs": ("runs", "Runs"),
+    "captured": ("captured", "Captured"),
+    "rejected": ("rejected", "Invalid captured"),
+    "terminal_invalid": ("invalid at the end", "Invalid terminal"),
+    "empty": ("empty", "No valid incumbent"),
+    "late": ("late", "Late"),
+    "unchecked": ("unchecked", "Unchecked"),
+    "crashed": ("crashed or killed", "Crashed"),
+    "unknown": ("unknown end", "Unknown end"),
+}
+# Columns that are shown only where they count something.
+_RARE = ("unchecked", "unknown")
+
+
+def health_table(health: Health, /, *, validation: str, name: str = "health") -> Table:
+    """Return the counts of each group."""
+    heads = {n: head for n, head in _HEADS.items() if n not in _RARE or health.frame[n].sum()}
+    rows = [
+        [*(Text(str(row[group])) for group in health.by), *(Text(_count(row, n)) for n in heads)]
+        for row in health.frame.iter_rows(named=True)
+    ]
+    notes = [
+        f"Validated by {validation}. Invalid candidates stay out of the envelope; a run without a valid incumbent "
+        "scores the worst value and stays in every denominator."
+    ]
+    if unknown := int(health.frame["unknown"].sum()):
+        notes.append(f"Of {unknown:,} runs the source does not say how they ended.")
+    along = f" along {health.by[-1]}" if len(health.by) > 1 else ""
+    return Table(
+        name=name,
+        caption=f"Health{along}: what was captured, and what was left out",
+        columns=(
+            *(Column(group, group.capitalize(), text=True) for group in health.by),
+            *(Column(*head) for head in heads.values()),
+        ),
+        parts=one_part(rows),
+        frame=health.frame,
+        notes=tuple(notes),
+    )
+
+
+def _count(row: dict[str, Any], name: str) -> str:
+    # Where nobody says how any run ended, nobody knows that none crashed.
+    return DASH if name == "crashed" and row["unknown"] == row["runs"] else count(row[name])
+
+
+def reason_table(health: Health, /) -> Table:
+    """Return the rejections of each group by their reason."""
+    return frame_table("rejections", "Rejected, by reason", health.reasons, text=(*health.by, "reason"))
+
+
+def completeness_table(completeness: pl.DataFrame, /) -> Table:
+    """Return the cells that other arms have and an arm lacks."""
+    missing = completeness.filter(pl.col("missing") > 0)
+    return frame_table("completeness", "Cells that other arms have", missing, text=("arm", "panel"))

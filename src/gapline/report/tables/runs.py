@@ -1,0 +1,51 @@
+"""One row per run: a listing to read, and the whole for CSV."""
+
+import polars as pl
+
+from gapline.report.numbers import count, number, percent
+from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.tables.means import kernel_column, sentence
+from gapline.scoring.scores import Scores, goal_name
+
+MOST = 200
+
+
+def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
+    """Return the first `most` runs as a table; its CSV has them all."""
+    parts = "best_primary" in scores.frame.columns
+    rows = []
+    for row in scores.frame.head(most).iter_rows(named=True):
+        first = "–" if row["first_time"] is None else f"{row['first_time']:.3f}"
+        cells = [row["arm"], row["instance"], row["status"], str(row["seed"])]
+        cells += [number(row[kernel]) for kernel in scores.kernels]
+        cells += [percent(row["final_gap"]), first, *(count(row[name]) for name in ("steps", "rejected", "late"))]
+        if parts:
+            cells += ["–" if row[name] is None else f"{row[name]:g}" for name in ("best_primary", "best_secondary")]
+        rows.append([Text(cell) for cell in cells])
+    left = scores.frame.height - most
+    return Table(
+        name="runs",
+        caption="Runs",
+        columns=(
+            *(Column(name, name.capitalize(), text=True) for name in ("arm", "instance", "status")),
+            Column("seed", "Seed"),
+            *map(kernel_column, scores.kernels),
+            *(Column(name, name.capitalize()) for name in ("final gap", "first", "steps", "rejected", "late")),
+            *((Column("best K", "$K$"), Column("best C", "$C$")) if parts else ()),
+        ),
+        parts=one_part(rows),
+        frame=run_frame(scores),
+        notes=(sentence(scores.caption()), *((f"{left:,} more runs: use --json",) if left > 0 else ())),
+    )
+
+
+def run_frame(scores: Scores, /) -> pl.DataFrame:
+    """Return one row per run, for CSV."""
+    keep = [
+        "arm", "panel", "instance", "seed", "status", "horizon", "announced", "reference", *scores.kernels, "final_gap",
+        "first_time", "best_raw", "best_primary", "best_secondary", *map(goal_name, scores.goals), "captured", "steps",
+        "rejected", "late", "unchecked", "terminal_valid", "beaten", "validation", "tier", "solver", "solver_version",
+    ]  # fmt: skip
+    rows = scores.frame.select(name for name in keep if name in scores.frame.columns)
+    # A goal that was never attained has no time; `inf` would be a number to some readers of CSV and text to others.
+    return rows.with_columns(pl.when(pl.col("^hit:.*$").is_finite()).then(pl.col("^hit:.*$")))

@@ -1,0 +1,114 @@
+"""Tables of what other kernels, references and horizons would have said."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from gapline.analysis.horizon_sweep import HorizonSweep
+from gapline.analysis.metric_sensitivity import MetricSensitivity
+from gapline.analysis.reference_sensitivity import ReferenceSensitivity
+from gapline.analysis.robustness import Robustness
+from gapline.report.numbers import count, number, percent
+from gapline.report.table import Column, Part, Table, Text, bold_best, frame_table, smallest, text_table
+from gapline.report.tables.means import DESCRIPTIVE, kernel_column
+from gapline.scoring.reading import ReferenceLabel
+
+MOST_SWAPS = 3
+
+
+def pooled_table(
+    metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /
+) -> Table:
+    """Return the pooled means of every kernel, a part per reference; the best of the compared arms in bold."""
+    pooled = metric.pooled
+    kernels = list(dict.fromkeys(pooled["kernel"].to_list()))
+    parts: list[Part] = []
+    for name, label in labels.items():
+        mine = pooled.filter(pl.col("reference") == name)
+        first = mine.filter(pl.col("kernel") == kernels[0])
+        known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
+        best_first = first.filter(pl.col("tier") == 1).sort("score", "arm", nulls_last=True)["arm"].to_list()
+        others = first.filter(pl.col("tier") != 1).sort("arm")["arm"].to_list()
+        arms = [*best_first, *others]
+        cells = [[Text(arm) for arm in arms], [Text(count(empties[arm])) for arm in arms]]
+        for kernel in kernels:
+            rows = [known[arm, kernel] for arm in arms]
+            outside = any(row["out_of_envelope"] for row in rows)
+            best = smallest([row["score"] for row in rows], [row["tier"] == 1 and not outside for row in rows])
+            texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
+            cells.append(bold_best(texts, best))
+        lines = list(zip(*cells, strict=True))
+        parts.append((f"{name} ({label.policy})", tuple(lines[: len(best_first)])))
+        if others:
+            parts.append((DESCRIPTIVE, tuple(lines[len(best_first) :])))
+    digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
+    marked = ("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()
+    return Table(
+        name="pooled",
+        caption="Pooled panel-equal means under every kernel",
+        columns=(Column("arm", "Arm", text=True), Column("empty", "Empty"), *(kernel_column(k) for k in kernels)),
+        parts=tuple(parts),
+        frame=pooled,
+        notes=(
+            "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
+            "gap scale.",
+            *marked,
+            f"References {digests}.",
+        ),
+    )
+
+
+def reversal_table(metric: MetricSensitivity, /) -> Table:
+    """Return the panel orderings that another kernel or reference reverses."""
+    counted = sum(not r.out_of_envelope for r in metric.reversals)
+    rows = [
+        (r.panel, r.a, r.b, f"{r.before.kernel} against {r.before.reference}",
+         f"{r.after.kernel} against {r.after.reference}", "out of its envelope" if r.out_of_envelope else "")
+        for r in metric.reversals
+    ]  # fmt: skip
+    note = f"{counted} inside the envelopes, all readings; {metric.pairs} non-tied tier-1 orderings in each"
+    header = ["panel", "a", "b", "from", "to", "mark"]
+    return text_table("reversals", "Panel orderings that reverse", header, rows, text=6, notes=[note])
+
+
+def sign_tables(metric: MetricSensitivity, /) -> list[Table]:
+    """Return the runs that a threshold saturates, and the signs of the run scores."""
+    keys = ("kernel", "reference")
+    return [
+        frame_table("saturated", "Saturated runs", metric.saturated, text=keys),
+        frame_table("signs", "Signs of run scores", metric.signs, text=keys),
+    ]
+
+
+def shift_table(references: ReferenceSensitivity, /) -> Table:
+    """Return what another reference does to the pooled scores."""
+    return frame_table(
+        "references",
+        f"References: {references.before} against {references.after}",
+        references.shift,
+        text=("arm", "kernel"),
+        notes=[
+            f"{references.changed} of {references.instances} reference values differ; "
+            f"{len(references.reversals)} panel orderings reverse"
+        ],
+    )
+
+
+def robustness_table(robustness: Robustness, /) -> Table:
+    """Return how far each contrast depends on the choices."""
+    rows = [(r["a"], r["b"], r["text"], percent(r["share"], digits=0)) for r in robustness.summary.to_dicts()]
+    notes = [f"left out: {'; '.join(robustness.left_out)}"] if robustness.left_out else []
+    return text_table("robustness", "Robustness", ["a", "b", "verdict", "holds"], rows, text=3, notes=notes)
+
+
+def swap_table(sweep: HorizonSweep, /) -> Table:
+    """Return the first horizons at which two arms swap."""
+    rows = [
+        (a, b, swap.before, swap.after, f"{swap.horizon:.6g}")
+        for (a, b), found in sweep.swaps.items()
+        for swap in found[:MOST_SWAPS]
+    ]
+    unit = "shares of each run's own horizon" if sweep.relative else "seconds"
+    notes = [f"exact, in {unit}; {sweep.kernel} scores, {sweep.weighting}-equal; the first {MOST_SWAPS} of a pair"]
+    header = ["a", "b", "better before", "better after", "horizon"]
+    return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)

@@ -1,0 +1,1 @@
+"""The four ways a table is written: terminal, Markdown, LaTeX, CSV."""

@@ -1,0 +1,27 @@
+"""Tables and text in Markdown."""
+
+from collections.abc import Sequence
+
+from gapline.model.text import printable
+from gapline.report.table import Table
+
+
+def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
+    """Return the table in Markdown, its caption above and its notes below."""
+    width = len(table.columns)
+    lines = [f"**{plain(table.caption)}**", ""]
+    lines.append("| " + " | ".join(plain(column.head) for column in table.columns) + " |")
+    lines.append("|" + "|".join("---" if column.text else "---:" for column in table.columns) + "|")
+    for heading, rows in table.parts:
+        if heading is not None:
+            lines.append(f"| *{plain(heading)}* |" + " |" * (width - 1))
+        for row in rows:
+            cells = (f"**{plain(cell.text)}**" if cell.bold else plain(cell.text) for cell in row)
+            lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", *(f"{plain(note)}  " for note in (*table.notes, *head))]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def plain(text: str) -> str:
+    """Escape what Markdown, or the HTML that it may hold, would take for more than text."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in printable(text)).replace("&", "&amp;")

@@ -1,0 +1,41 @@
+"""Tables on a terminal."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from gapline.model.text import printable
+from gapline.report.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> "Console":
+    """Return a console that does not fold tables when the output goes to a file or a pipe."""
+    from rich.console import Console
+
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=240)
+
+
+def print_table(table: Table) -> None:
+    """Print a table, its caption above, the best in bold, its notes below in small print."""
+    from rich import box
+    from rich import table as rich_table
+    from rich.text import Text as RichText
+
+    grid = rich_table.Table(
+        title=RichText(printable(table.caption)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold",
+        pad_edge=False,
+    )  # fmt: skip
+    for column in table.columns:
+        side = "left" if column.text else "right"
+        grid.add_column(RichText(printable(column.head)), justify=side, overflow="fold")  # type: ignore[arg-type]
+    for heading, rows in table.parts:
+        if heading is not None and rows:
+            grid.add_row(RichText(printable(heading), style="italic dim"))
+        for row in rows:
+            grid.add_row(*(RichText(printable(cell.text), style="bold" if cell.bold else "") for cell in row))
+    out = console()
+    out.print(grid)
+    for note in table.notes:
+        out.print(printable(note), style="dim", markup=False, soft_wrap=True)
