@@ -22,11 +22,18 @@ from gapline.model.layout import CONTRACT_FILE, is_study
 from gapline.model.reading import TOLERANCE, Coverage, Reading
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import Alarm, find_alarms
-from gapline.reference.choose import LabelledSnapshot, choose_references, fold_reference, stored_snapshots
+from gapline.reference.choose import (
+    LabelledSnapshot,
+    choose_references,
+    fold_reference,
+    label_reference,
+    stored_snapshots,
+)
 from gapline.reference.policy import Policy
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
+from gapline.summary.bands import curve_bands
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, contrasts
 from gapline.summary.means import Summary, summarise
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 DEFAULT_KERNEL = "squeezed"
+# A band is drawn, not tested: fewer draws look the same.
+BAND_DRAWS = 1000
 
 
 class Missing(StrEnum):
@@ -120,9 +129,12 @@ class Study:
 
     @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
-        """Every reference that was asked for, and the analysis reference: what sensitivity is judged between."""
-        known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
-        return self.references if known else (*self.references, self.folded)
+        """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
+        if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
+            known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
+            return self.references if known else (*self.references, self.folded)
+        stored = LabelledSnapshot(self.stored[0], label_reference(self.stored[0], self.envelopes))
+        return (*self.references, stored)
 
     @cached_property
     def scores(self) -> tuple[Scores, ...]:
@@ -204,6 +216,33 @@ class Study:
     def ranking(self) -> Ranking | None:
         """Tier-1 arms by their mean."""
         return None if self.no_intervals else ranking(self.bootstrap, level=self.level)
+
+    @cached_property
+    def mean_bands(self) -> pl.DataFrame | None:
+        """Pointwise bands of the mean curves, None where the curve itself does not exist."""
+        return self._bands(goal=None)
+
+    @cached_property
+    def attainment_bands(self) -> pl.DataFrame | None:
+        """Pointwise bands of the attainment curves of the leading goal."""
+        return self._bands(goal=self.goals[0])
+
+    def _bands(self, *, goal: float | None) -> pl.DataFrame | None:
+        try:
+            return curve_bands(
+                self.envelopes,
+                self.snapshot,
+                kernel=self.kernels[0],
+                goal=goal,
+                weighting=self.weighting,
+                relative=self.relative,
+                draws=min(self.draws, BAND_DRAWS),
+                level=self.level,
+                seed=self.seed,
+                tolerance=self.tolerance,
+            )
+        except UsageError:
+            return None
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""

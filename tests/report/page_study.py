@@ -5,7 +5,7 @@ import polars as pl
 
 import gapline as gl
 from gapline.reference.policy import analysis_snapshot
-from gapline.report.input import ReportInput, prepare_report
+from gapline.report.input import Study, prepare_report
 
 PANELS = {"small": ("s1", "s2", "s3"), "large": ("l1", "l2")}
 ARMS = ("alpha", "beta", "gamma")
@@ -59,7 +59,7 @@ def make_campaign(
 
 def make_study(
     *, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object
-) -> ReportInput:
+) -> Study:
     campaign, references = make_campaign(**choices)  # type: ignore[arg-type]
     envelopes = gl.build_envelopes(campaign)
     frozen = gl.Snapshot.from_values(references, name="known before", as_of="2026-01-01T00:00:00Z")

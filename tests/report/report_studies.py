@@ -6,8 +6,8 @@ import gapline as gl
 from gapline.paper.synthetic import TIER_TWO
 from gapline.paper.write import synthetic_study
 from gapline.reference.policy import analysis_snapshot
-from gapline.report.analyses import Analyses, analyse_study
-from gapline.report.input import ReportInput, prepare_report
+from gapline.analysis.analyse import Analysis, analyse
+from gapline.report.input import Study, prepare_report
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",
@@ -21,7 +21,7 @@ HOSTILE = (
 
 
 @cache
-def synthetic() -> ReportInput:
+def synthetic() -> Study:
     return synthetic_study()
 
 
@@ -31,7 +31,7 @@ def synthetic_analyses() -> Analyses:
 
 
 @cache
-def by_hand(**choices) -> ReportInput:
+def by_hand(**choices) -> Study:
     """Two arms on two instances against 10 and 20; arm b has an empty run."""
     traces = {
         ("a", "i", 1): [(0, 20.0), (5, 10.0)],
@@ -62,7 +62,7 @@ def by_hand(**choices) -> ReportInput:
 
 
 @cache
-def hostile() -> ReportInput:
+def hostile() -> Study:
     """Arms, instances, panels and a snapshot with names that want to be more than names."""
     runs = [
         {

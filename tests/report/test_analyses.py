@@ -8,7 +8,7 @@ import gapline as gl
 from gapline.paper.write import paper_figures
 from gapline.report.analyses import analyse_study, snapshot_names
 from gapline.report.figures.study import study_figures
-from gapline.report.input import LabelledSnapshot, prepare_report
+from gapline.reference.choose import LabelledSnapshot, prepare_report
 from gapline.report.latex import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown

@@ -35,6 +35,7 @@ from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
+from gapline.scoring.scores import Scores
 from gapline.study import Study
 from gapline.summary.power import PowerTable, power_table
 
@@ -117,9 +118,9 @@ class Analysis:
         return metric_sensitivity(self.readings)
 
     @cached_property
-    def references(self) -> ReferenceSensitivity:
-        """What the analysis reference says against the declared one."""
-        return reference_sensitivity(self.readings)
+    def references(self) -> ReferenceSensitivity | None:
+        """What the other policy says against the declared reference; None where there is one reference alone."""
+        return reference_sensitivity(self.readings) if len(self.labels) > 1 else None
 
     @cached_property
     def complementarity(self) -> Complementarity:
@@ -133,6 +134,11 @@ class Analysis:
             tolerance=self.study.tolerance,
             **dict(self.screen or {}),
         )
+
+    @cached_property
+    def folded_scores(self) -> Scores:
+        """The runs against the analysis reference, for what complementarity shows."""
+        return self.study.score_against([self.study.folded])[0]
 
     @cached_property
     def horizon(self) -> HorizonSweep:
@@ -199,7 +205,7 @@ class Analysis:
             "ladders": {name: ladder.frame.to_dicts() for name, ladder in self.ladders.items()},
             "completeness": self.completeness.to_dicts(),
             "metrics": self.metrics.document(),
-            "references": self.references.document(),
+            "references": None if self.references is None else self.references.document(),
             "complementarity": self.complementarity.document()
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),

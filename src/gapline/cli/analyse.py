@@ -24,7 +24,7 @@ def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, *
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
     from gapline.analysis.analyse import analyse
-    from gapline.report import analysis_tables
+    from gapline.report.printing import print_analysis
     from gapline.study import open_study
 
     names = ("max_score", "min_final", "min_attainment")
@@ -34,5 +34,5 @@ def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, *
     if as_json:
         options.print_json(analysis.document() | options.study_document(study))
         return 1 if study.alarms else 0
-    analysis_tables.print_analysis(analysis)
+    print_analysis(analysis)
     return options.print_remarks(study)

@@ -32,7 +32,8 @@ def command(
     """
     from gapline.analysis.comparison import compare
     from gapline.model.text import printable
-    from gapline.report import analysis_tables
+    from gapline.report.printing import print_comparison
+    from gapline.report.tables.contrasts import verdict_line
 
     comparison = compare(first, second, **choices)
     why = None if fail_if_worse is None else comparison.fails(fail_if_worse, allow_missing=allow_missing)
@@ -41,12 +42,12 @@ def command(
         gate = {"fail_if_worse": fail_if_worse, "failed": why is not None, "failed_because": why}
         options.print_json(comparison.document() | gate)
         return code
-    analysis_tables.print_comparison(comparison)
+    print_comparison(comparison)
     for note in comparison.notes:
         click.echo(f"note: {printable(note)}")
     if comparison.absent:
         click.echo(f"note: {len(comparison.absent):,} runs are missing on one side")
-    click.echo(printable(analysis_tables.verdict_line(comparison)))
+    click.echo(printable(verdict_line(comparison)))
     if why is not None:
         click.echo(f"failed: {printable(why)}")
     for alarm in comparison.alarms:

@@ -29,10 +29,9 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 
     import gapline as gl
     from gapline.cli import demo_campaign
-    from gapline.cli.report_input import NO_OPTIONS, read_report_input
-    from gapline.report.curves import CurvePair, print_curves
+    from gapline.model.layout import RESULTS
+    from gapline.report.curves import print_curves, study_curves
     from gapline.report.printing import note_lines, print_scores
-    from gapline.report.write import write_report
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
@@ -47,20 +46,17 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     noisy = sum(result.noisy for result in report.results)
     if noisy:
         click.echo(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
-    snapshot = gl.Snapshot.load(folder / demo_campaign.SNAPSHOT)
-    envelopes = gl.build_envelopes(report.campaign)
-    demo_campaign.print_health(envelopes)
-    scores = gl.score(envelopes, snapshot, kernels=demo_campaign.KERNELS)
-    summary = gl.summarise(scores)
-    print_scores(scores, summary)
-    for line in note_lines(summary.notes):
+    study = gl.open_study(folder, kernels=demo_campaign.KERNELS)
+    demo_campaign.print_health(study.envelopes)
+    print_scores(study.scores[0], study.summary)
+    for line in note_lines(study.notes()):
         click.echo(line)
     click.echo()
-    print_curves(CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)))
+    print_curves(study_curves(study, by=["arm"]))
     click.echo()
     click.echo("writing the report …")
-    write_report(read_report_input([directory], {}, NO_OPTIONS), folder / "results", formats=("svg", "png"))
-    for line in demo_campaign.closing_lines(folder, snapshot):
+    gl.write_report(gl.open_study(folder), folder / RESULTS, formats=("svg", "png"))
+    for line in demo_campaign.closing_lines(folder, study.snapshot):
         click.echo(line)
     return 0
 

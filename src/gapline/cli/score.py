@@ -20,7 +20,8 @@ def command(
 
     Example: gapline score traces.csv --references refs.csv --horizon 30 --kernel squeezed --kernel dimacs:1.1
     """
-    from gapline.report import score_table
+    from gapline.report import printing
+    from gapline.report.documents import score_document
     from gapline.study import open_study
     from gapline.summary.means import summarise
 
@@ -28,16 +29,16 @@ def command(
     documents = []
     for scores in study.scores:
         summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=statistic)
-        below = score_table.negative_lines(scores)
+        below = printing.negative_lines(scores)
         if as_json:
-            document = score_table.score_document(scores, summary, per_run=per_run)
+            document = score_document(scores, summary, per_run=per_run)
             document["notes"] = list(dict.fromkeys([*study.notes(), *summary.notes, *below]))
             documents.append(document)
             continue
         if per_run:
-            score_table.print_runs(scores)
-        score_table.print_scores(summary)
-        for line in score_table.note_lines(below):
+            printing.print_runs(scores)
+        printing.print_scores(scores, summary)
+        for line in printing.note_lines(below):
             click.echo(line)
     if not as_json:
         return options.print_remarks(study)

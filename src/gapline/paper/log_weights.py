@@ -39,7 +39,9 @@ def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
     weights = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in (*CUTOFFS, *SWEEP))]
     rows = []
     for reading in score_grid(example_envelopes(traces), [example_snapshot()], weights=weights):
-        rows += [(arm, reading.weight, value) for arm, value in reading.frame.select("arm", "squeezed").iter_rows()]
+        rows += [
+            (arm, reading.reading.weight, value) for arm, value in reading.frame.select("arm", "squeezed").iter_rows()
+        ]
     table = pl.DataFrame(rows, schema={"series": pl.String, "weight": pl.String, "value": pl.Float64}, orient="row")
     table = table.unique(maintain_order=True)
     few = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in CUTOFFS)]

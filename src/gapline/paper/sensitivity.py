@@ -2,23 +2,25 @@
 
 from typing import Any
 
-from gapline.report.analyses import Analyses
+from gapline.analysis.analyse import Analysis
 from gapline.report.drawing import load_altair, titled
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
-from gapline.report.input import ReportInput
 
 
-def draw_sensitivity(study: ReportInput, analyses: Analyses, *, source: str) -> Any:
+def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
     """Draw the three panels one above the other; that of the references only where there are two."""
     alt = load_altair()
-    panels = [draw_slopes(slope_figure(analyses.metric, analyses.names[-1], analyses.labels[-1]), height=240)]
-    if analyses.reference is not None:
-        kernel = analyses.metric.pooled["kernel"][0]
-        shift = shift_figure(analyses.reference, analyses.labels[0], analyses.labels[-1], kernel=kernel)
+    labels = list(analysis.labels.items())
+    # The pooled table of the paper is the post-fold one.
+    name, folded = next(((name, label) for name, label in labels if label.policy == "analysis"), labels[-1])
+    panels = [draw_slopes(slope_figure(analysis.metrics, name, folded), height=240)]
+    if analysis.references is not None:
+        kernel = analysis.metrics.pooled["kernel"][0]
+        shift = shift_figure(analysis.references, labels[0][1], labels[-1][1], kernel=kernel)
         panels.append(draw_shift(shift))
-    panels.append(draw_segments(segment_figure(analyses.complementarity, study.scores[0])))
+    panels.append(draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores)))
     chart = alt.vconcat(*panels, spacing=34).resolve_scale(
         color="independent", shape="independent", strokeDash="independent"
     )

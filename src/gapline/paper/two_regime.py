@@ -7,10 +7,10 @@ import polars as pl
 
 from gapline.report.curve_figure import mean_curve_figure
 from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
-from gapline.report.input import ReportInput
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.scores import score
+from gapline.study import Study
 from gapline.summary.means import summarise
 
 # The axis ends here where the curves start at 1: what the reference changes is near zero.
@@ -29,13 +29,13 @@ class RegimeFigure:
     value_title: str
 
 
-def regime_figure(study: ReportInput, *, source: str) -> RegimeFigure:
+def regime_figure(study: Study, *, source: str) -> RegimeFigure:
     """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it."""
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
-    places = [0, len(study.snapshots) - 1] if len(study.snapshots) > 1 else [0]
+    places = [0, len(study.references) - 1] if len(study.references) > 1 else [0]
     parts, scores, names, negative = [], [], [], []
     for place in places:
-        entry = study.snapshots[place]
+        entry = study.references[place]
         name = f"{entry.policy} reference: {entry.snapshot.name}"
         curves = mean_curve(
             study.envelopes,

@@ -1,7 +1,7 @@
 """Mean and attainment curves as files and on the terminal."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from gapline.report.drawing import FILE_FORMATS, write_drawing
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, plot_steps
 from gapline.report.writers.terminal import console
-from gapline.scoring.attainment import AttainmentCurves
-from gapline.scoring.curve import MeanCurves
+from gapline.scoring.attainment import AttainmentCurves, attainment_curve
+from gapline.scoring.curve import MeanCurves, mean_curve
+from gapline.study import BAND_DRAWS, Study
+from gapline.summary.bands import curve_bands
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,54 @@ class CurvePair:
     def end(self) -> float:
         """The last horizon, or 1 on relative time."""
         return max(self.mean.horizons.values(), default=0.0)
+
+
+def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanCurves:
+    """Return the mean curves of a study's first kernel, under its reading."""
+    entry = study.references[0]
+    found = mean_curve(
+        study.envelopes,
+        entry.snapshot,
+        kernel=study.kernels[0],
+        by=by,
+        weighting=study.weighting,
+        relative=relative,
+        policy=entry.policy,
+    )
+    return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
+
+
+def study_attainment(study: Study, /, *, by: list[str], relative: bool) -> AttainmentCurves:
+    """Return the attainment curves of a study's leading goal, under its reading."""
+    entry = study.references[0]
+    found = attainment_curve(
+        study.envelopes,
+        entry.snapshot,
+        goals=study.goals[:1],
+        by=by,
+        weighting=study.weighting,
+        relative=relative,
+        tolerance=study.tolerance,
+        policy=entry.policy,
+    )
+    reading = study.reading_of(entry, kernels=found.reading.kernels, weight="uniform", goals=study.goals[:1])
+    return replace(found, reading=reading)
+
+
+def study_curves(study: Study, /, *, by: list[str], relative: bool = False, bands: bool = False) -> CurvePair:
+    """Return both curves of a study; bands only where they are asked for."""
+    pair = CurvePair(
+        study_mean_curve(study, by=by, relative=relative), study_attainment(study, by=by, relative=relative)
+    )
+    if not bands:
+        return pair
+    drawn: dict[str, Any] = {"by": by, "weighting": study.weighting, "relative": relative, "level": study.level}
+    drawn |= {"draws": min(study.draws, BAND_DRAWS), "seed": study.seed, "tolerance": study.tolerance}
+    return replace(
+        pair,
+        mean_bands=curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn),
+        attainment_bands=curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn),
+    )
 
 
 def curve_table(pair: CurvePair) -> pl.DataFrame:
@@ -53,11 +103,9 @@ def curve_table(pair: CurvePair) -> pl.DataFrame:
 def curve_document(pair: CurvePair) -> dict[str, Any]:
     """Return the curves for JSON: choices, then one entry per series with its breakpoints."""
     mean, attainment = pair.mean, pair.attainment
-    reference = {"policy": mean.reference.policy, "name": mean.reference.name, "digest": mean.reference.digest}
     document: dict[str, Any] = {
-        "reference": reference,
+        **mean.reading.document(),
         "kernel": mean.kernel,
-        "weighting": mean.weighting,
         "relative": mean.relative,
         "horizon": pair.end,
         "mean": _series_documents(mean.frame, list(mean.by)),

@@ -14,24 +14,14 @@ def score_document(
     scores: Scores, summary: Summary, /, *, per_run: bool, order: ArmOrder | None = None
 ) -> dict[str, Any]:
     """Return one reading for JSON; with an `order`, each arm has its tier and its rank (null where it has none)."""
-    frame, label = scores.frame, scores.reference
     document: dict[str, Any] = {
-        "reference": {"policy": label.policy, "name": label.name, "digest": label.digest},
-        "weight": scores.weight,
-        "weighting": summary.weighting,
+        **summary.reading.document(),
         "statistic": summary.statistic,
-        "validation": scores.validation,
-        "transform": scores.transform,
-        "kernels": list(scores.kernels),
-        "horizons": {
-            "announced": sorted(frame["announced"].drop_nulls().unique().to_list()),
-            "scored": sorted(frame["horizon"].unique().to_list()),
-        },
         "arms": [_arm_document(row, summary, order) for row in summary.frame.iter_rows(named=True)],
         "notes": list(summary.notes),
     }
     if per_run:
-        document["runs"] = [_run_document(row, scores) for row in frame.iter_rows(named=True)]
+        document["runs"] = [_run_document(row, scores) for row in scores.frame.iter_rows(named=True)]
     return document
 
 

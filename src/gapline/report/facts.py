@@ -1,19 +1,17 @@
 """What is known of a study, gathered once: methods paragraph, macros, `results.json` and page all take it from here."""
 
 import hashlib
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from gapline.journal.fairness import summarise_fairness
 from gapline.model.contract import Contract
-from gapline.model.reading import TOLERANCE, Coverage
-from gapline.model.tables import RunStatus
-from gapline.report.input import ReportInput
-
-FAILED = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT, RunStatus.LOST)
+from gapline.model.reading import Coverage
+from gapline.model.tables import FAILED
+from gapline.study import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +101,11 @@ class StudyFacts:
         }
 
 
-def study_facts(
-    study: ReportInput,
-    /,
-    *,
-    tier_one: Sequence[str],
-    coverage: Coverage | None = None,
-    registered: bool | None = None,
-) -> StudyFacts:
-    """Gather the facts of a study; without a plan the coverage is that of the runs themselves."""
+def study_facts(study: Study, /) -> StudyFacts:
+    """Gather the facts of a study."""
     runs = study.envelopes.runs
-    contract = None if study.contract is None else read_contract(study.contract)
-    failed = runs.filter(pl.col("status").is_in([status.value for status in FAILED]))
+    contract = study.contract
+    failed = runs.filter(pl.col("status").is_in(FAILED))
     announced = tuple(sorted(runs["announced"].drop_nulls().unique().to_list()))
     # A runner tells the solver its horizon; the column of a file is somebody's word for it.
     told = contract is not None or "attempt" in runs.columns
@@ -127,37 +118,29 @@ def study_facts(
         late=int(runs["late"].sum()),
         held=failed.filter(pl.col("steps") > 0).height,
         unreadable=study.campaign.diagnostics.problem_count,
-        coverage=coverage or count_coverage(runs),
+        coverage=study.coverage,
         validation=study.envelopes.validation,
         checker=study.campaign.facts.get("checker"),
-        solvers=tuple(_solver(runs, arm, tier_one) for arm in sorted(runs["arm"].unique().to_list())),
+        solvers=tuple(_solver(runs, arm, study.tier_one) for arm in sorted(runs["arm"].unique().to_list())),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=announced,
         horizon_source=("contract" if told else "file") if announced else None,
         transform=str(study.envelopes.transform),
         hierarchy=tuple(note for note in study.envelopes.notes if note.startswith("transform hierarchical")),
         parts="best_primary" in runs.columns,
-        tolerance=TOLERANCE if contract is None else contract.reference.tolerance,
+        tolerance=study.tolerance,
         instance_set=instance_set_digest(runs),
         campaign=study.campaign.digest(),
         contract=contract,
-        registered=registered,
+        registered=study.registered,
     )
 
 
-def read_contract(text: str) -> Contract:
-    """Read the contract that a study carries as text."""
-    return Contract.model_validate(tomllib.loads(text))
-
-
-def count_coverage(runs: pl.DataFrame) -> Coverage:
-    """Count what the runs say of themselves: how many are empty, failed, or ended nobody says how."""
-    return Coverage(
-        runs=runs.height,
-        empty=int((runs["steps"] == 0).sum()),
-        failed=int(runs["status"].is_in([status.value for status in FAILED]).sum()),
-        unknown=int((runs["status"] == RunStatus.UNKNOWN.value).sum()),
-    )
+def study_notes(study: Study, /) -> list[str]:
+    """Return what a reader has to know beside the numbers, how the runs were measured included."""
+    runs = study.campaign.runs
+    measured = summarise_fairness(runs.iter_rows(named=True)).lines() if "disturbed" in runs.columns else []
+    return [*study.notes(), *(f"measurement: {line}" for line in measured)]
 
 
 def instance_set_digest(runs: pl.DataFrame) -> str | None:

@@ -1,30 +1,30 @@
 """Every statistic of a report as a LaTeX macro."""
 
+from gapline.analysis.analyse import Analysis
 from gapline.model.transform import shortest
 from gapline.model.version import VERSION
-from gapline.report.analyses import Analyses
 from gapline.report.facts import StudyFacts
 from gapline.report.headline import Headline
-from gapline.report.input import ReportInput
 from gapline.report.macro_file import Macro
 from gapline.report.numbers import count, number, p_value, percent
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
 from gapline.scoring.goals import attainment_name
+from gapline.study import Study
 
 STUDY = "study"
 
 
 def study_macros(
-    study: ReportInput, analyses: Analyses, facts: StudyFacts, order: ArmOrder, headline: Headline, /
+    study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder, headline: Headline, /
 ) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
     whole = [*_whole(study, facts), Macro(STUDY, "headline", headline.text)]
-    return [*whole, *_arms(study, analyses, facts, order), *_contrasts(study, order), *_sensitivity(analyses)]
+    return [*whole, *_arms(study, analysis, facts, order), *_contrasts(study, order), *_sensitivity(analysis)]
 
 
-def _whole(study: ReportInput, facts: StudyFacts) -> list[Macro]:
-    entry, coverage = study.snapshots[0], facts.coverage
+def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
+    entry, coverage = study.references[0], facts.coverage
     named = {
         "runs": count(coverage.runs),
         "coverage": str(coverage),
@@ -53,10 +53,10 @@ def _whole(study: ReportInput, facts: StudyFacts) -> list[Macro]:
     return [Macro(STUDY, name, value) for name, value in named.items()]
 
 
-def _arms(study: ReportInput, analyses: Analyses, facts: StudyFacts, order: ArmOrder) -> list[Macro]:
+def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) -> list[Macro]:
     spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     means = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
-    health = {row["arm"]: row for row in analyses.health.frame.iter_rows(named=True)}
+    health = {row["arm"]: row for row in analysis.health.frame.iter_rows(named=True)}
     solvers = {solver.arm: solver for solver in facts.solvers}
     macros = []
     for arm in order.arms:
@@ -75,7 +75,7 @@ def _arms(study: ReportInput, analyses: Analyses, facts: StudyFacts, order: ArmO
     return macros
 
 
-def _contrasts(study: ReportInput, order: ArmOrder) -> list[Macro]:
+def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
     if study.contrasts is None:
         return []
     macros = []
@@ -89,15 +89,15 @@ def _contrasts(study: ReportInput, order: ArmOrder) -> list[Macro]:
     return macros
 
 
-def _sensitivity(analyses: Analyses) -> list[Macro]:
-    counted = [r for r in analyses.metric.reversals if not r.out_of_envelope]
+def _sensitivity(analysis: Analysis) -> list[Macro]:
+    counted = [r for r in analysis.metrics.reversals if not r.out_of_envelope]
     facts = {
-        "panel orderings": f"{analyses.metric.pairs:,}",
+        "panel orderings": f"{analysis.metrics.pairs:,}",
         "kernel reversals": f"{sum(r.before.reference == r.after.reference for r in counted):,}",
-        "complementary pairs": f"{analyses.complementarity.contrasts.height:,}",
-        "screened pairs": f"{analyses.complementarity.pairs.height:,}",
+        "complementary pairs": f"{analysis.complementarity.contrasts.height:,}",
+        "screened pairs": f"{analysis.complementarity.pairs.height:,}",
     }
-    if analyses.reference is not None:
-        flips = sum(not r.out_of_envelope for r in analyses.reference.reversals)
-        facts |= {"changed references": f"{analyses.reference.changed:,}", "reference reversals": f"{flips:,}"}
+    if analysis.references is not None:
+        flips = sum(not r.out_of_envelope for r in analysis.references.reversals)
+        facts |= {"changed references": f"{analysis.references.changed:,}", "reference reversals": f"{flips:,}"}
     return [Macro(STUDY, name, value) for name, value in facts.items()]

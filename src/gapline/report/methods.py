@@ -12,11 +12,11 @@ from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
 from gapline.report.facts import StudyFacts
-from gapline.report.input import ReportInput
 from gapline.report.numbers import goal_words
 from gapline.report.writers.latex import comment, escape
 from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
+from gapline.study import Study
 
 NOT_DECLARED = "not declared"
 _FORMULAS = {
@@ -35,7 +35,7 @@ class Clause(NamedTuple):
     declared: bool = True
 
 
-def methods_clauses(study: ReportInput, facts: StudyFacts, /) -> list[Clause]:
+def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
     """Return every clause of the reporting contract, in the order of the paper's section 6.1."""
     contract = facts.contract
     return [
@@ -63,14 +63,14 @@ def methods_clauses(study: ReportInput, facts: StudyFacts, /) -> list[Clause]:
     ]
 
 
-def methods_markdown(study: ReportInput, facts: StudyFacts, /) -> str:
+def methods_markdown(study: Study, facts: StudyFacts, /) -> str:
     """Return the paragraph in Markdown."""
     clauses = methods_clauses(study, facts)
     text = " ".join(plain(clause.text) for clause in clauses)
     return f"## Methods\n\n{text}\n{_missing(clauses)}"
 
 
-def methods_latex(study: ReportInput, facts: StudyFacts, /) -> str:
+def methods_latex(study: Study, facts: StudyFacts, /) -> str:
     """Return the paragraph in LaTeX."""
     clauses = methods_clauses(study, facts)
     lines = "\n".join(escape(clause.text) for clause in clauses)
@@ -149,7 +149,7 @@ def _instances(facts: StudyFacts) -> Clause:
     return Clause("instances", f"{text}; digest over their files {facts.instance_set}.")
 
 
-def _clock(study: ReportInput, contract: Contract | None) -> Clause:
+def _clock(study: Study, contract: Contract | None) -> Clause:
     seen = _column(study, "clock")
     if contract is not None:
         return Clause("clock", f"Time is {_clock_words(contract.time.clock)}.")
@@ -187,7 +187,7 @@ def _seconds(horizons: Sequence[float]) -> str:
     return listing((f"{h:g} s" for h in horizons), most=5)
 
 
-def _granularity(study: ReportInput, contract: Contract | None) -> Clause:
+def _granularity(study: Study, contract: Contract | None) -> Clause:
     seen = _column(study, "resolution")
     if contract is not None:
         return Clause("granularity", f"The granularity of the stamps: {contract.time.granularity}.")
@@ -196,7 +196,7 @@ def _granularity(study: ReportInput, contract: Contract | None) -> Clause:
     return _undeclared("granularity", "The granularity of the stamps")
 
 
-def _threads(study: ReportInput, contract: Contract | None) -> Clause:
+def _threads(study: Study, contract: Contract | None) -> Clause:
     seen = _column(study, "threads")
     if contract is not None:
         return Clause("threads", f"Each run was given {counted(contract.time.threads, 'thread')}.")
@@ -205,7 +205,7 @@ def _threads(study: ReportInput, contract: Contract | None) -> Clause:
     return _undeclared("threads", "The thread allocation")
 
 
-def _machine(study: ReportInput, contract: Contract | None) -> Clause:
+def _machine(study: Study, contract: Contract | None) -> Clause:
     declared = contract.time.machine if contract is not None else ""
     seen = _column(study, "machine")
     if declared:
@@ -215,7 +215,7 @@ def _machine(study: ReportInput, contract: Contract | None) -> Clause:
     return _undeclared("machine", "The machine class")
 
 
-def _reference(study: ReportInput, facts: StudyFacts) -> Clause:
+def _reference(study: Study, facts: StudyFacts) -> Clause:
     words = {
         "frozen": "a snapshot frozen before the first run",
         "frozen, declared": "a snapshot declared to be frozen before the runs",
@@ -223,7 +223,7 @@ def _reference(study: ReportInput, facts: StudyFacts) -> Clause:
         "analysis": "the analysis-time reference, the best of the prior values and of these runs",
     }
     parts = []
-    for entry in study.snapshots:
+    for entry in study.references:
         snapshot = entry.snapshot
         store = snapshot.store.name + (f" {snapshot.store.version}" if snapshot.store.version else "")
         known = f", values known {snapshot.as_of}" if snapshot.as_of else ""
@@ -234,7 +234,7 @@ def _reference(study: ReportInput, facts: StudyFacts) -> Clause:
     return Clause("reference", f"Gaps are measured against {parts[0]}.{more}{equal}")
 
 
-def _kernel(study: ReportInput) -> Clause:
+def _kernel(study: Study) -> Clause:
     kernel = parse_kernel(study.kernels[0])
     formula = _FORMULAS.get(kernel.code, f"the kernel {kernel.name}")
     if kernel.code is KernelCode.DIMACS:
@@ -251,7 +251,7 @@ def _kernel(study: ReportInput) -> Clause:
     )
 
 
-def _weight(study: ReportInput) -> Clause:
+def _weight(study: Study) -> Clause:
     if study.weight == "uniform":
         return Clause("time weight", "Every moment of the horizon counts alike.")
     return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}.")
@@ -265,7 +265,7 @@ def _coverage(coverage: Coverage) -> Clause:
     return Clause("coverage", f"The numbers rest on {coverage}.")
 
 
-def _failures(study: ReportInput, facts: StudyFacts) -> Clause:
+def _failures(study: Study, facts: StudyFacts) -> Clause:
     coverage = facts.coverage
     unreadable = f", {counted(facts.unreadable, 'line')} could not be read" if facts.unreadable else ""
     kernel = parse_kernel(study.kernels[0])
@@ -289,7 +289,7 @@ def _failures(study: ReportInput, facts: StudyFacts) -> Clause:
     )
 
 
-def _aggregation(study: ReportInput, facts: StudyFacts) -> Clause:
+def _aggregation(study: Study, facts: StudyFacts) -> Clause:
     orders = {
         "panel": "over seeds within an instance, then instances within a panel, then panels, each counting alike",
         "instance": "over seeds within an instance, then over instances, each counting alike",
@@ -307,14 +307,14 @@ def _aggregation(study: ReportInput, facts: StudyFacts) -> Clause:
     )
 
 
-def _goals(study: ReportInput) -> Clause:
+def _goals(study: Study) -> Clause:
     goals = listing(map(goal_words, study.goals), most=8)
     return Clause(
         "goals", f"Attainment is reported for raw gaps of {goals}; a run that never attains a goal counts as 0."
     )
 
 
-def _uncertainty(study: ReportInput) -> Clause:
+def _uncertainty(study: Study) -> Clause:
     if study.intervals is None:
         return Clause("uncertainty", f"No intervals are given: {study.no_intervals or NOT_DECLARED}.")
     spans = study.intervals
@@ -325,7 +325,7 @@ def _uncertainty(study: ReportInput) -> Clause:
     )
 
 
-def _contrasts(study: ReportInput, facts: StudyFacts) -> Clause:
+def _contrasts(study: Study, facts: StudyFacts) -> Clause:
     if study.contrasts is None:
         return Clause("contrasts", "No contrasts are tested.")
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
@@ -356,7 +356,7 @@ def _provenance(facts: StudyFacts) -> Clause:
     return Clause("provenance", f"Computed by gapline {VERSION} from the campaign {facts.campaign}.")
 
 
-def _column(study: ReportInput, name: str) -> list[str]:
+def _column(study: Study, name: str) -> list[str]:
     runs = study.envelopes.runs
     if name not in runs.columns:
         return []

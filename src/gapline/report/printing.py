@@ -6,9 +6,9 @@ import polars as pl
 
 from gapline.analysis.analyse import Analysis
 from gapline.analysis.comparison import Comparison
-from gapline.analysis.readings import tier_one_arms
-from gapline.errors import listing
+from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import printable
+from gapline.reference.alarm import negative_notes
 from gapline.report.order import order_arms
 from gapline.report.table import Table, frame_table
 from gapline.report.tables.complementarity import pairs_table
@@ -29,14 +29,12 @@ from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
 
 
-def print_scores(scores: Scores, summary: Summary, /, *, tier_two: Sequence[str] = ()) -> None:
+def print_scores(scores: Scores, summary: Summary, /) -> None:
     """Print one reading: the arms, best first, or the groups that were asked for."""
     if summary.by != ("arm",):
         print_table(group_table(summary))
         return
-    tier_one = tier_one_arms(scores.frame, tier_two=tier_two)
-    descriptive = [arm for arm in summary.frame["arm"] if arm not in tier_one]
-    order = order_arms(summary, tier_two=descriptive, beaten=int(scores.frame["beaten"].sum()))
+    order = order_arms(summary, tier_two=summary.reading.tier_two, beaten=int(scores.frame["beaten"].sum()))
     print_table(arm_table(summary, order))
 
 
@@ -57,47 +55,45 @@ def print_analysis(analysis: Analysis, /) -> None:
 
 
 def analysis_tables(analysis: Analysis, /) -> list[Table]:
-    """Return the tables of `gapline analyse`, in the order of its questions."""
-    part, drawn = analysis.sensitivity, analysis.statistics
-    counts = part.health.frame
-    empties = dict(counts.select("arm", "empty").iter_rows())
-    tiers = part.metrics.pooled.select("arm", "tier").unique()
-    descriptive = sorted(tiers.filter(pl.col("tier") > 1)["arm"].to_list())
-    validation = "their sources"
-    against = str(part.labels.get("analysis", part.complementarity.reference))
-    tables = [health_table(part.health, validation=validation)]
-    if part.health.reasons.height:
-        tables.append(reason_table(part.health))
+    """Return the tables of `gapline analyse`, in the order of its questions; each says what it is against."""
+    study = analysis.study
+    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    descriptive = study.tier_two
+    declared, folded = study.reading.line(), str(study.folded.label)
+    validation = study.envelopes.validation
+    tables = [health_table(analysis.health, validation=validation)]
+    if analysis.health.reasons.height:
+        tables.append(reason_table(analysis.health))
     tables += [
-        health_table(ladder, validation=validation, name=f"health-{name}") for name, ladder in part.ladders.items()
+        health_table(ladder, validation=validation, name=f"health-{name}") for name, ladder in analysis.ladders.items()
     ]
-    if part.completeness["missing"].sum():
-        tables.append(completeness_table(part.completeness))
-    tables += [pooled_table(part.metrics, part.labels, empties), *sign_tables(part.metrics)]
-    tables += [reversal_table(part.metrics), shift_table(part.references)]
+    if not (study.cells["state"] == "done").all():
+        tables.append(completeness_table(analysis.completeness, planned=study.contract is not None))
+    tables += [pooled_table(analysis.metrics, analysis.labels, empties), *sign_tables(analysis.metrics)]
+    tables.append(reversal_table(analysis.metrics))
+    if analysis.references is not None:
+        tables.append(shift_table(analysis.references))
     tables += [
-        pairs_table(part.complementarity, against=against, descriptive=descriptive),
-        robustness_table(part.robustness),
+        pairs_table(analysis.complementarity, against=folded, descriptive=descriptive),
+        robustness_table(analysis.robustness, baseline=declared),
     ]
-    if any(part.horizon.swaps.values()):
-        tables.append(swap_table(part.horizon))
-    tables += [
-        frame_table(
-            "intervals", "Means with their uncertainty", drawn.intervals.frame, text=("arm", "reason"),
-            notes=[f"{sentence(drawn.intervals.caption())[:-1]}; against {against}."],
-        ),
-        contrast_table(drawn.contrasts, against=against, empties=empties, descriptive=descriptive),
-        frame_table(
-            "ranking", "Ranking", drawn.ranking.frame,
-            notes=[f"{sentence(drawn.ranking.caption())[:-1]}; against {against}."],
-        ),
-        frame_table("neighbours", "Classical neighbours", part.neighbours, notes=[f"Against {against}."]),
-    ]  # fmt: skip
-    if part.power.frame.height:
+    if any(analysis.horizon.swaps.values()):
+        tables.append(swap_table(analysis.horizon, against=str(study.references[0].label)))
+    if study.intervals is not None and study.contrasts is not None and study.ranking is not None:
+        tables += [
+            frame_table(
+                "intervals", "Means with their uncertainty", study.intervals.frame, text=("arm", "reason"),
+                notes=[sentence(study.intervals.caption())],
+            ),
+            contrast_table(study.contrasts, empties=empties, descriptive=descriptive),
+            frame_table("ranking", "Ranking", study.ranking.frame, notes=[sentence(study.ranking.caption())]),
+        ]  # fmt: skip
+    tables.append(frame_table("neighbours", "Classical neighbours", analysis.neighbours, notes=[sentence(declared)]))
+    if analysis.power.frame.height:
         tables.append(
             frame_table(
-                "power", "Instances that would show a difference", _wide_power(part.power.frame), text=("a", "b"),
-                notes=[sentence(part.power.caption())],
+                "power", "Instances that would show a difference", _wide_power(analysis.power.frame), text=("a", "b"),
+                notes=[sentence(analysis.power.caption())],
             )
         )  # fmt: skip
     return tables
@@ -108,11 +104,14 @@ def _wide_power(power: pl.DataFrame) -> pl.DataFrame:
     return named.pivot("name", index=["a", "b", "delta"], values="instances")
 
 
+def negative_lines(scores: Scores, /) -> list[str]:
+    """List the runs that score below zero by more than the tolerance, with what that may mean."""
+    keys = [str(RunKey(*row)) for row in scores.frame.select(RUN_KEY).iter_rows()]
+    column = scores.frame[scores.kernels[0]]
+    limit = -scores.reading.tolerance
+    return negative_notes([(k, v) for k, v in zip(keys, column, strict=True) if v is not None and v < limit])
+
+
 def note_lines(notes: Sequence[str]) -> list[str]:
     """Return notes for the terminal."""
     return [f"note: {printable(note)}" for note in notes]
-
-
-def unread_line(problems: Sequence[str], count: int) -> str:
-    """Return one line on candidates that a reader could not use."""
-    return f"{count:,} candidates could not be read: {listing(map(printable, problems), most=3)}"

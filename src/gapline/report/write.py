@@ -1,19 +1,19 @@
 """`write_report`: everything people look at and paste into their paper, in one directory."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.errors import UsageError
 from gapline.model.environment import package_version
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.version import VERSION
-from gapline.report.analyses import Analyses, analyse_study
 from gapline.report.documents import score_document
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing
+from gapline.report.facts import study_notes
 from gapline.report.figures.study import study_figures
-from gapline.report.input import ReportInput
 from gapline.report.macro_file import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
@@ -31,18 +31,21 @@ from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.markdown import to_markdown
+from gapline.scoring.kernels import PAPER_KERNELS
+from gapline.study import Study
 from gapline.summary.means import summarise
 
 SCHEMA = "gapline.results/1"
-PAGE, RESULTS = "report.html", "results.json"
+PAGE, RESULTS_FILE = "report.html", "results.json"
+# What a reader of the page can switch to.
+SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
 def write_report(
-    study: ReportInput,
+    study: Study,
     directory: str | Path,
     /,
     *,
-    tier_two: tuple[str, ...] = (),
     formats: tuple[str, ...] = FILE_FORMATS,
 ) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
@@ -50,9 +53,7 @@ def write_report(
     Parameters
     ----------
     study
-        What the report is made from; see `gapline.report.input.prepare_report`.
-    tier_two
-        Arms that are descriptive; those that the runs mark as tier 2 are anyway.
+        What `gapline.open_study` returns.
     formats
         Of the figures: any of svg, png, pdf.
 
@@ -65,17 +66,17 @@ def write_report(
     folder = Path(directory)
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    analyses = analyse_study(study, tier_two=tier_two)
-    said = make_statements(study, tier_two=tier_two)
+    study = for_report(study)
+    analysis, said = analyse(study), make_statements(study)
     head = heading(study)
-    written = write_figures(study_figures(study, analyses, said.order), folder / "figures", formats)
-    written += write_tables(study_tables(study, analyses, said), folder / "tables", head)
+    written = write_figures(study_figures(study, analysis, said.order), folder / "figures", formats)
+    written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
     for number, scores in enumerate(study.scores):
         path = folder / "tables" / ("runs.csv" if number == 0 else f"runs-{number + 1}.csv")
         _write(path, to_csv(run_frame(scores)))
         written.append(path)
     texts = {
-        "macros.tex": macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), head),
+        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head),
         "methods.md": methods_markdown(study, said.facts),
         "methods.tex": methods_latex(study, said.facts),
     }
@@ -83,12 +84,12 @@ def write_report(
         _write_text(folder / name, text)
         written.append(folder / name)
     written.append(write_page(study, folder / PAGE, said))
-    document = results_document(study, analyses, said)
+    document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
     document["derived"] = [name for path, name in names.items() if path.suffix == ".pdf"]
     remove_stale(folder, written)
-    _write_text(folder / RESULTS, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    _write_text(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
 
 
@@ -98,7 +99,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
     """
     try:
-        before = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+        before = json.loads((folder / RESULTS_FILE).read_text(encoding="utf-8"))
         listed = [*before["files"], *before.get("derived", [])]
     except (OSError, ValueError, KeyError, TypeError):
         return []
@@ -113,33 +114,36 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     return stale
 
 
-def heading(study: ReportInput) -> list[str]:
+def for_report(study: Study) -> Study:
+    """Return the study as a report shows it: under every kernel and both policies, the declared ones first."""
+    kernels = (*study.kernels, *(kernel for kernel in SHOWN_KERNELS if kernel not in study.kernels))
+    return replace(study, kernels=kernels, references=study.both)
+
+
+def heading(study: Study) -> list[str]:
     """Return what every file says of where it comes from: version, campaign, references."""
     return [
         f"gapline {VERSION}; campaign {study.campaign.digest()}",
-        *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.snapshots),
+        *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.references),
     ]
 
 
-def study_tables(study: ReportInput, analyses: Analyses, said: Statements) -> list[Table]:
+def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
     """Return the tables of a study."""
     order = said.order
-    empties = dict(analyses.health.frame.select("arm", "empty").iter_rows())
-    labels = dict(zip(analyses.names, analyses.labels, strict=True))
-    first, against = study.kernels[:1], str(study.scores[0].reference)
+    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    first, against, folded = study.kernels[:1], str(study.references[0].label), str(study.folded.label)
     tables = [
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
         instance_table(study, order),
-        health_table(analyses.health, validation=said.facts.validation),
-        pooled_table(analyses.metric, labels, empties),
-        pairs_table(analyses.complementarity, against=against, descriptive=order.descriptive),
-        grid_table(analyses.complementarity, against=against),
+        health_table(analysis.health, validation=said.facts.validation),
+        pooled_table(analysis.metrics, analysis.labels, empties),
+        pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
+        grid_table(analysis.complementarity, against=folded),
     ]
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
-        tables.insert(
-            2, contrast_table(study.contrasts, against=against, empties=empties, descriptive=order.descriptive)
-        )
+        tables.insert(2, contrast_table(study.contrasts, empties=empties, descriptive=order.descriptive))
     return tables
 
 
@@ -166,7 +170,7 @@ def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Pat
     return written
 
 
-def results_document(study: ReportInput, analyses: Analyses, said: Statements) -> dict[str, Any]:
+def results_document(study: Study, analysis: Analysis, said: Statements) -> dict[str, Any]:
     """Return the numbers of the report for machines."""
     facts, order = said.facts, said.order
     readings = []
@@ -181,19 +185,20 @@ def results_document(study: ReportInput, analyses: Analyses, said: Statements) -
         "title": study.title,
         "versions": {"gapline": VERSION}
         | {name: package_version(name) or "missing" for name in ("numpy", "polars", "altair", "vl-convert-python")},
-        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": study.notes()},
+        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": study_notes(study)},
         "headline": asdict(said.headline),
+        "reading": study.reading.document(),
         "facts": facts.document(),
         "readings": readings,
         "intervals": None if study.intervals is None else study.intervals.frame.to_dicts(),
         "contrasts": None if tested is None else tested.to_dicts(),
         "no_intervals": study.no_intervals,
-        "health": analyses.health.frame.to_dicts(),
-        "rejections": analyses.health.reasons.to_dicts(),
-        "metric_sensitivity": analyses.metric.document(),
-        "reference_sensitivity": None if analyses.reference is None else analyses.reference.document(),
-        "complementarity": analyses.complementarity.document(),
-        "horizon_sweep": None if analyses.sweep is None else analyses.sweep.document(),
+        "health": analysis.health.frame.to_dicts(),
+        "rejections": analysis.health.reasons.to_dicts(),
+        "metric_sensitivity": analysis.metrics.document(),
+        "reference_sensitivity": None if analysis.references is None else analysis.references.document(),
+        "complementarity": analysis.complementarity.document(),
+        "horizon_sweep": analysis.horizon.document(),
         "alarms": [alarm.document() for alarm in study.alarms],
         "methods": [clause._asdict() for clause in methods_clauses(study, facts)],
     }

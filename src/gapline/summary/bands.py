@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import curve_sum, evaluate_steps, group_rows
 from gapline.scoring.endpoints import hitting_times
@@ -33,6 +34,7 @@ def curve_bands(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 1,
+    tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Return a pointwise band of the mean curve, or of the attainment curve of `goal`, on a grid of times.
 

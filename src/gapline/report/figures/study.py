@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from gapline.analysis.analyse import Analysis
 from gapline.model.tables import RunKey
-from gapline.report.analyses import Analyses
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
+from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
 from gapline.report.figures.final_gaps import final_gap_figure
@@ -15,25 +16,22 @@ from gapline.report.figures.intervals import draw_intervals, interval_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
-from gapline.report.input import ReportInput
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
-from gapline.scoring.attainment import attainment_curve
-from gapline.scoring.curve import mean_curve
 from gapline.scoring.kernels import parse_kernel
+from gapline.study import Study
 
 
-def study_figures(study: ReportInput, analyses: Analyses, order: ArmOrder, /) -> dict[str, Any]:
+def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[str, Any]:
     """Draw every figure that the study has the data for."""
-    entry, scores, label = study.snapshots[0], study.scores[0], study.scores[0].reference
-    kernel, goal = study.kernels[0], study.goals[0]
-    shared: dict[str, Any] = {"weighting": study.weighting, "relative": study.relative, "policy": entry.policy}
+    entry, scores, label = study.references[0], study.scores[0], study.scores[0].reference
+    kernel = study.kernels[0]
     bounded = parse_kernel(kernel).before is not None
     charts: dict[str, Any] = {}
     if bounded:
-        mean = mean_curve(study.envelopes, entry.snapshot, kernel=kernel, **shared)
+        mean = study_mean_curve(study, by=["arm"], relative=study.relative)
         charts["mean-convergence"] = draw_curves(mean_curve_figure(mean, study.mean_bands))
-    attained = attainment_curve(study.envelopes, entry.snapshot, goals=[goal], **shared)
+    attained = study_attainment(study, by=["arm"], relative=study.relative)
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
     charts["attainment"] = draw_curves(attainment_figure(attained, end=end, bands=study.attainment_bands))
     charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting))
@@ -42,30 +40,30 @@ def study_figures(study: ReportInput, analyses: Analyses, order: ArmOrder, /) ->
     )
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
-    charts["metric-sensitivity"] = draw_slopes(slope_figure(analyses.metric, analyses.names[0], label))
-    if analyses.reference is not None:
+    charts["metric-sensitivity"] = draw_slopes(slope_figure(analysis.metrics, next(iter(analysis.labels)), label))
+    if analysis.references is not None:
         shift_kernel = kernel if bounded else "squeezed"
         charts["reference-shift"] = draw_shift(
             shift_figure(
-                analyses.reference,
-                analyses.labels[0],
-                analyses.labels[-1],
+                analysis.references,
+                label,
+                list(analysis.labels.values())[-1],
                 kernel=shift_kernel,
                 descriptive=order.descriptive,
             )
         )
-    charts["complementarity"] = draw_segments(segment_figure(analyses.complementarity, scores))
-    charts["health"] = draw_health(health_figure(analyses.health, validation=study.envelopes.validation))
-    if analyses.sweep is not None:
-        charts["horizon-sweep"] = draw_sweep(sweep_figure(analyses.sweep, label, descriptive=order.descriptive))
-    charts["performance-profile"] = draw_curves(profile_figure(analyses.profile, label))
+    charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores))
+    charts["health"] = draw_health(health_figure(analysis.health, validation=study.envelopes.validation))
+    if bounded:
+        charts["horizon-sweep"] = draw_sweep(sweep_figure(analysis.horizon, label, descriptive=order.descriptive))
+    charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label))
     if bounded:
         area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)
     return charts
 
 
-def telling_run(study: ReportInput) -> RunKey:
+def telling_run(study: Study) -> RunKey:
     """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
     order = ["arm", "instance", "seed"]
     frame = study.scores[0].frame

@@ -10,10 +10,10 @@ from typing import Any
 
 from gapline.errors import EnvironmentLacksError
 from gapline.model.store import write_atomically
-from gapline.report.input import ReportInput
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
 from gapline.report.statements import Statements, make_statements
+from gapline.study import Study
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
@@ -21,7 +21,7 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def write_page(study: ReportInput, path: Path | str, said: Statements | None = None, /) -> Path:
+def write_page(study: Study, path: Path | str, said: Statements | None = None, /) -> Path:
     """Write the page; it appears as a whole or not at all."""
     target = Path(path)
     data = build_page(study, said).encode("utf-8")
@@ -29,7 +29,7 @@ def write_page(study: ReportInput, path: Path | str, said: Statements | None = N
     return target
 
 
-def build_page(study: ReportInput, said: Statements | None = None, /) -> str:
+def build_page(study: Study, said: Statements | None = None, /) -> str:
     """Return the page as text; the same study and statements give the same text."""
     try:
         import jinja2

@@ -10,7 +10,6 @@ import polars as pl
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.report.drawing import COLOURS, DASHES
-from gapline.report.input import ReportInput
 from gapline.report.page.encode import (
     Block,
     Floats,
@@ -26,6 +25,7 @@ from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import parse_weight
+from gapline.study import Study
 from gapline.summary.cells import Cells, build_cells, finite_or_none
 from gapline.summary.means import check_horizons
 
@@ -44,14 +44,14 @@ class PageData:
     blocks: dict[str, str]
 
 
-def page_data(study: ReportInput) -> PageData:
+def page_data(study: Study) -> PageData:
     """Collect the head and encode the blocks."""
     envelopes = study.envelopes
     runs = envelopes.runs
     check_horizons(runs)
     cells = build_cells(runs)
     total = int(runs["count"].sum())
-    references = [reference_column(entry.snapshot, envelopes) for entry in study.snapshots]
+    references = [reference_column(entry.snapshot, envelopes) for entry in study.references]
     first_run = _first_of_each(cells.unit, len(cells.units))
     by_unit = [column[first_run] for column in references]
     order = np.argsort(cells.unit, kind="stable")
@@ -149,9 +149,9 @@ def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
     }
 
 
-def _snapshots(study: ReportInput, cells: Cells, references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
+def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
     found = []
-    for entry, column in zip(study.snapshots, references, strict=True):
+    for entry, column in zip(study.references, references, strict=True):
         # A run that equals its reference has to equal it on a rounded grid too.
         values = [
             float(value if grid.exact else grid.snap(np.array([value]))[0])
@@ -171,7 +171,7 @@ def _snapshots(study: ReportInput, cells: Cells, references: list[Floats], grids
     return found
 
 
-def _kernels(study: ReportInput) -> list[dict[str, Any]]:
+def _kernels(study: Study) -> list[dict[str, Any]]:
     """Describe the kernels that the page can compute; a function of the user's own exists in Python alone."""
     kernels = [parse_kernel(name) for name in study.kernels]
     if kernels[0].code is KernelCode.CUSTOM:

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Unchecked
 from gapline.model.tables import RUN_KEY, VerdictCode
-from gapline.report.input import ReportInput
 from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, zigzag
+from gapline.study import Study
 
 # What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
 MOST_CANDIDATES = 100_000
@@ -17,7 +17,7 @@ NOT_IMPROVING, REJECTED, UNCHECKED = 0, 1, 2
 LATE, NO_STAMP, NO_OBJECTIVE = 4, 8, 16
 
 
-def add_other_candidates(block: Block, study: ReportInput, order: Integers, clock: Grid, grids: list[Grid]) -> Integers:
+def add_other_candidates(block: Block, study: Study, order: Integers, clock: Grid, grids: list[Grid]) -> Integers:
     """Add the columns of these candidates to a block; return how many of each run were left out.
 
     `grids` has the grid of each run's instance, in the order of the envelopes; the block has the runs in `order`.
@@ -55,7 +55,7 @@ def add_other_candidates(block: Block, study: ReportInput, order: Integers, cloc
     return omitted[order]
 
 
-def scored_objectives(study: ReportInput) -> Floats:
+def scored_objectives(study: Study) -> Floats:
     """Return every captured objective on the scale that is scored."""
     campaign, transform = study.campaign, study.envelopes.transform
     if not transform.hierarchical or campaign.primary is None or campaign.secondary is None:

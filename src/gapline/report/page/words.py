@@ -5,22 +5,23 @@ from typing import Any
 from gapline.errors import listing
 from gapline.model.text import counted, printable
 from gapline.model.version import VERSION
-from gapline.report.input import ReportInput
+from gapline.report.facts import study_notes
 from gapline.report.methods import methods_clauses
 from gapline.report.numbers import count, goal_words, number, percent
 from gapline.report.statements import Statements
 from gapline.scoring.goals import attainment_name
+from gapline.study import Study
 from gapline.summary.cells import TIE
 
 
-def page_words(study: ReportInput, said: Statements, head: dict[str, Any]) -> dict[str, Any]:
+def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of the template."""
     return {
         "title": printable(study.title),
         "version": VERSION,
         "facts": _facts(said),
         "kernels": [kernel["name"] for kernel in head["kernels"]],
-        "snapshots": [{"name": printable(e.snapshot.name), "policy": e.policy} for e in study.snapshots],
+        "snapshots": [{"name": printable(e.snapshot.name), "policy": e.policy} for e in study.references],
         "goals": [goal_words(goal) for goal in study.goals],
         "weighting": study.weighting,
         "headline": printable(said.headline.text),
@@ -30,8 +31,8 @@ def page_words(study: ReportInput, said: Statements, head: dict[str, Any]) -> di
         "alarms": [printable(alarm) for alarm in study.alarms],
         "reading": _reading(study, head),
         "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
-        "notes": [printable(note) for note in study.notes()],
-        "contract": study.contract,
+        "notes": [printable(note) for note in study_notes(study)],
+        "contract": study.contract_text,
         "provenance": _provenance(study, head),
     }
 
@@ -55,8 +56,8 @@ def _facts(said: Statements) -> str:
     )
 
 
-def _cards(study: ReportInput, said: Statements) -> list[dict[str, str]]:
-    entry, order = study.snapshots[0], said.order
+def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
+    entry, order = study.references[0], said.order
     goal = study.goals[0]
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
     most = max((shares[arm] for arm in order.compared), default=None)
@@ -96,7 +97,7 @@ def failure_card(said: Statements) -> dict[str, str]:
     }
 
 
-def _ranking(study: ReportInput, said: Statements) -> dict[str, Any]:
+def _ranking(study: Study, said: Statements) -> dict[str, Any]:
     kernel, goal, order = study.kernels[0], study.goals[0], said.order
     spans = {}
     if study.intervals is not None:
@@ -124,7 +125,7 @@ def _ranking(study: ReportInput, said: Statements) -> dict[str, Any]:
     return {"header": header, "rows": rows, "caption": printable(study.summary.caption())}
 
 
-def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
+def _reading(study: Study, head: dict[str, Any]) -> list[str]:
     clock, units = head["clock"], head["units"]
     rounded = units["exact"].count(False)
     seconds = f"multiples of {10.0 ** -clock['decimals']:g} s"
@@ -154,12 +155,12 @@ def _reading(study: ReportInput, head: dict[str, Any]) -> list[str]:
     ]
 
 
-def _provenance(study: ReportInput, head: dict[str, Any]) -> list[tuple[str, str]]:
+def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:
     from importlib.metadata import version
 
     return [
         ("gapline", VERSION),
         ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
-        *((f"{printable(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.snapshots),
+        *((f"{printable(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.references),
     ]

@@ -17,9 +17,7 @@ def compared_rows(contrasts: Contrasts, descriptive: Sequence[str]) -> pl.DataFr
     return contrasts.frame.filter(~(pl.col("a").is_in(list(descriptive)) | pl.col("b").is_in(list(descriptive))))
 
 
-def contrast_table(
-    contrasts: Contrasts, /, *, against: str, empties: Mapping[str, int], descriptive: Sequence[str] = ()
-) -> Table:
+def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descriptive: Sequence[str] = ()) -> Table:
     """Return the differences of means, declared ones first; bold where the interval excludes 0."""
     frame = compared_rows(contrasts, descriptive)
     kinds = {
@@ -44,7 +42,7 @@ def contrast_table(
         parts=tuple((name, rows) for name, rows in kinds.items() if rows),
         frame=frame,
         notes=(
-            f"{sentence(contrasts.caption())[:-1]}; against {against}.",
+            sentence(contrasts.caption()),
             "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
         ),
     )
@@ -94,7 +92,7 @@ def verdict_line(comparison: Comparison, /) -> str:
     flag = " [machines differ]" if comparison.machine_differs else ""
     if comparison.low is None or comparison.high is None:
         return f"{comparison.second}: {comparison.verdict} ({comparison.reason}){flag}"
-    level = f"{comparison.choices['level']:.0%}"
+    level = f"{comparison.level:.0%}"
     return (
         f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} "
         f"({level} interval {signed(comparison.low)} to {signed(comparison.high)}) against {comparison.first}{flag}"

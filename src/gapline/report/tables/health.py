@@ -61,7 +61,8 @@ def reason_table(health: Health, /) -> Table:
     return frame_table("rejections", "Rejected, by reason", health.reasons, text=(*health.by, "reason"))
 
 
-def completeness_table(completeness: pl.DataFrame, /) -> Table:
-    """Return the cells that other arms have and an arm lacks."""
-    missing = completeness.filter(pl.col("missing") > 0)
-    return frame_table("completeness", "Cells that other arms have", missing, text=("arm", "panel"))
+def completeness_table(completeness: pl.DataFrame, /, *, planned: bool) -> Table:
+    """Return the arms and panels that lack runs: planned ones, or without a plan those that other arms have."""
+    short = completeness.filter(pl.col("present") < pl.col("expected"))
+    caption = "Planned runs that are not there" if planned else "Runs that other arms have"
+    return frame_table("completeness", caption, short, text=("arm", "panel"))

@@ -2,17 +2,17 @@
 
 import polars as pl
 
-from gapline.report.input import ReportInput
 from gapline.report.numbers import count, number, objective, percent
 from gapline.report.order import ArmOrder
 from gapline.report.table import Column, Table, Text, smallest
 from gapline.report.tables.means import kernel_column, sentence
+from gapline.study import Study
 
 # The parts of a hierarchical objective M·K + C, where the runs have them.
 PARTS = {"best_primary": ("best K", "Best $K$"), "best_secondary": ("best C", "Best $C$")}
 
 
-def instance_frame(study: ReportInput, order: ArmOrder) -> pl.DataFrame:
+def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
     """Return one row per instance and arm: reference, runs, empty, best, mean, gap, score.
 
     `best` and `mean` are final objectives as the solver states them, over non-empty runs; `gap` is the mean raw final
@@ -21,7 +21,7 @@ def instance_frame(study: ReportInput, order: ArmOrder) -> pl.DataFrame:
     """
     place = {arm: k for k, arm in enumerate(order.arms)}
     # Objectives are printed as the solvers state them, so the reference is too, not as the transform has it.
-    stated = {name: entry.value for name, entry in study.snapshots[0].snapshot.values.items()}
+    stated = {name: entry.value for name, entry in study.references[0].snapshot.values.items()}
     filled = pl.col("steps") > 0
     scores = study.scores[0].frame
     parts = {
@@ -55,7 +55,7 @@ def instance_frame(study: ReportInput, order: ArmOrder) -> pl.DataFrame:
     )
 
 
-def instance_table(study: ReportInput, order: ArmOrder) -> Table:
+def instance_table(study: Study, order: ArmOrder) -> Table:
     """Return the table, a part per panel; the best of each instance is bold."""
     frame = instance_frame(study, order)
     maximised = study.envelopes.transform.maximises

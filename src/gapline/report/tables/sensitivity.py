@@ -8,10 +8,10 @@ from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.analysis.robustness import Robustness
+from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number, percent
 from gapline.report.table import Column, Part, Table, Text, bold_best, frame_table, smallest, text_table
 from gapline.report.tables.means import DESCRIPTIVE, kernel_column
-from gapline.scoring.reading import ReferenceLabel
 
 MOST_SWAPS = 3
 
@@ -94,14 +94,15 @@ def shift_table(references: ReferenceSensitivity, /) -> Table:
     )
 
 
-def robustness_table(robustness: Robustness, /) -> Table:
+def robustness_table(robustness: Robustness, /, *, baseline: str) -> Table:
     """Return how far each contrast depends on the choices."""
     rows = [(r["a"], r["b"], r["text"], percent(r["share"], digits=0)) for r in robustness.summary.to_dicts()]
-    notes = [f"left out: {'; '.join(robustness.left_out)}"] if robustness.left_out else []
+    notes = [f"one choice at a time is varied from: {baseline}"]
+    notes += [f"left out: {'; '.join(robustness.left_out)}"] if robustness.left_out else []
     return text_table("robustness", "Robustness", ["a", "b", "verdict", "holds"], rows, text=3, notes=notes)
 
 
-def swap_table(sweep: HorizonSweep, /) -> Table:
+def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
     """Return the first horizons at which two arms swap."""
     rows = [
         (a, b, swap.before, swap.after, f"{swap.horizon:.6g}")
@@ -109,6 +110,9 @@ def swap_table(sweep: HorizonSweep, /) -> Table:
         for swap in found[:MOST_SWAPS]
     ]
     unit = "shares of each run's own horizon" if sweep.relative else "seconds"
-    notes = [f"exact, in {unit}; {sweep.kernel} scores, {sweep.weighting}-equal; the first {MOST_SWAPS} of a pair"]
+    notes = [
+        f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, against {against}; "
+        f"the first {MOST_SWAPS} of a pair"
+    ]
     header = ["a", "b", "better before", "better after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)
