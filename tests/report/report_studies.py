@@ -8,6 +8,8 @@ from gapline.paper.write import synthetic_study
 from gapline.reference.policy import analysis_snapshot
 from gapline.report.analyses import Analyses, analyse_study
 from gapline.report.input import ReportInput, prepare_report
+from gapline.report.statements import Statements, make_statements
+from gapline.report.table import Table, Text
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",
@@ -28,6 +30,11 @@ def synthetic() -> ReportInput:
 @cache
 def synthetic_analyses() -> Analyses:
     return analyse_study(synthetic(), tier_two=TIER_TWO)
+
+
+@cache
+def synthetic_said() -> Statements:
+    return make_statements(synthetic(), tier_two=TIER_TWO)
 
 
 @cache
@@ -85,3 +92,9 @@ def hostile() -> ReportInput:
     return prepare_report(
         campaign, envelopes, both, title=HOSTILE[1], draws=50, band_draws=20, declared=[(HOSTILE[0], HOSTILE[1])]
     )
+
+
+def rows_of(table: Table) -> list[dict[str, Text]]:
+    """Return the rows of a table by the heads of its columns."""
+    heads = [column.head for column in table.columns]
+    return [dict(zip(heads, row, strict=True)) for row in table.rows]

@@ -30,7 +30,8 @@ class Health(ResultTable):
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
     candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
-    runs that ended by a crash, the memory limit or a kill, or were lost; `unknown` runs of which nobody says how they ended. `reasons` has rejections by reason.
+    runs that ended by a crash, the memory limit or a kill, or were lost; `unknown` runs of which nobody says how they
+    ended. `reasons` has rejections by reason.
     """
 
     by: tuple[str, ...]
