@@ -6,8 +6,10 @@ import gapline as gl
 from gapline.paper.synthetic import TIER_TWO
 from gapline.paper.write import synthetic_study
 from gapline.reference.policy import analysis_snapshot
-from gapline.analysis.analyse import Analysis, analyse
-from gapline.report.input import Study, prepare_report
+from gapline.report.analyses import Analyses, analyse_study
+from gapline.report.input import ReportInput, prepare_report
+from gapline.report.statements import Statements, make_statements
+from gapline.report.table import Table, Text
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",
@@ -21,7 +23,7 @@ HOSTILE = (
 
 
 @cache
-def synthetic() -> Study:
+def synthetic() -> ReportInput:
     return synthetic_study()
 
 
@@ -31,7 +33,12 @@ def synthetic_analyses() -> Analyses:
 
 
 @cache
-def by_hand(**choices) -> Study:
+def synthetic_said() -> Statements:
+    return make_statements(synthetic(), tier_two=TIER_TWO)
+
+
+@cache
+def by_hand(**choices) -> ReportInput:
     """Two arms on two instances against 10 and 20; arm b has an empty run."""
     traces = {
         ("a", "i", 1): [(0, 20.0), (5, 10.0)],
@@ -62,7 +69,7 @@ def by_hand(**choices) -> Study:
 
 
 @cache
-def hostile() -> Study:
+def hostile() -> ReportInput:
     """Arms, instances, panels and a snapshot with names that want to be more than names."""
     runs = [
         {
@@ -85,3 +92,9 @@ def hostile() -> Study:
     return prepare_report(
         campaign, envelopes, both, title=HOSTILE[1], draws=50, band_draws=20, declared=[(HOSTILE[0], HOSTILE[1])]
     )
+
+
+def rows_of(table: Table) -> list[dict[str, Text]]:
+    """Return the rows of a table by the heads of its columns."""
+    heads = [column.head for column in table.columns]
+    return [dict(zip(heads, row, strict=True)) for row in table.rows]

@@ -8,12 +8,14 @@ import gapline as gl
 from gapline.paper.write import paper_figures
 from gapline.report.analyses import analyse_study, snapshot_names
 from gapline.report.figures.study import study_figures
-from gapline.reference.choose import LabelledSnapshot, prepare_report
-from gapline.report.latex import macro_file
+from gapline.report.input import LabelledSnapshot, prepare_report
+from gapline.report.macro_file import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown
-from gapline.report.tables.table import to_latex, to_markdown
+from gapline.report.statements import make_statements
 from gapline.report.write import heading, results_document, study_tables
+from gapline.report.writers.latex import to_latex
+from gapline.report.writers.markdown import to_markdown
 
 
 def runs(*rows, horizons=None):
@@ -53,15 +55,16 @@ def test_a_study_at_the_edge_has_its_report(name):
     snapshot = gl.Snapshot.from_values(dict.fromkeys(("i", "j"), 10.0), name="mine")
     study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=20, band_draws=10, **choices)
     analyses = analyse_study(study)
-    charts = study_figures(study, analyses) | paper_figures(study, source=name)
+    said = make_statements(study)
+    charts = study_figures(study, analyses, said.order) | paper_figures(study, source=name)
     assert all(chart.to_dict() for chart in charts.values())
-    for table in study_tables(study, analyses):
+    for table in study_tables(study, analyses, said):
         assert "nan" not in to_markdown(table).lower()
         assert to_latex(table).count("\\begin{tabular}") >= 1
-    assert macro_file(study_macros(study, analyses), heading(study))
-    assert methods_markdown(study)
-    assert methods_latex(study)
-    json.dumps(results_document(study, analyses), allow_nan=False)
+    assert macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), heading(study))
+    assert methods_markdown(study, said.facts)
+    assert methods_latex(study, said.facts)
+    json.dumps(results_document(study, analyses, said), allow_nan=False)
 
 
 def test_snapshots_of_one_name_are_told_apart_by_their_digests():

@@ -23,7 +23,8 @@ from gapline.report.figures.metric_slopes import slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import shift_figure
 from gapline.report.figures.study import study_figures, telling_run
-from report.report_studies import by_hand, hostile, synthetic, synthetic_analyses
+from gapline.report.statements import make_statements
+from report.report_studies import by_hand, hostile, synthetic, synthetic_analyses, synthetic_said
 
 
 def test_final_gaps_end_at_the_share_of_runs_that_found_something():
@@ -39,13 +40,13 @@ def test_final_gaps_end_at_the_share_of_runs_that_found_something():
 
 def test_intervals_are_ordered_and_say_how_many_are_empty():
     study = synthetic()
-    figure = interval_figure(study.summary, study.intervals)
-    assert figure.data["mean"].is_sorted()
+    figure = interval_figure(study.summary, study.intervals, synthetic_said().order)
+    assert figure.data["mean"][:-1].is_sorted()
     expected = dict(study.summary.frame.select("arm", "squeezed").iter_rows())
     assert dict(figure.data.select("arm", "mean").iter_rows()) == expected
-    assert "sliced (4 of 24 empty)" in figure.data["label"].to_list()
+    assert figure.data["label"][-1] == "sliced (4 of 24 empty, descriptive)"
     assert all(row["low"] <= row["mean"] <= row["high"] for row in figure.data.iter_rows(named=True))
-    assert "no intervals" in interval_figure(study.summary, None).caption
+    assert "no intervals" in interval_figure(study.summary, None, synthetic_said().order).caption
 
 
 def test_contrasts_have_the_declared_ones_first():
@@ -53,6 +54,18 @@ def test_contrasts_have_the_declared_ones_first():
     figure = contrast_figure(study.contrasts, study.scores[0].reference)
     assert figure.data["kind"].to_list() == ["declared"] + ["exploratory"] * (study.contrasts.frame.height - 1)
     assert study.scores[0].reference.digest[:19] in figure.caption
+
+
+def test_a_descriptive_arm_is_in_no_forest_of_differences_and_no_swap():
+    study, analyses = synthetic(), synthetic_analyses()
+    label = study.scores[0].reference
+    figure = contrast_figure(study.contrasts, label, descriptive=["sliced"])
+    assert figure.data.height == 3  # of four arms, three are compared
+    assert not any("sliced" in pair for pair in figure.data["pair"])
+    sweep = sweep_figure(analyses.sweep, label, descriptive=["sliced"])
+    assert not any("sliced" in pair for pair in sweep.swaps["pair"])
+    shift = shift_figure(analyses.reference, *analyses.labels, kernel="squeezed", descriptive=["early"])
+    assert shift.data["arm"][-1] == "early"
 
 
 def test_the_area_of_one_run_is_its_score():
@@ -154,7 +167,7 @@ def test_more_arms_than_colours_still_differ():
 
 def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):
     study = hostile()
-    charts = study_figures(study, analyse_study(study))
+    charts = study_figures(study, analyse_study(study), make_statements(study).order)
     assert {"mean-convergence", "score-intervals", "contrasts", "health", "gap-area"} <= set(charts)
     for name in ("score-intervals", "gap-area"):
         root = ET.parse(figures.write(charts[name], tmp_path / f"{name}.svg")).getroot()
@@ -165,7 +178,7 @@ def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):
 
 def test_titles_say_what_and_captions_under_which_choices():
     study = synthetic()
-    charts = study_figures(study, synthetic_analyses())
+    charts = study_figures(study, synthetic_analyses(), synthetic_said().order)
     assert len(charts) == 12
     for name, chart in charts.items():
         title = chart.to_dict()["title"]

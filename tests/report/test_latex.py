@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.report.analyses import analyse_study
-from gapline.report.latex import Macro, comment, escape, macro_file, macro_names
+from gapline.report.macro_file import Macro, macro_file, macro_names
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex
-from gapline.report.tables.table import to_latex
+from gapline.report.statements import make_statements
 from gapline.report.write import heading, study_tables
+from gapline.report.writers.latex import comment, escape, to_latex
 from report.report_studies import hostile
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -67,10 +68,11 @@ def test_macros_are_named_from_arm_and_statistic_and_none_twice():
 def test_names_that_want_to_be_more_than_names_compile(tmp_path):
     study = hostile()
     analyses = analyse_study(study)
-    macros = macro_file(study_macros(study, analyses), heading(study))
-    tables = "".join(to_latex(table, heading(study)) for table in study_tables(study, analyses))
+    said = make_statements(study)
+    macros = macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), heading(study))
+    tables = "".join(to_latex(table, heading(study)) for table in study_tables(study, analyses, said))
     used = "".join(f"\\{name}, " for name in re.findall(r"\\newcommand\{\\(\w+)\}", macros))
-    typeset(tmp_path, methods_latex(study) + tables + "\\clearpage\n" + used, preamble=macros)
+    typeset(tmp_path, methods_latex(study, said.facts) + tables + "\\clearpage\n" + used, preamble=macros)
 
 
 @needs_latex

@@ -8,8 +8,8 @@ import pytest
 
 import gapline as gl
 from gapline.report.input import prepare_report
+from gapline.report.numbers import number as printed
 from gapline.report.page.build import write_page
-from gapline.report.terminal import number as printed
 from report.page_reader import number
 from report.page_study import ARMS, make_campaign, make_study
 

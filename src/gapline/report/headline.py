@@ -113,10 +113,11 @@ def _compare(
             f"{mean} {first} has the smaller mean over the instances that it ran, {second} over the "
             f"{found.instances:,} that both ran; {span}.",
         )
-    if found.high < 0:
+    if found.value < -TIE and found.high < 0:
         text = f"{first} is ahead of {second} by {number(-found.value)}"
         return Headline(text, f"{mean} {span}, which excludes 0.", settled=True)
-    return Headline(open_order, f"{mean} {span}, which includes 0.")
+    zero = "which includes 0" if found.low <= 0 <= found.high else "which does not hold the difference itself"
+    return Headline(open_order, f"{mean} {span}, {zero}.")
 
 
 def _difference(contrasts: pl.DataFrame | None, first: str, second: str) -> _Difference | None:

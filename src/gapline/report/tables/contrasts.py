@@ -19,25 +19,26 @@ def compared_rows(contrasts: Contrasts, descriptive: Sequence[str]) -> pl.DataFr
 
 def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descriptive: Sequence[str] = ()) -> Table:
     """Return the differences of means, declared ones first; bold where the interval excludes 0."""
-    frame = compared_rows(contrasts, descriptive)
+    rows = compared_rows(contrasts, descriptive)
+    frame = rows.sort("declared", "a", "b", descending=[True, False, False])
     kinds = {
         name: tuple(_contrast_row(row, empties) for row in frame.filter(pl.col("declared") == chosen).to_dicts())
         for name, chosen in (("declared", True), ("exploratory", False))
     }
     columns = (
-        Column("arm a", "Arm A", text=True),
-        Column("arm b", "Arm B", text=True),
+        Column("a", "A", text=True),
+        Column("b", "B", text=True),
         Column("mean a", "Mean A"),
         Column("mean b", "Mean B"),
-        Column("a − b", "A − B"),
+        Column("a − b", "A $-$ B"),
         Column(f"{contrasts.level:.0%} interval"),
-        Column("p (Holm)", "$p$ (Holm)"),
+        Column("Holm p", "Holm $p$"),
         Column("W/T/L"),
-        Column("empty a/b", "Empty A/B"),
+        Column("empty a/b", "empty A/B"),
     )
     return Table(
         name="contrasts",
-        caption="Paired differences of mean scores, negative where the first arm is better",
+        caption="Differences of mean scores; negative, the first arm is better",
         columns=columns,
         parts=tuple((name, rows) for name, rows in kinds.items() if rows),
         frame=frame,

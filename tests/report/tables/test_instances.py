@@ -1,0 +1,71 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import gapline as gl
+from gapline.report.input import prepare_report
+from gapline.report.statements import make_statements
+from gapline.report.tables.instances import instance_frame, instance_table
+from gapline.report.tables.runs import run_frame, run_table
+from report.report_studies import by_hand, rows_of
+
+
+def order_of(study, **choices):
+    return make_statements(study, **choices).order
+
+
+def test_instances_by_hand():
+    """On i against 10, arm a ends at 10 and 30: mean 20, gap 100 %; scores (1/3·5)/10 = 1/6 and 1/2, mean 1/3."""
+    frame = instance_frame(by_hand(), order_of(by_hand()))
+    a = frame.row(by_predicate=(pl.col("arm") == "a") & (pl.col("instance") == "i"), named=True)
+    assert (a["reference"], a["runs"], a["empty"], a["best"], a["mean"], a["gap"]) == (10.0, 2, 0, 10.0, 20.0, 1.0)
+    assert a["score"] == pytest.approx((1 / 6 + 1 / 2) / 2, abs=1e-15)
+    b = frame.row(by_predicate=(pl.col("arm") == "b") & (pl.col("instance") == "i"), named=True)
+    # The empty run is no part of best, mean and gap, and scores 1.
+    assert (b["empty"], b["best"], b["mean"], b["gap"]) == (1, 12.0, 12.0, pytest.approx(0.2))
+    assert b["score"] == pytest.approx((1 / 11 + 1) / 2, abs=1e-15)
+
+
+def test_the_best_of_an_instance_is_bold_and_a_mean_over_fewer_runs_never_is():
+    rows = rows_of(instance_table(by_hand(), order_of(by_hand())))
+    first = {row["arm"].text: row for row in rows[:2]}
+    assert first["a"]["best"].bold
+    assert first["a"]["mean"].bold  # b has the smaller mean, over one run of two
+    assert not first["b"]["mean"].bold
+    assert first["a"]["squeezed"].bold
+
+
+def test_a_descriptive_arm_is_never_bold():
+    rows = rows_of(instance_table(by_hand(), order_of(by_hand(), tier_two=("a",))))
+    assert not any(cell.bold for row in rows if row["arm"].text == "a" for cell in row.values())
+
+
+def hierarchical():
+    """Arm a ends at K = 2, C = 50, then 40; arm b has more of the primary objective."""
+    runs = pl.DataFrame(
+        {"arm": ["a", "a", "b"], "instance": ["i"] * 3, "seed": [1, 2, 1], "horizon": [9.0] * 3}
+    ).with_columns(first=pl.Series([0, 2, 3]), count=pl.Series([2, 1, 1]))
+    secondary = np.array([60.0, 50.0, 40.0, 20.0])
+    campaign = gl.Campaign.from_arrays(
+        runs=runs, time=np.array([1.0, 2.0, 1.0, 1.0]), objective=secondary, verdict=np.ones(4, np.uint8),
+        primary=np.array([3.0, 2.0, 2.0, 3.0]), secondary=secondary,
+    )  # fmt: skip
+    envelopes = gl.build_envelopes(campaign, transform="hierarchical:100")
+    snapshot = gl.Snapshot.from_entries(
+        {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
+    )
+    return prepare_report(campaign, envelopes, [(snapshot, None)], draws=10, band_draws=10)
+
+
+def test_both_parts_of_a_hierarchical_objective_stand_in_every_table():
+    study = hierarchical()
+    rows = rows_of(instance_table(study, order_of(study)))
+    parts = {row["arm"].text: (row["best K"].text, row["best C"].text) for row in rows}
+    assert parts == {"a": ("2", "40"), "b": ("3", "20")}
+    assert run_frame(study.scores[0]).select("best_primary", "best_secondary").rows() == [(2, 50), (2, 40), (3, 20)]
+    assert [row["best K"].text for row in rows_of(run_table(study.scores[0]))] == ["2", "2", "3"]
+
+
+def test_without_parts_there_are_no_columns_for_them():
+    table = instance_table(by_hand(), order_of(by_hand()))
+    assert not any("K" in column.head for column in table.columns)
