@@ -11,8 +11,13 @@ from hypothesis import given
 import gapline as gl
 import strategies
 from gapline.errors import IntegrityError, TraceError
-from gapline.model.store import read_manifest, verify_campaign, write_atomically
+from gapline.model import store
+from gapline.model.store import open_campaign, read_manifest, write_atomically
 from gapline.model.tables import RunKey
+
+# What `campaign` below is saved as.
+COLUMNS = ["bound", "objective", "reason", "time", "verdict"]
+FILES = ["manifest.json", "runs.parquet", *(f"{name}.npy" for name in COLUMNS)]
 
 
 def campaign(seed=1):
@@ -85,32 +90,88 @@ def test_a_directory_with_files_is_not_overwritten_unasked(tmp_path):
         campaign(2).save(tmp_path / "thesis", overwrite=True)
 
 
-def test_a_flipped_bit_is_found_by_verification(tmp_path):
-    campaign().save(tmp_path / "c")
-    verify_campaign(tmp_path / "c")
-    path = tmp_path / "c" / "objective.npy"
-    data = bytearray(path.read_bytes())
-    data[-3] ^= 1
-    path.write_bytes(bytes(data))
-    with pytest.raises(IntegrityError, match=r"objective\.npy: expected sha256:\w+, got sha256:\w+"):
-        verify_campaign(tmp_path / "c")
-    path.unlink()
-    with pytest.raises(IntegrityError, match="got no file"):
-        verify_campaign(tmp_path / "c")
-
-
-@pytest.mark.parametrize("name", ["time.npy", "runs.parquet", "manifest.json"])
-@pytest.mark.parametrize("content", [None, b"", b"garbage", b"\x93NUMPY\x01\x00"])
-def test_a_damaged_campaign_is_refused_with_the_file(name, content, tmp_path):
+@pytest.mark.parametrize("name", FILES)
+def test_a_changed_byte_in_any_file_is_refused_on_opening(name, tmp_path):
     campaign().save(tmp_path / "c")
     path = tmp_path / "c" / name
-    if content is None:
-        path.unlink()
-    else:
-        path.write_bytes(content)
-    with pytest.raises(TraceError) as caught:
+    data = path.read_bytes()
+    # The last letter of a manifest's text is in a digest; the last byte of a column is in a number.
+    place = data.rindex(b"a") if name == "manifest.json" else len(data) - 3
+    path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    with pytest.raises(IntegrityError, match=rf"{name}: expected sha256:\S+, got sha256:\w+"):
         gl.open(tmp_path / "c")
-    assert name in str(caught.value)
+
+
+def test_what_was_just_written_can_be_opened_without_a_look_at_every_byte(tmp_path, monkeypatch):
+    campaign().save(tmp_path / "c")
+    monkeypatch.setattr(store, "file_digest", lambda path: pytest.fail(f"{path} was read"))
+    assert len(open_campaign(tmp_path / "c", verify=False)) == 1
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"manifest.json"}))
+def test_a_missing_file_is_refused_on_opening(name, tmp_path):
+    campaign().save(tmp_path / "c")
+    (tmp_path / "c" / name).unlink()
+    with pytest.raises(IntegrityError, match=rf"{name}: expected sha256:\w+, got no file"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_column_that_the_manifest_does_not_list_is_refused_on_opening(tmp_path):
+    campaign().save(tmp_path / "c")
+    np.save(tmp_path / "c" / "primary.npy", np.zeros(3))
+    with pytest.raises(IntegrityError, match=r"primary\.npy: expected no such file"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_fact_that_was_edited_in_the_manifest_is_refused_on_opening(tmp_path):
+    replace(campaign(), facts={"checker": "c 1"}).save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("c 1", "c 2"), encoding="utf-8")
+    with pytest.raises(IntegrityError, match=r"manifest\.json: expected sha256"):
+        gl.open(tmp_path / "c")
+
+
+def test_several_changes_are_one_error(tmp_path):
+    campaign().save(tmp_path / "c")
+    (tmp_path / "c" / "time.npy").write_bytes(b"")
+    (tmp_path / "c" / "runs.parquet").unlink()
+    with pytest.raises(IntegrityError, match=r"runs\.parquet.*time\.npy"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_campaign_that_is_replaced_while_it_is_opened_is_opened_anew(tmp_path, monkeypatch):
+    campaign(1).save(tmp_path / "c")
+    read, calls = store.pl.read_parquet, []
+
+    def replaced_meanwhile(path):
+        if not calls:
+            calls.append(path)
+            campaign(2).save(tmp_path / "c", overwrite=True)
+        return read(path)
+
+    monkeypatch.setattr(store.pl, "read_parquet", replaced_meanwhile)
+    assert gl.open(tmp_path / "c").digest() == campaign(2).digest()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage", b"{}"])
+def test_a_directory_without_a_whole_manifest_is_no_campaign(content, tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TraceError, match=r"manifest\.json"):
+        gl.open(tmp_path / "c")
+    with pytest.raises(TraceError, match=r"manifest\.json"):
+        campaign(2).save(tmp_path / "c", overwrite=True)
+
+
+def test_a_file_named_like_a_column_that_is_not_the_campaigns_is_not_overwritten(tmp_path):
+    campaign().save(tmp_path / "c")
+    (tmp_path / "c" / "secondary.npy").write_bytes(b"years of work")
+    with pytest.raises(TraceError, match=r"got secondary\.npy, which manifest\.json does not list"):
+        campaign(2).save(tmp_path / "c", overwrite=True)
+    assert (tmp_path / "c" / "secondary.npy").read_bytes() == b"years of work"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +192,8 @@ def test_unknown_fields_of_a_manifest_do_no_harm(tmp_path):
     path = tmp_path / "c" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     manifest["diagnostics"]["weather"] = "fine"
-    path.write_text(json.dumps(manifest | {"later": 1}), encoding="utf-8")
+    manifest |= {"later": 1}
+    path.write_text(json.dumps(manifest | {"seal": store._seal(manifest)}), encoding="utf-8")
     assert gl.open(tmp_path / "c").digest() == campaign().digest()
 
 

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import os
-import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -17,10 +17,13 @@ from gapline.errors import IntegrityError, TraceError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import MANIFEST
+from gapline.model.swap import replace_directory
 from gapline.model.tables import RunKey
+from gapline.model.threads import thread_count
 
 SCHEMA = "gapline.campaign/1"
 RUNS_FILE = "runs.parquet"
+OUR_FILES = frozenset({MANIFEST, RUNS_FILE, *(f"{name}.npy" for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS))})
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -48,19 +51,20 @@ def file_digest(path: Path) -> str:
 
 
 def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = False) -> Path:
-    """Write a campaign directory as a whole: it appears complete or not at all."""
-    if directory.exists() and not overwrite and any(directory.iterdir()):
-        raise TraceError(f"{directory}: expected a new or empty directory, got one with files in it")
-    if directory.exists() and any(directory.iterdir()) and not (directory / MANIFEST).exists():
-        raise TraceError(f"{directory}: expected a campaign to overwrite, got a directory without {MANIFEST}")
+    """Write a campaign directory as a whole: whoever is killed leaves the old one or the new one.
+
+    Files in it that are not the campaign's stay (references.json of an import, for one).
+    """
+    if directory.exists() and any(directory.iterdir()):
+        if not overwrite:
+            raise TraceError(f"{directory}: expected a new or empty directory, got one with files in it")
+        _refuse_others(directory)
     whole = campaign.compact()
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
-    try:
-        whole.runs.write_parquet(scratch / RUNS_FILE)
+
+    def fill(folder: Path) -> None:
+        whole.runs.write_parquet(folder / RUNS_FILE)
         for name, column in whole.columns.items():
-            np.save(scratch / f"{name}.npy", np.ascontiguousarray(column), allow_pickle=False)
-        files = sorted(path.name for path in scratch.iterdir())
+            np.save(folder / f"{name}.npy", np.ascontiguousarray(column), allow_pickle=False)
         manifest = {
             "schema": SCHEMA,
             "runs": len(whole),
@@ -70,32 +74,66 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
             "diagnostics": asdict(whole.diagnostics),
             "interrupted": [list(key) for key in whole.interrupted],
             "digest": whole.digest(),
-            "files": {name: file_digest(scratch / name) for name in files},
+            "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
         }
-        (scratch / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
-        scratch.chmod(0o755)
-        # Files that are not ours (references.json of an import) stay with the campaign that replaces the old one.
-        if directory.exists():
-            ours = {MANIFEST, RUNS_FILE} | {f"{name}.npy" for name in REQUIRED_COLUMNS | OPTIONAL_COLUMNS}
-            for other in directory.iterdir():
-                if other.name not in ours:
-                    other.rename(scratch / other.name)
-            old = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}.old."))
-            directory.rename(old / "campaign")
-            scratch.rename(directory)
-            shutil.rmtree(old)
-        else:
-            scratch.rename(directory)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
+        manifest["seal"] = _seal(manifest)
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+
+    replace_directory(directory, fill, ours=OUR_FILES)
     return directory
 
 
-def open_campaign(directory: str | Path) -> Campaign:
-    """Open a campaign directory; the columns are memory-mapped, so that opening costs nothing."""
+def _refuse_others(directory: Path) -> None:
+    """Refuse to overwrite a directory whose files are somebody else's, though they are named like ours."""
+    if not (directory / MANIFEST).exists():
+        raise TraceError(f"{directory}: expected a campaign to overwrite, got a directory without {MANIFEST}")
+    try:
+        listed = read_manifest(directory).get("files", {})
+    except TraceError as error:
+        raise TraceError(
+            f"{error.message}; it is not overwritten", hint="move the directory away if it may go"
+        ) from None
+    if strays := _unlisted(directory, listed):
+        raise TraceError(
+            f"{directory}: expected the campaign's own files, got {listing(strays)}, which {MANIFEST} does not list",
+            hint="move them away",
+        )
+
+
+def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
+    """Open a campaign directory; the columns are memory-mapped.
+
+    Parameters
+    ----------
+    directory
+        The directory with its `manifest.json`.
+    verify
+        Compare every file with the digest that the manifest states; False for one that was just written.
+
+    Raises
+    ------
+    IntegrityError
+        When a file was changed, is missing, or was added.
+    """
     folder = Path(directory)
-    manifest = read_manifest(folder)
+    while True:
+        manifest = read_manifest(folder)
+        failure = None
+        try:
+            if verify:
+                verify_campaign(folder, manifest)
+            campaign = _load(folder, manifest)
+        except (IntegrityError, TraceError) as error:
+            failure = error
+        # A runner may have put a new campaign in the place of this one meanwhile: then it is opened anew.
+        if read_manifest(folder) != manifest:
+            continue
+        if failure is not None:
+            raise failure
+        return campaign
+
+
+def _load(folder: Path, manifest: dict[str, Any]) -> Campaign:
     try:
         runs = pl.read_parquet(folder / RUNS_FILE)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -139,17 +177,51 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def verify_campaign(directory: str | Path) -> None:
-    """Compare every file with the digest the manifest states for it."""
+def verify_campaign(directory: str | Path, manifest: dict[str, Any] | None = None) -> None:
+    """Compare every file of a campaign directory with the digest that its manifest states for it.
+
+    Raises
+    ------
+    IntegrityError
+        With a line for each file that was changed, is missing or was added: its name, the digest expected and found.
+    """
     folder = Path(directory)
-    differing = []
-    for name, stated in read_manifest(folder).get("files", {}).items():
-        path = folder / Path(name).name
-        found = file_digest(path) if path.exists() else "no file"
-        if found != stated:
-            differing.append(f"{name}: expected {stated}, got {found}")
+    manifest = read_manifest(folder) if manifest is None else manifest
+    stated = {MANIFEST: manifest["seal"]} if "seal" in manifest else {}
+    # A name is looked up in this directory alone, whatever a manifest says.
+    stated |= {Path(name).name: digest for name, digest in manifest.get("files", {}).items()}
+    # Hashing lets go of the interpreter: as many threads as there are cores, each with a file of its own.
+    with ThreadPoolExecutor(max_workers=thread_count()) as pool:
+        found = dict(zip(stated, pool.map(lambda name: _found(folder, name, manifest), stated), strict=True))
+    differing = [
+        f"{name}: expected {stated[name]}, got {found[name]}" for name in stated if found[name] != stated[name]
+    ]
+    differing += [f"{name}: expected no such file, as {MANIFEST} lists none" for name in _unlisted(folder, stated)]
     if differing:
-        raise IntegrityError(f"{folder}: " + "; ".join(differing))
+        raise IntegrityError(
+            f"{folder}: " + "; ".join(differing),
+            hint="it was changed after it was written; build it anew: gapline run STUDY, or gapline import",
+        )
+
+
+def _found(folder: Path, name: str, manifest: dict[str, Any]) -> str:
+    if name == MANIFEST:
+        return _seal(manifest)
+    try:
+        return file_digest(folder / name)
+    except OSError:
+        return "no file"
+
+
+def _seal(manifest: dict[str, Any]) -> str:
+    """Return the sha256 of what a manifest says, however it is laid out."""
+    content = {name: value for name, value in manifest.items() if name != "seal"}
+    return "sha256:" + hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _unlisted(folder: Path, listed: Collection[str]) -> list[str]:
+    """Return the files in a campaign directory that would be read as its own and are not."""
+    return sorted(path.name for path in folder.iterdir() if path.name in OUR_FILES - {MANIFEST, *listed})
 
 
 def _map_column(path: Path) -> Any:

@@ -1,0 +1,106 @@
+"""A new directory in the place of an old one, in one step: whoever is killed leaves the old one or the new one, whole.
+
+Files in the old directory that are not ours are still there afterwards. They are linked into the new directory before
+the step, so that they are never out of sight; nothing is moved or removed before it.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_SUFFIX = ".gapline"
+
+
+def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
+    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced.
+
+    What a writer that was killed left behind is cleared away by the next one.
+    """
+    # A link to the directory stays a link; the new directory takes the place of what it points to.
+    place = directory.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with _alone_in(place.parent):
+        scratch = _new_scratch(place)
+        try:
+            fill(scratch)
+            scratch.chmod(0o755)
+            if place.exists():
+                _link_others(place, scratch, ours)
+                _exchange(scratch, place)
+            else:
+                scratch.rename(place)
+        except BaseException:
+            _clear(scratch, place, ours)
+            raise
+        # Only now: until the new directory stands, one that was left aside may be the only whole one.
+        for leftover in _scratches(place):
+            _clear(leftover, place, ours)
+
+
+@contextmanager
+def _alone_in(parent: Path) -> Iterator[None]:
+    """Wait for other writers beside us: what they have under way must not look like something left behind."""
+    file = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # Some network file systems lock no directories; there the writers' own locks must do.
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+def _new_scratch(place: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=_SUFFIX))
+
+
+def _scratches(place: Path) -> list[Path]:
+    named = re.compile(rf"\.{re.escape(place.name)}\.[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+    return [path for path in place.parent.iterdir() if named.fullmatch(path.name) and path.is_dir()]
+
+
+def _link_others(old: Path, new: Path, ours: Collection[str]) -> None:
+    for entry in old.iterdir():
+        if entry.name not in ours and not (entry.is_dir() and not entry.is_symlink()):
+            # Where the file system has no links the file is moved after the step, as folders are.
+            with contextlib.suppress(OSError):
+                os.link(entry, new / entry.name, follow_symlinks=False)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Swap two directories."""
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    paths = os.fsencode(one), os.fsencode(other)
+    if renameat2 is not None and renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) == 0:
+        return
+    # Where the system cannot swap it takes two steps; between them the old directory stands aside, whole.
+    aside = _new_scratch(other)
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except BaseException:
+        aside.rename(other)
+        raise
+
+
+def _clear(leftover: Path, place: Path, ours: Collection[str]) -> None:
+    """Remove our files from a directory that was replaced or never finished; give back what is not ours."""
+    for entry in leftover.iterdir():
+        there = place / entry.name
+        if entry.name in ours:
+            entry.unlink()
+        elif not os.path.lexists(there):
+            entry.rename(there)
+        elif os.path.samestat(entry.lstat(), there.lstat()):
+            entry.unlink()
+    # Whatever is left has a namesake in the new directory: it stays where it is.
+    with contextlib.suppress(OSError):
+        leftover.rmdir()

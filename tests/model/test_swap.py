@@ -1,0 +1,136 @@
+"""A directory in the place of another: killed at any moment, the old or the new one is there, whole, with all else."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gapline as gl
+from gapline.model import swap
+
+# Saves a campaign over another one and is gone just before the N-th change of the file system.
+KILLED = """
+import os, sys
+import gapline as gl
+from gapline.model import swap
+
+left = int(sys.argv[2])
+changes = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "open"}
+if sys.argv[3] == "two steps":
+    swap._RENAME_EXCHANGE = 1 << 20  # the system refuses it
+campaign = gl.Campaign.from_runs([{"arm": "new", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}])
+gl.Campaign.digest(campaign)
+
+def hook(event, arguments):
+    global left
+    if event in changes and str(arguments[0]).startswith(sys.argv[1]):
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+sys.addaudithook(hook)
+campaign.save(os.path.join(sys.argv[1], "c"), overwrite=True)
+"""
+
+
+def campaign(arm: str) -> gl.Campaign:
+    return gl.Campaign.from_runs([{"arm": arm, "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}])
+
+
+@pytest.fixture
+def place(tmp_path) -> Path:
+    """A campaign with what others put beside its files: a file, a link to nowhere, a link to a file, a folder."""
+    folder = campaign("old").save(tmp_path / "c")
+    (folder / "references.json").write_text("{}")
+    (folder / "nowhere").symlink_to("gone")
+    (folder / "notes").symlink_to(tmp_path / "notes.txt")
+    (tmp_path / "notes.txt").write_text("years of work")
+    (folder / "thesis").mkdir()
+    (folder / "thesis" / "chapter.tex").write_text("more years")
+    return folder
+
+
+def others_are_there(place: Path) -> bool:
+    return (
+        (place / "references.json").read_text() == "{}"
+        and (place / "nowhere").readlink() == Path("gone")
+        and (place / "notes").is_symlink()
+        and (place / "notes").read_text() == "years of work"
+        and (place / "thesis" / "chapter.tex").read_text() == "more years"
+    )
+
+
+def kill_before(change: int, place: Path, how: str = "one step") -> bool:
+    """Save in a process that is killed; return whether it was."""
+    command = [sys.executable, "-c", KILLED, str(place.parent), str(change), how]
+    return subprocess.run(command, check=False).returncode == 9
+
+
+def test_killed_before_every_change_of_the_file_system_a_whole_campaign_is_there(place):
+    found = []
+    for change in range(1000):
+        killed = kill_before(change, place)
+        (arm,) = gl.open(place).runs["arm"]
+        found.append(arm)
+        assert (place / "references.json").read_text() == "{}"
+        assert (place / "nowhere").readlink() == Path("gone")
+        assert len(list(place.parent.glob("*/thesis/chapter.tex"))) == 1
+        # The next writer clears away what this one left.
+        campaign("old").save(place, overwrite=True)
+        assert others_are_there(place)
+        assert sorted(path.name for path in place.parent.iterdir()) == ["c", "notes.txt"]
+        if not killed:
+            break
+    # One step: before it the old campaign, after it the new one, and never anything else.
+    assert found == ["old"] * found.index("new") + ["new"] * (len(found) - found.index("new"))
+    assert len(found) > 10
+
+
+def test_where_the_system_cannot_swap_the_old_one_stands_aside_whole_and_nothing_is_lost(place):
+    seen = set()
+    # The first changes only fill the new directory.
+    for change in range(8, 1000):
+        killed = kill_before(change, place, "two steps")
+        aside = [
+            path for path in place.parent.glob(".c.*") if (path / "thesis").exists() and (path / "time.npy").exists()
+        ]
+        seen.add(gl.open(place if place.exists() else aside[0]).runs["arm"][0])
+        campaign("old").save(place, overwrite=True)
+        assert others_are_there(place)
+        assert sorted(path.name for path in place.parent.iterdir()) == ["c", "notes.txt"]
+        if not killed:
+            break
+    assert seen == {"old", "new"}
+
+
+def test_a_link_to_a_directory_stays_a_link(place, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("c")
+    campaign("new").save(link, overwrite=True)
+    assert link.readlink() == Path("c")
+    assert gl.open(place).runs["arm"].to_list() == ["new"]
+    assert others_are_there(place)
+
+
+def test_a_writer_that_fails_leaves_the_old_directory_and_nothing_else(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "mine").write_text("old")
+
+    def fail(folder):
+        (folder / "mine").write_text("half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        swap.replace_directory(tmp_path / "d", fail, ours={"mine"})
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+    assert (tmp_path / "d" / "mine").read_text() == "old"
+
+
+def test_what_a_namesake_left_behind_is_not_touched(tmp_path):
+    """`c` and `c.d` lie side by side: what a writer of `c.d` left is not for `c` to clear."""
+    theirs = tmp_path / ".c.d.abcdefgh.gapline"
+    theirs.mkdir()
+    (theirs / "mine").write_text("x")
+    swap.replace_directory(tmp_path / "c", lambda folder: (folder / "mine").write_text("new"), ours={"mine"})
+    assert (theirs / "mine").exists()
