@@ -9,8 +9,8 @@ from typing import Any
 import gapline as gl
 from bench.timing import ratio
 from bench.traces import make_campaign, references
-from gapline.report.input import prepare_report
 from gapline.report.page.build import vega_bundle, write_page
+from gapline.report.write import for_report
 
 Row = tuple[str, float, float | None]
 MOST_BYTES = 8_000_000
@@ -18,8 +18,8 @@ MOST_BYTES = 8_000_000
 
 def run() -> list[Row]:
     campaign = make_campaign(runs=8800, candidates=120, improving=1.0)
-    envelopes = gl.build_envelopes(campaign)
-    study = prepare_report(campaign, envelopes, [(references(campaign), None)], draws=200, band_draws=50)
+    study = for_report(gl.open_study(campaign, snapshots=[references(campaign)], draws=200))
+    envelopes = study.envelopes
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
 

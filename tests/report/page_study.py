@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 
 import gapline as gl
-from gapline.reference.policy import analysis_snapshot
-from gapline.report.input import Study, prepare_report
+from gapline.report.write import for_report
+from gapline.study import Study
 
 PANELS = {"small": ("s1", "s2", "s3"), "large": ("l1", "l2")}
 ARMS = ("alpha", "beta", "gamma")
@@ -61,17 +61,15 @@ def make_study(
     *, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object
 ) -> Study:
     campaign, references = make_campaign(**choices)  # type: ignore[arg-type]
-    envelopes = gl.build_envelopes(campaign)
     frozen = gl.Snapshot.from_values(references, name="known before", as_of="2026-01-01T00:00:00Z")
-    return prepare_report(
+    study = gl.open_study(
         campaign,
-        envelopes,
-        [(frozen, None), (analysis_snapshot(frozen, envelopes), "analysis")],
+        snapshots=[frozen],
         title=title,
         kernels=kernels,
         goals=GOALS,
         weight=weight,
-        declared=[("alpha", "beta")],
+        contrasts=[("alpha", "beta")],
         draws=400,
-        band_draws=100,
     )
+    return for_report(study)

@@ -3,13 +3,12 @@
 from functools import cache
 
 import gapline as gl
-from gapline.paper.synthetic import TIER_TWO
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.paper.write import synthetic_study
-from gapline.reference.policy import analysis_snapshot
-from gapline.report.analyses import Analyses, analyse_study
-from gapline.report.input import ReportInput, prepare_report
 from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table, Text
+from gapline.report.write import for_report
+from gapline.study import Study
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",
@@ -22,23 +21,28 @@ HOSTILE = (
 )
 
 
-@cache
-def synthetic() -> ReportInput:
-    return synthetic_study()
+def report_of(campaign: gl.Campaign, snapshot: gl.Snapshot, **choices: object) -> Study:
+    """Open a study as a report shows it, with few draws."""
+    return for_report(gl.open_study(campaign, snapshots=[snapshot], **({"draws": 50} | choices)))
 
 
 @cache
-def synthetic_analyses() -> Analyses:
-    return analyse_study(synthetic(), tier_two=TIER_TWO)
+def synthetic() -> Study:
+    return for_report(synthetic_study())
+
+
+@cache
+def synthetic_analyses() -> Analysis:
+    return analyse(synthetic())
 
 
 @cache
 def synthetic_said() -> Statements:
-    return make_statements(synthetic(), tier_two=TIER_TWO)
+    return make_statements(synthetic())
 
 
 @cache
-def by_hand(**choices) -> ReportInput:
+def by_hand(**choices) -> Study:
     """Two arms on two instances against 10 and 20; arm b has an empty run."""
     traces = {
         ("a", "i", 1): [(0, 20.0), (5, 10.0)],
@@ -63,13 +67,11 @@ def by_hand(**choices) -> ReportInput:
     ]
     campaign = gl.Campaign.from_runs(runs)
     snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 20.0}, name="mine")
-    return prepare_report(
-        campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=50, band_draws=20, **choices
-    )
+    return report_of(campaign, snapshot, **choices)
 
 
 @cache
-def hostile() -> ReportInput:
+def hostile() -> Study:
     """Arms, instances, panels and a snapshot with names that want to be more than names."""
     runs = [
         {
@@ -87,11 +89,7 @@ def hostile() -> ReportInput:
     campaign = gl.Campaign.from_runs(runs)
     values = dict.fromkeys(campaign.runs["instance"].unique().to_list(), 10.0)
     snapshot = gl.Snapshot.from_values(values, name=HOSTILE[0])
-    envelopes = gl.build_envelopes(campaign)
-    both = [(snapshot, None), (analysis_snapshot(snapshot, envelopes), "analysis")]
-    return prepare_report(
-        campaign, envelopes, both, title=HOSTILE[1], draws=50, band_draws=20, declared=[(HOSTILE[0], HOSTILE[1])]
-    )
+    return report_of(campaign, snapshot, title=HOSTILE[1], contrasts=[(HOSTILE[0], HOSTILE[1])])
 
 
 def rows_of(table: Table) -> list[dict[str, Text]]:

@@ -5,10 +5,9 @@ import json
 import pytest
 
 import gapline as gl
+from gapline.analysis.analyse import analyse
 from gapline.paper.write import paper_figures
-from gapline.report.analyses import analyse_study, snapshot_names
 from gapline.report.figures.study import study_figures
-from gapline.report.input import LabelledSnapshot, prepare_report
 from gapline.report.macro_file import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown
@@ -16,6 +15,7 @@ from gapline.report.statements import make_statements
 from gapline.report.write import heading, results_document, study_tables
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.markdown import to_markdown
+from report.report_studies import report_of
 
 
 def runs(*rows, horizons=None):
@@ -51,10 +51,9 @@ EDGES = {
 def test_a_study_at_the_edge_has_its_report(name):
     rows, choices = EDGES[name]
     campaign = gl.Campaign.from_runs(rows)
-    envelopes = gl.build_envelopes(campaign)
     snapshot = gl.Snapshot.from_values(dict.fromkeys(("i", "j"), 10.0), name="mine")
-    study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=20, band_draws=10, **choices)
-    analyses = analyse_study(study)
+    study = report_of(campaign, snapshot, draws=20, **choices)
+    analyses = analyse(study)
     said = make_statements(study)
     charts = study_figures(study, analyses, said.order) | paper_figures(study, source=name)
     assert all(chart.to_dict() for chart in charts.values())
@@ -69,6 +68,7 @@ def test_a_study_at_the_edge_has_its_report(name):
 
 def test_snapshots_of_one_name_are_told_apart_by_their_digests():
     one, other = (gl.Snapshot.from_values({"i": value}, name="mine") for value in (1.0, 2.0))
-    names = snapshot_names((LabelledSnapshot(one, "frozen"), LabelledSnapshot(other, "frozen")))
-    assert len(set(names)) == 2
-    assert snapshot_names((LabelledSnapshot(one, "frozen"),)) == ("mine",)
+    study = gl.open_study(gl.Campaign.from_runs(runs(("a", "i", [(1, 12)]))), snapshots=[one, other])
+    names = list(analyse(study).labels)
+    assert len(set(names)) == len(names) == 3
+    assert all(name.startswith("mine") for name in names)

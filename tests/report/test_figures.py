@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from gapline import figures
+from gapline.analysis.analyse import analyse
 from gapline.errors import UsageError
 from gapline.model.tables import RunKey
-from gapline.report.analyses import analyse_study
 from gapline.report.curve_figure import CurveFigure, draw_curves, thinned
 from gapline.report.drawing import arm_scales, style
 from gapline.report.figures.complementarity import segment_figure
@@ -71,7 +71,7 @@ def test_a_descriptive_arm_is_in_no_forest_of_differences_and_no_swap():
 def test_the_area_of_one_run_is_its_score():
     study = synthetic()
     run = telling_run(study)
-    figure = area_figure(study.envelopes, study.snapshots[0].snapshot, run)
+    figure = area_figure(study.envelopes, study.references[0].snapshot, run)
     time, gap = figure.data["time"].to_numpy(), figure.data["gap"].to_numpy()
     area = float(np.sum(np.diff(time) * gap[:-1])) / time[-1]
     assert area == pytest.approx(figure.score, abs=1e-12)
@@ -82,12 +82,12 @@ def test_the_area_of_one_run_is_its_score():
     assert figure.score == row["squeezed"]
     assert row["beaten"]
     with pytest.raises(UsageError, match="matches none"):
-        area_figure(study.envelopes, study.snapshots[0].snapshot, RunKey("nobody", "x", 1))
+        area_figure(study.envelopes, study.references[0].snapshot, RunKey("nobody", "x", 1))
 
 
 def test_an_empty_run_is_drawn_at_one_throughout():
     study = by_hand()
-    figure = area_figure(study.envelopes, study.snapshots[0].snapshot, RunKey("b", "i", 2))
+    figure = area_figure(study.envelopes, study.references[0].snapshot, RunKey("b", "i", 2))
     assert figure.data.rows() == [(0.0, 1.0), (10.0, 1.0)]
     assert figure.score == 1.0
 
@@ -141,7 +141,7 @@ def test_health_and_profile_keep_every_run_and_instance():
 
 def test_charts_compose_and_are_styled_as_a_whole():
     study = synthetic()
-    snapshot = study.snapshots[0].snapshot
+    snapshot = study.references[0].snapshot
     one = figures.mean_convergence(study.envelopes, snapshot, bands=True)
     other = figures.attainment(study.envelopes, snapshot, goals=[0.01, 0.05])
     specification = style((one | other) & figures.final_gaps(study.scores[0])).to_dict()
@@ -152,7 +152,7 @@ def test_charts_compose_and_are_styled_as_a_whole():
 
 def test_bands_leave_the_legend_to_the_lines():
     study = synthetic()
-    specification = figures.mean_convergence(study.envelopes, study.snapshots[0].snapshot, bands=True).to_dict()
+    specification = figures.mean_convergence(study.envelopes, study.references[0].snapshot, bands=True).to_dict()
     *bands, lines = specification["layer"]
     assert len(bands) == 4
     assert all("color" not in band["encoding"] and "fill" not in band["encoding"] for band in bands)
@@ -167,7 +167,7 @@ def test_more_arms_than_colours_still_differ():
 
 def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):
     study = hostile()
-    charts = study_figures(study, analyse_study(study), make_statements(study).order)
+    charts = study_figures(study, analyse(study), make_statements(study).order)
     assert {"mean-convergence", "score-intervals", "contrasts", "health", "gap-area"} <= set(charts)
     for name in ("score-intervals", "gap-area"):
         root = ET.parse(figures.write(charts[name], tmp_path / f"{name}.svg")).getroot()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import gapline as gl
 from gapline.model.reading import Coverage
 from gapline.report.headline import write_headline
-from gapline.report.input import prepare_report
 from gapline.report.order import ArmOrder
 from gapline.report.statements import make_statements
+from report.report_studies import report_of
 
 ORDER = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
 MEANS = {"x": 0.1, "y": 0.3}
@@ -121,7 +121,7 @@ def test_of_a_whole_study_the_better_arm_is_ahead_whatever_its_name(names):
     ]
     campaign = gl.Campaign.from_runs(runs)
     snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(4)}, name="known")
-    study = prepare_report(campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=50, band_draws=10)
+    study = report_of(campaign, snapshot)
     assert make_statements(study).headline.text.startswith(f"{names[0]} is ahead of {names[1]} by ")
-    descriptive = make_statements(study, tier_two=[names[0]]).headline.text
+    descriptive = make_statements(report_of(campaign, snapshot, tier_two=[names[0]])).headline.text
     assert descriptive.startswith(f"{names[1]}: mean squeezed score")

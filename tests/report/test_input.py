@@ -1,8 +1,9 @@
 """What a report says beside its numbers."""
 
 import gapline as gl
-from gapline.report.input import prepare_report
+from gapline.report.facts import study_notes
 from gapline.report.write import write_report
+from report.report_studies import report_of
 
 
 def study_of(**columns):
@@ -12,17 +13,16 @@ def study_of(**columns):
         for instance in ("i", "j")
     ]
     campaign = gl.Campaign.from_runs(runs)
-    envelopes = gl.build_envelopes(campaign)
     snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
-    return prepare_report(campaign, envelopes, [(snapshot, None)], title="t", draws=50)
+    return report_of(campaign, snapshot, title="t")
 
 
 def test_how_the_runs_were_measured_is_said(tmp_path):
     study = study_of(disturbed="shared core", cpus="0", load=3.5, host="h")
-    assert any("measurement: 4 runs were disturbed (shared core 4)" in note for note in study.notes())
+    assert any("measurement: 4 runs were disturbed (shared core 4)" in note for note in study_notes(study))
     write_report(study, tmp_path, formats=("svg",))
     assert "4 runs were disturbed (shared core 4)" in (tmp_path / "report.html").read_text()
 
 
 def test_imported_runs_say_nothing_of_it():
-    assert not any(note.startswith("measurement:") for note in study_of().notes())
+    assert not any(note.startswith("measurement:") for note in study_notes(study_of()))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.report.analyses import analyse_study
+from gapline.analysis.analyse import analyse
 from gapline.report.macro_file import Macro, macro_file, macro_names
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex
@@ -67,7 +67,7 @@ def test_macros_are_named_from_arm_and_statistic_and_none_twice():
 @needs_latex
 def test_names_that_want_to_be_more_than_names_compile(tmp_path):
     study = hostile()
-    analyses = analyse_study(study)
+    analyses = analyse(study)
     said = make_statements(study)
     macros = macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), heading(study))
     tables = "".join(to_latex(table, heading(study)) for table in study_tables(study, analyses, said))

@@ -14,11 +14,11 @@ import pytest
 
 import gapline as gl
 from gapline.errors import UsageError
-from gapline.report.input import prepare_report
 from gapline.report.page.build import SCRIPTS, build_page, page_script
 from gapline.report.page.data import page_data
 from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates, scored_objectives
 from report.page_study import make_campaign, make_study
+from report.report_studies import report_of
 
 
 def test_the_same_study_gives_the_same_bytes_elsewhere(page_file):
@@ -62,7 +62,7 @@ def test_it_asks_for_nothing_and_styles_nothing_inline(page_file):
 
 def test_versions_and_digests_stand_inside(page_file, study):
     text = page_file.read_text(encoding="utf-8")
-    for word in (gl.__version__, study.campaign.digest(), *(entry.snapshot.digest for entry in study.snapshots)):
+    for word in (gl.__version__, study.campaign.digest(), *(entry.snapshot.digest for entry in study.references)):
         assert word in text
 
 
@@ -81,13 +81,11 @@ def test_every_script_file_is_in_the_page_and_stays_readable():
 
 def test_a_kernel_of_the_users_own_is_left_out_or_refused():
     campaign, references = make_campaign()
-    envelopes = gl.build_envelopes(campaign)
     gl.register_kernel("page-log", lambda z, reference: np.log(z / reference), before=5.0)
     snapshot = gl.Snapshot.from_values(references, name="known")
-    options = {"draws": 10, "band_draws": 10}
-    second = prepare_report(campaign, envelopes, [(snapshot, None)], kernels=["squeezed", "page-log"], **options)
+    second = gl.open_study(campaign, snapshots=[snapshot], kernels=["squeezed", "page-log"], draws=10)
     assert [kernel["name"] for kernel in page_data(second).head["kernels"]] == ["squeezed"]
-    first = prepare_report(campaign, envelopes, [(snapshot, None)], kernels=["page-log"], **options)
+    first = gl.open_study(campaign, snapshots=[snapshot], kernels=["page-log"], draws=10)
     with pytest.raises(UsageError, match="expected a built-in kernel"):
         build_page(first)
 
@@ -111,9 +109,8 @@ def test_candidates_beyond_the_limit_are_counted(monkeypatch, study):
 def test_a_study_without_any_candidate_can_be_written(open_page, tmp_path):
     runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 9, "trace": []} for arm in ("a", "b")]
     campaign = gl.Campaign.from_runs(runs)
-    envelopes = gl.build_envelopes(campaign)
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
-    study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=10, band_draws=10)
+    study = report_of(campaign, snapshot)
     path = tmp_path / "page.html"
     path.write_text(build_page(study), encoding="utf-8")
     plain, page = open_page(path, java_script_enabled=False), open_page(path)
@@ -139,13 +136,12 @@ def test_candidates_are_on_the_scale_that_is_scored(transform):
         primary=np.array([3.0, 3.0, 2.0, 3.0, 2.0]),
         secondary=secondary,
     )
-    envelopes = gl.build_envelopes(campaign, transform=transform)
     snapshot = gl.Snapshot.from_entries(
         {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
     )
-    study = prepare_report(campaign, envelopes, [(snapshot, None)], draws=10, band_draws=10)
+    study = report_of(campaign, snapshot, transform=transform)
     scored = scored_objectives(study)
-    assert scored[campaign.verdict == 1].tolist() == envelopes.objective.tolist()
+    assert scored[campaign.verdict == 1].tolist() == study.envelopes.objective.tolist()
     references = page_data(study).head["snapshots"][0]["references"]
     assert references == study.scores[0].frame["reference"].unique().to_list()
 

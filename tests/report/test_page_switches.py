@@ -51,7 +51,7 @@ class Expected:
     def __init__(self, study, choice):
         self.choice = choice = {**DECLARED, **choice}
         self.envelopes = gl.build_envelopes(study.campaign, horizon=choice["horizon"])
-        self.snapshot = study.snapshots[choice["snapshot"]].snapshot
+        self.snapshot = study.references[choice["snapshot"]].snapshot
         self.scores = gl.score(
             self.envelopes, self.snapshot, kernels=[choice["kernel"]], goals=[choice["goal"]], weight=study.weight
         )
@@ -193,7 +193,7 @@ def test_different_horizons_are_drawn_on_relative_time(open_page, tmp_path, make
 def test_many_breakpoints_are_drawn_at_their_exact_values(open_page, tmp_path, make_other_study):
     study = make_other_study(steps=1500)
     page = open_page(write_page(study, tmp_path / "page.html"))
-    curve = gl.mean_curve(study.envelopes, study.snapshots[0].snapshot).frame
+    curve = gl.mean_curve(study.envelopes, study.references[0].snapshot).frame
     for scale in ("linear", "log"):
         page.choose(scale=scale)
         saved = page.saved("mean-convergence")

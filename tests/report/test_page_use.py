@@ -1,17 +1,18 @@
 """The page as people use it: opening, arms, links, runs, keyboard, print, and names that want to be code."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import polars as pl
 import pytest
 
 import gapline as gl
-from gapline.report.input import prepare_report
 from gapline.report.numbers import number as printed
 from gapline.report.page.build import write_page
 from report.page_reader import number
 from report.page_study import ARMS, make_campaign, make_study
+from report.report_studies import report_of
 
 
 def test_it_opens_without_a_request_or_a_word_on_the_console(page):
@@ -126,7 +127,7 @@ def test_a_run_is_two_clicks_away_with_its_candidates_and_reasons(page, study):
 
 
 def test_every_figure_and_table_names_its_reference(page, study):
-    for chosen, entry in enumerate(study.snapshots):
+    for chosen, entry in enumerate(study.references):
         page.choose(snapshot=chosen)
         badges = page.page.locator(".badge").all()
         assert len(badges) == len(page.page.locator(".tools").all())
@@ -147,7 +148,7 @@ def test_it_can_be_used_with_the_keyboard_alone(page, study):
     assert len(page.table("ranking")) == 3
     page.page.locator("#mean-chart").focus()
     page.page.keyboard.press("End")
-    end = gl.mean_curve(study.envelopes, study.snapshots[0].snapshot, kernel="maxform").frame.group_by("arm").last()
+    end = gl.mean_curve(study.envelopes, study.references[0].snapshot, kernel="maxform").frame.group_by("arm").last()
     tip = page.text("#tip")
     for arm, _, value in end.select("arm", "time", "value").iter_rows():
         assert re.search(rf"{arm}{value:.6f}", tip)
@@ -234,11 +235,8 @@ def test_hostile_names_run_nothing(open_page, tmp_path):
         runs=runs, time=campaign.time, objective=campaign.objective, verdict=campaign.verdict, reason=campaign.reason,
         reasons=("", *HOSTILE[:2]),
     )  # fmt: skip
-    envelopes = gl.build_envelopes(hostile)
     snapshot = gl.Snapshot.from_values({names[name]: value for name, value in references.items()}, name=HOSTILE[1])
-    study = prepare_report(
-        hostile, envelopes, [(snapshot, None)], title=HOSTILE[1], contract=HOSTILE[1], draws=50, band_draws=20
-    )
+    study = replace(report_of(hostile, snapshot, title=HOSTILE[1]), contract_text=HOSTILE[1])
     page = open_page(write_page(study, tmp_path / "page.html"))
     page.choose(kernel="maxform", scale="log")
     page.change(page.page.locator("#instance-table button.link").first.click)

@@ -16,11 +16,10 @@ from report.report_studies import by_hand
 
 WRITE = """
 import sys
-from gapline.paper.synthetic import TIER_TWO
 from gapline.paper.write import synthetic_study, write_paper
 from gapline.report.write import write_report
 study = synthetic_study()
-write_report(study, sys.argv[1] + "/results", tier_two=TIER_TWO, formats=("svg", "png", "pdf"))
+write_report(study, sys.argv[1] + "/results", formats=("svg", "png", "pdf"))
 write_paper(sys.argv[1] + "/paper", formats=("svg",))
 """
 PLACES = (

@@ -40,7 +40,7 @@ def test_every_table_of_means_prints_its_reading():
     study, order = by_hand(), make_statements(by_hand()).order
     for table in (arm_table(study.summary, order), group_table(study.summary), panel_table(study.scores[0], order)):
         reading = " ".join(table.notes)
-        assert study.snapshots[0].snapshot.digest[:19] in reading
+        assert study.references[0].snapshot.digest[:19] in reading
         assert "weight uniform" in reading
         assert "horizon 10 s" in reading
 
