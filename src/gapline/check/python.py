@@ -58,7 +58,7 @@ def _load_from(folder: str, name: str) -> None:
 
 
 def load_python_checker(target: str) -> Checker:
-    """Import `MODULE:FUNCTION`; a module of the current directory comes first, what it imports from there comes last."""
+    """Import `MODULE:FUNCTION`; the current directory comes first for MODULE, last for what it imports."""
     module_name, _, function_name = target.partition(":")
     if not module_name or not function_name:
         raise UsageError(f"checker: expected python:MODULE:FUNCTION, got 'python:{target}'")
