@@ -332,3 +332,23 @@ def test_a_register_that_was_edited_stops_the_runner(make_study):
     path.write_bytes(path.read_bytes().replace(b'"policy":"frozen"', b'"policy":"analysis"'))
     with pytest.raises(IntegrityError, match=r"register\.jsonl:1: the line was changed"):
         run_study(study.path)
+
+
+def test_an_instance_that_vanishes_is_the_problem_of_its_cells_alone(make_study, eventually):
+    """The run under way on another instance goes on to its end, and the cells of the lost one are left and named."""
+    study = make_study({"waiting": ["waits"]})
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    running = read_journal(study.attempts()[0]).order.instance
+    lost = {"one": "two", "two": "one"}[running]
+    (study.path / "instances" / f"{lost}.txt").rename(study.path / "instances" / "elsewhere.txt")
+    (study.path / "go").touch()
+    out, err = runner.communicate()
+    assert runner.returncode == 1, err
+    assert "2 of 4 runs done, 2 left" in out
+    assert f"waiting/{lost}/1" in err
+    assert f"{lost}.txt: expected the instance, got No such file or directory" in err
+    campaign = gapline.open(study.path / "campaign")
+    assert campaign.runs.select("instance", "status").unique().rows() == [(running, "finished")]
+    (study.path / "instances" / "elsewhere.txt").rename(study.path / "instances" / f"{lost}.txt")
+    assert run_study(study.path).left == 0

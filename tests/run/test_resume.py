@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+from gapline.run.campaign import run_study
+
 
 def status(path, *options):
     code = "from gapline.cli import main; main()"
@@ -33,3 +35,21 @@ def test_before_between_and_after(make_study, eventually):
     text = status(study.path)
     assert "crashed 2, finished 2" in text
     assert "crashing/one/1: crashed (SIGSEGV)" in text
+
+
+def test_a_solver_that_changes_its_version_inside_an_arm_is_a_warning(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    (study.path / "version").write_text("1.0")
+    program = study.path / "mine"
+    program.write_text('#!/bin/sh\nprintf \'{"solver": "mine", "version": "%s"}\\n\' "$(cat version)"\n')
+    program.chmod(0o755)
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text() + "\n[[arms]]\nname='mine'\nsolver='command'\ncommand=['./mine']\n")
+    run_study(study.path)
+    assert json.loads(status(study.path, "--json"))["warnings"] == []
+    (study.path / "version").write_text("1.1")
+    contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
+    run_study(study.path)
+    warning = "arm mine: 1.0 made 2 runs, 1.1 made 2 runs"
+    assert json.loads(status(study.path, "--json"))["warnings"] == [warning]
+    assert f"warning: the solver changed its version: {warning}" in status(study.path)

@@ -4,6 +4,8 @@ import hashlib
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from pathlib import Path
 
 from gapline.check.verdict import Checker, CheckerFailure, Verdict
@@ -42,15 +44,30 @@ class PythonChecker:
         raise CheckerFailure(f"{self.name}: expected an objective, a reason or a Verdict, got {found!r}")
 
 
+def _load_from(folder: str, name: str) -> None:
+    """Load a module that lies in a folder, whatever else on the path has its name."""
+    spec = PathFinder.find_spec(name, [folder])
+    if spec is None or spec.loader is None or getattr(sys.modules.get(name), "__file__", None) == spec.origin:
+        return
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
 def load_python_checker(target: str) -> Checker:
-    """Import `MODULE:FUNCTION`; modules of the current directory are found too, as with `python -m`."""
+    """Import `MODULE:FUNCTION`; the current directory comes first for MODULE, last for what it imports."""
     module_name, _, function_name = target.partition(":")
     if not module_name or not function_name:
         raise UsageError(f"checker: expected python:MODULE:FUNCTION, got 'python:{target}'")
     here = str(Path.cwd())
     if here not in sys.path:
-        sys.path.insert(0, here)
+        # Last: a file `numpy.py` that lies there must not be imported in the place of the package.
+        sys.path.append(here)
     try:
+        _load_from(here, module_name.partition(".")[0])
         module = import_module(module_name)
     except Exception as error:
         raise UsageError(f"checker python:{target}: cannot import {module_name}: {error}") from error

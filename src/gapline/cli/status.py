@@ -38,6 +38,7 @@ def command(study: str, as_json: bool) -> None:
             ],
             "seconds_left": status.seconds_left,
             "fairness": fairness.document(),
+            "warnings": status.warnings,
             "problems": status.problems,
             "resume": go_on,
         }
@@ -58,6 +59,8 @@ def command(study: str, as_json: bool) -> None:
         click.echo(f"measured: {line}")
     if fairness.disturbed:
         click.echo(f"run them again with: {go_on_noisy}")
+    for warning in status.warnings:
+        click.echo(f"warning: the solver changed its version: {printable(warning)}")
     for problem in status.problems:
         click.echo(f"problem: {printable(problem)}")
     if go_on:

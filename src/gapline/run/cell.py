@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.errors import IntegrityError
+from gapline.errors import IntegrityError, TraceError
 from gapline.journal.attempts import read_cell
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import ORDER_FILE
@@ -78,7 +78,8 @@ class CellResult:
     """What became of a cell in this call of the runner.
 
     `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
-    "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping) or
+    "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping or
+    the instance is gone) or
     "infrastructure" (disk full and the like).
     """
 
@@ -136,6 +137,9 @@ def run_cell(
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
             ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, order, ending, settings=settings, slot=slot, control=control)
+    except InstanceLostError as error:
+        # Nothing is wrong with the machine: the runs on other instances go on.
+        return CellResult(cell.key, "left", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
 
@@ -282,9 +286,16 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     )
 
 
+class InstanceLostError(TraceError):
+    """The file of an instance cannot be read any more."""
+
+
 def _digest(path: Path) -> str:
-    facts = path.stat()
-    return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
+    try:
+        facts = path.stat()
+        return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
+    except OSError as error:
+        raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=4096)

@@ -64,7 +64,8 @@ class CheckerProcess:
     """A checker in its own process."""
 
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
-        command = [sys.executable, "-m", "gapline.run.check_cell", checker, str(instance)]
+        # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
+        command = [sys.executable, "-P", "-m", "gapline.run.check_cell", checker, str(instance)]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

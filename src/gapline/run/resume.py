@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+import polars as pl
+
 from gapline.journal.attempts import CellRecord, read_cell
-from gapline.journal.fairness import Fairness, fairness_columns, summarise_fairness
+from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.read import JournalState
 from gapline.journal.verdicts import read_verdicts
 from gapline.model.contract import Contract, load_contract
 from gapline.model.plan import Cell, Plan
+from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
@@ -64,7 +67,7 @@ class StudyStatus:
     """Cells of a study by how far they are.
 
     `failed` names runs that are done and ended badly; `superseded` counts attempts that were cut short in cells that
-    have a whole one by now.
+    have a whole one by now; `warnings` name arms whose solver changed its version between runs.
     """
 
     study: Path
@@ -74,6 +77,7 @@ class StudyStatus:
     statuses: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     superseded: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
@@ -90,7 +94,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     contract: Contract = load_contract(study)
     cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
-    measured = []
+    measured: list[dict[str, Value]] = []
     for cell in cells:
         directory = cell.directory(study)
         if is_claimed(directory):
@@ -109,9 +113,14 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         elif (counting := record.counting) is not None:
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
-                measured.append(fairness_columns(counting.order, counting.ending))
+                who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
+                measured.append(who | fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     status.fairness = summarise_fairness(measured)
+    versions = [(row["arm"], row["solver_version"]) for row in measured]
+    status.warnings = version_changes(
+        pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
+    )
     return status

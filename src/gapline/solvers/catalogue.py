@@ -13,6 +13,9 @@ from gapline.errors import GaplineError, closest
 from gapline.model.contract import PLACEHOLDERS, Arm
 from gapline.solvers.jdk import jdk_lack
 
+# Runs start in the study directory. Without -P a file `pyvrp.py` there would be imported in the place of the package.
+PYTHON = (sys.executable, "-P")
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -147,9 +150,9 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
         program = [_fill(argument, values) for argument in arm.command]
         if not arm.format:
             return program
-        return [sys.executable, "-m", "gapline.solvers.log", f"--format={arm.format}", "--", *program]
+        return [*PYTHON, "-m", "gapline.solvers.log", f"--format={arm.format}", "--", *program]
     arguments = [f"--{name}={values[name]}" for name in PLACEHOLDERS]
-    return [sys.executable, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
+    return [*PYTHON, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
 
 
 def check_setup(arm: Arm, study: Path = Path()) -> str | None:

@@ -87,7 +87,9 @@ def licence_lack() -> str | None:
     """Say that Hexaly does not start here, by starting it: it alone knows where its licence may be."""
     code = "from hexaly.optimizer import HexalyOptimizer\nwith HexalyOptimizer(): pass"
     try:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False
+        )
     except subprocess.TimeoutExpired:
         return "expected hexaly to start, got nothing within 60 s"
     if done.returncode == 0:

@@ -92,7 +92,8 @@ class Nursery:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gapline.run.process.nursery", str(theirs.fileno())],
+                # -P: a runner that was started in the study directory must not load the study's `msgspec.py`.
+                [sys.executable, "-P", "-m", "gapline.run.process.nursery", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 # A terminal's Ctrl-C must reach the runner alone.
                 start_new_session=True,
