@@ -59,8 +59,8 @@ def test_analyse_json_has_the_published_shape(study, capsys):
 def test_analyse_prints_every_table(study, capsys):
     assert run(["analyse", "traces.csv", *study]) == 0
     out = capsys.readouterr().out
-    for title in ("Health", "Scores against frozen", "Scores against analysis", "Robustness", "Contrasts", "Ranking",
-                  "Complementarity", "Classical neighbours", "Instances that would show"):  # fmt: skip
+    for title in ("Health", "Pooled", "frozen (frozen, declared)", "analysis (analysis)", "Robustness", "Ranking",
+                  "Differences of mean", "Pairs of arms", "Classical neighbours", "Instances that would"):  # fmt: skip
         assert title in out, title
     assert "nan" not in out.lower()
 

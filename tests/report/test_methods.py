@@ -1,6 +1,12 @@
+import polars as pl
 import pytest
 
-from gapline.report.methods import NOT_DECLARED, methods_clauses, methods_latex, methods_markdown
+import gapline as gl
+from gapline.model.reading import Coverage
+from gapline.report.facts import instance_set_digest
+from gapline.report.input import prepare_report
+from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
+from gapline.report.statements import make_statements
 from report.report_studies import by_hand, synthetic
 
 CONTRACT = """
@@ -14,6 +20,8 @@ checker = "cvrp"
 horizon = 10
 threads = 2
 machine = "one core"
+[reference]
+tolerance = 1e-6
 [[instances]]
 path = "i.vrp"
 [[arms]]
@@ -21,36 +29,42 @@ name = "a"
 solver = "pyvrp"
 """
 TOPICS = [
-    "objective", "transform", "validation", "clock", "charged work", "horizon", "granularity", "threads", "machine",
-    "reference", "kernel", "time weight", "failures", "aggregation", "goals", "uncertainty", "contrasts", "provenance",
+    "objective", "transform", "validation", "arms and solvers", "instances", "clock", "charged work", "horizon",
+    "granularity", "threads", "machine", "reference", "kernel", "time weight", "coverage", "failures", "aggregation",
+    "goals", "uncertainty", "contrasts", "provenance",
 ]  # fmt: skip
 
 
-def clauses(study):
-    return {clause.topic: clause for clause in methods_clauses(study)}
+def clauses(study, **choices):
+    return {clause.topic: clause for clause in methods_clauses(study, make_statements(study, **choices).facts)}
+
+
+def by_columns(facts=None, **columns):
+    """Two arms on one instance, with further columns of the runs."""
+    runs = pl.DataFrame({"arm": ["a", "b"], "instance": ["i"] * 2, "seed": [1, 1], "horizon": [9.0] * 2, **columns})
+    runs = runs.with_columns(first=pl.Series([0, 1]), count=pl.Series([1, 1]))
+    campaign = gl.Campaign.from_arrays(
+        runs=runs, time=[1.0, 2.0], objective=[12.0, 13.0], verdict=[1, 1], facts=facts or {}
+    )
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
+    return prepare_report(campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=10, band_draws=10)
 
 
 def test_every_clause_is_there_with_and_without_a_contract():
     for study in (by_hand(), by_hand(contract=CONTRACT), synthetic()):
-        assert [clause.topic for clause in methods_clauses(study)] == TOPICS
+        assert list(clauses(study)) == TOPICS
 
 
 def test_what_nobody_said_is_marked_and_nothing_else():
     missing = {topic for topic, clause in clauses(by_hand()).items() if not clause.declared}
     assert missing == {
-        "objective",
-        "validation",
-        "clock",
-        "charged work",
-        "granularity",
-        "threads",
-        "machine",
-        "contrasts",
-    }
-    declared = clauses(by_hand(contract=CONTRACT))
-    assert {topic for topic, clause in declared.items() if not clause.declared} == {"contrasts"}
-    for study in (by_hand(), by_hand(contract=CONTRACT)):
-        for clause in methods_clauses(study):
+        "objective", "validation", "arms and solvers", "instances", "clock", "charged work", "granularity", "threads",
+        "machine", "coverage", "contrasts",
+    }  # fmt: skip
+    declared = clauses(by_hand(contract=CONTRACT), coverage=Coverage(8, planned=8))
+    assert {topic for topic, clause in declared.items() if not clause.declared} == {"instances", "contrasts"}
+    for found in (clauses(by_hand()), declared):
+        for clause in found.values():
             assert (NOT_DECLARED in clause.text) == (not clause.declared)
 
 
@@ -58,11 +72,81 @@ def test_the_numbers_in_the_text_are_those_of_the_data():
     found = clauses(by_hand(contract=CONTRACT))
     assert "50% of the cost_a, minimised" in found["objective"].text
     assert "2 threads" in found["threads"].text
-    assert "8 runs with 9 captured candidates, 1 candidates" in found["failures"].text
+    assert "8 runs with 9 captured candidates, 1 candidate were" in found["failures"].text
     assert "1 run without any valid candidate: such a run scores 1" in found["failures"].text
     assert "2 arms, 2 instances in 1 panel, 2 runs per arm and instance" in found["aggregation"].text
     assert by_hand().snapshots[0].snapshot.digest in found["reference"].text
+    assert "only by more than a relative 1e-06" in found["reference"].text
     assert by_hand(contract=CONTRACT).campaign.digest() in found["provenance"].text
+
+
+def test_of_a_typed_file_nothing_is_claimed_that_nobody_knows():
+    text = methods_markdown(by_hand(), make_statements(by_hand()).facts)
+    for claim in ("independent checker", "was checked", "announced", "crashed", "declared beforehand", "0 crashed"):
+        assert claim not in text, claim
+    assert "The source declares which candidates are valid" in text
+    assert "The horizon is 10 s, as stated in the file" in text
+    assert "Of 8 runs the source does not say how they ended." in text
+
+
+@pytest.mark.parametrize(
+    ("facts", "validation", "words"),
+    [
+        ({"checker": "cvrp 1.2"}, "checker", "recomputed by the checker cvrp 1.2"),
+        ({}, "checker", "The source declares which candidates are valid"),
+        ({}, "declared", "The source declares which candidates are valid"),
+        ({"checker": "cvrp 1.2"}, "declared", "The source declares which candidates are valid"),
+        ({"checker": "cvrp 1.2"}, "solver", "because the solver said so"),
+    ],
+)
+def test_a_checker_is_named_only_where_one_looked(facts, validation, words):
+    clause = clauses(by_columns(facts, validation=[validation] * 2))["validation"]
+    assert words in clause.text
+    assert ("cvrp" in clause.text) == (validation == "checker" and bool(facts))
+
+
+def test_statuses_are_counted_where_they_are_known():
+    text = clauses(by_columns(status=["crashed", "unknown"]))["failures"].text
+    assert "1 run crashed, were killed or were lost; a run that stopped after valid candidates (1 of these)" in text
+    assert "Of 1 run the source does not say how they ended" in text
+    assert "does not say" not in clauses(by_columns(status=["crashed", "finished"]))["failures"].text
+
+
+def test_solvers_versions_and_tiers_are_named_and_a_change_is_a_warning():
+    study = by_columns(solver=["pyvrp", "jsprit"], solver_version=["0.10", "2.0"])
+    assert "a (pyvrp 0.10), b (jsprit 2.0)." in clauses(study)["arms and solvers"].text
+    described = clauses(study, tier_two=["b"])["arms and solvers"].text
+    assert "Descriptive (tier 2), neither ranked nor tested: b." in described
+    changed = by_columns(arm=["a", "a"], seed=[1, 2], solver=["pyvrp"] * 2, solver_version=["0.10", "0.11"])
+    text = clauses(changed)["arms and solvers"].text
+    assert "a (pyvrp 0.10 and 0.11)" in text
+    assert "The version changed between runs of a." in text
+
+
+def test_the_digest_of_the_instances_is_that_of_their_sorted_digests():
+    study = by_columns(instance_digest=["sha256:aa", "sha256:aa"])
+    digest = instance_set_digest(study.envelopes.runs)
+    assert digest in clauses(study)["instances"].text
+    other = by_columns(instance_digest=["sha256:ab", "sha256:ab"])
+    assert instance_set_digest(other.envelopes.runs) != digest
+    assert instance_set_digest(by_columns(instance_digest=["sha256:aa", None]).envelopes.runs) is None
+
+
+def test_coverage_counts_what_was_planned():
+    found = clauses(by_hand(), coverage=Coverage(22, planned=48, interrupted=2, missing=24))
+    assert found["coverage"].text == "The numbers rest on 22 of 48 planned runs, 2 interrupted, 24 missing."
+
+
+def test_contrasts_are_called_declared_only_where_that_is_on_record():
+    assert "declared beforehand" in contrast_clause([("a", "b")], True).text
+    assert "named after the runs" in contrast_clause([("a", "b")], False).text
+    assert "declared" not in contrast_clause([("a", "b")], None).text
+
+
+def test_a_contrast_with_a_descriptive_arm_is_not_counted():
+    study = by_hand(declared=(("a", "b"),))
+    assert "1 contrast named" in clauses(study)["contrasts"].text
+    assert NOT_DECLARED in clauses(study, tier_two=["b"])["contrasts"].text
 
 
 def test_a_policy_is_said_in_words_for_every_snapshot():
@@ -76,4 +160,5 @@ def test_a_policy_is_said_in_words_for_every_snapshot():
     ("write", "expected"), [(methods_markdown, "50% of the cost\\_a"), (methods_latex, "50\\% of the cost\\_a")]
 )
 def test_both_forms_escape_the_contract(write, expected):
-    assert expected in write(by_hand(contract=CONTRACT))
+    study = by_hand(contract=CONTRACT)
+    assert expected in write(study, make_statements(study).facts)

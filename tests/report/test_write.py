@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.model.store import file_digest
+from gapline.paper.synthetic import TIER_TWO
 from gapline.report.write import remove_stale, write_report
-from report.report_studies import by_hand
+from gapline.report.writers.latex import escape
+from report.report_studies import by_hand, synthetic
 
 WRITE = """
 import sys
@@ -101,6 +104,55 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(UsageError, match="expected svg, png, pdf, got gif"):
         write_report(by_hand(), tmp_path / "results", formats=("gif",))
     assert not (tmp_path / "results").exists()
+
+
+def test_a_report_written_again_with_fewer_formats_leaves_no_old_figure_beside_the_new(tmp_path):
+    folder = write_report(by_hand(), tmp_path / "results", formats=("svg", "pdf"))
+    assert (folder / "figures/health.pdf").is_file()
+    assert "figures/health.pdf" in json.loads((folder / "results.json").read_text())["derived"]
+    (folder / "figures/mine.pdf").write_text("not ours")
+    write_report(by_hand(), folder, formats=("svg",))
+    kept = {path.name for path in (folder / "figures").iterdir()}
+    assert {name for name in kept if name.endswith(".pdf")} == {"mine.pdf"}
+    assert "health.svg" in kept
+
+
+def test_a_goal_of_many_digits_is_reported(tmp_path):
+    study = by_hand(goals=(0.01234567,))
+    folder = write_report(study, tmp_path / "results", formats=())
+    assert "≤ 1.234567 %" in (folder / "tables/scores.md").read_text(encoding="utf-8")
+    assert "AttainmentZeroZeroOneTwoThreeFourFiveSixSeven" in (folder / "macros.tex").read_text(encoding="utf-8")
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert list(document["readings"][0]["arms"][0]["attainment"]) == ["0.01234567"]
+    assert "hit:0.01234567" in (folder / "tables/runs.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_ranks_headline_and_facts_are_the_same_in_every_file(tmp_path):
+    """Macros, tables, page and results.json say one thing; the descriptive arm has a rank in none of them."""
+    study = synthetic()
+    folder = write_report(study, tmp_path / "results", formats=(), tier_two=TIER_TWO)
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    ranks = {arm["arm"]: arm["rank"] for arm in document["readings"][0]["arms"]}
+    assert ranks["sliced"] is None
+    assert sorted(rank for rank in ranks.values() if rank is not None) == [1, 2, 3]
+    macros = (folder / "macros.tex").read_text(encoding="utf-8")
+    table = (folder / "tables/scores.md").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for arm, rank in ranks.items():
+        shown = "–" if rank is None else str(rank)
+        assert f"\\newcommand{{\\{arm.capitalize()}Rank}}{{{shown.replace('–', '--')}}}" in macros
+        assert f"| {shown} | {arm} |" in table
+        assert re.search(rf"<td>{shown}</td><td>{arm}( \(descriptive\))?</td>", page)
+    headline = document["headline"]["text"]
+    assert "sliced" not in headline
+    assert escape(headline) in macros
+    assert f">{headline}</p>" in page
+    assert not {"sliced"} & {name for row in document["contrasts"] for name in (row["a"], row["b"])}
+    assert "SlicedAgainst" not in macros
+    assert "AgainstSliced" not in macros
+    facts = document["facts"]
+    assert f"{{{facts['tolerance']:g}}}" in macros
+    assert f"A reference counts as beaten only by more than a relative {facts['tolerance']:g}" in page
 
 
 def test_what_an_earlier_report_listed_and_this_one_did_not_write_is_removed_and_nothing_else(tmp_path):

@@ -16,7 +16,7 @@ from gapline.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """What an arm ran, as its runs record it; more than one version in one arm is a warning."""
+    """What an arm ran, as its runs record it, else as the contract says; two versions in one arm are a warning."""
 
     arm: str
     tier: int
@@ -121,7 +121,7 @@ def study_facts(study: Study, /) -> StudyFacts:
         coverage=study.coverage,
         validation=study.envelopes.validation,
         checker=study.campaign.facts.get("checker"),
-        solvers=tuple(_solver(runs, arm, study.tier_one) for arm in sorted(runs["arm"].unique().to_list())),
+        solvers=tuple(_solver(runs, arm, study.tier_one, contract) for arm in sorted(runs["arm"].unique().to_list())),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=announced,
         horizon_source=("contract" if told else "file") if announced else None,
@@ -156,12 +156,13 @@ def instance_set_digest(runs: pl.DataFrame) -> str | None:
     return "sha256:" + hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
-def _solver(runs: pl.DataFrame, arm: str, tier_one: Sequence[str]) -> Solver:
+def _solver(runs: pl.DataFrame, arm: str, tier_one: Sequence[str], contract: Contract | None) -> Solver:
     mine = runs.filter(pl.col("arm") == arm)
+    meant = tuple(a.solver for a in contract.arms if a.name == arm) if contract is not None else ()
     return Solver(
         arm=arm,
         tier=1 if arm in tier_one else 2,
-        names=_values(mine, "solver"),
+        names=_values(mine, "solver") or meant,
         versions=_values(mine, "solver_version"),
     )
 
