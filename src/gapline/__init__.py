@@ -42,7 +42,7 @@ _HOMES = {
     "run_study": "gapline.run.campaign",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
-    "step_weight": "gapline.scoring.time_weights",
+    "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
 }
@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.contract import load_contract as load_contract
+    from gapline.model.names import step_weight as step_weight
     from gapline.model.store import open_campaign as open
     from gapline.reference.alarm import find_alarms as find_alarms
     from gapline.reference.diff import diff_snapshots as diff_snapshots
@@ -121,7 +122,6 @@ if TYPE_CHECKING:
     from gapline.scoring.scores import Scores as Scores
     from gapline.scoring.scores import score as score
     from gapline.scoring.scores import score_grid as score_grid
-    from gapline.scoring.time_weights import step_weight as step_weight
     from gapline.summary.bands import curve_bands as curve_bands
     from gapline.summary.contrasts import contrasts as contrasts
     from gapline.summary.means import Summary as Summary

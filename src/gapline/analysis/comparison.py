@@ -9,12 +9,12 @@ import polars as pl
 from gapline.envelope.build import Envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign
+from gapline.model.names import TimeWeight
 from gapline.model.result_table import ResultTable
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.kernels import Kernel
 from gapline.scoring.reading import ReferenceLabel
 from gapline.scoring.scores import Scores, score
-from gapline.scoring.time_weights import TimeWeight
 from gapline.summary.bootstrap import DRAWS, Bootstrap
 from gapline.summary.cells import number, sign
 from gapline.summary.intervals import two_sided_p

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, closest, listing
-from gapline.reference.alarm import TOLERANCE
+from gapline.model.names import parse_weight
+from gapline.model.reading import TOLERANCE
+from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
-from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
 
@@ -40,6 +41,7 @@ class Readings:
     scores: tuple[Floats, ...]
     beaten: tuple[NDArray[np.bool_], ...]
     tier_one: tuple[str, ...]
+    tolerance: float = TOLERANCE
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -76,6 +78,7 @@ def build_readings(
     *,
     kernels: Sequence[str | Kernel] = PAPER_KERNELS,
     tier_two: Sequence[str] = (),
+    tolerance: float = TOLERANCE,
 ) -> Readings:
     """Score every run under every kernel and every named snapshot."""
     if not snapshots:
@@ -83,7 +86,8 @@ def build_readings(
     if not len(envelopes):
         raise UsageError("analyse: expected runs, got none")
     check_horizons(envelopes.runs)
-    parsed = [parse_kernel(kernel) for kernel in kernels]
+    check_tolerance(tolerance)
+    parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
@@ -93,7 +97,7 @@ def build_readings(
         column = reference_column(snapshot, envelopes)
         references.append(column)
         scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=uniform))
-        beaten.append(best < column * (1.0 - TOLERANCE))
+        beaten.append(is_beaten(best, column, tolerance))
     return Readings(
         envelopes=envelopes,
         cells=build_cells(envelopes.runs),
@@ -104,6 +108,7 @@ def build_readings(
         scores=tuple(scores),
         beaten=tuple(beaten),
         tier_one=tier_one_arms(envelopes.runs, tier_two=tier_two),
+        tolerance=tolerance,
     )
 
 

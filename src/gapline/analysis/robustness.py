@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
+from gapline.model.names import parse_weight
+from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
-from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import number, sign
 
 Floats = NDArray[np.float64]
@@ -110,19 +111,9 @@ def robustness(
         share = counts["holds"] / len(choices) if stands else None
         text = describe(better, counts["holds"], len(choices), flipped, _horizon_words(sweep, a, b, better))
         summary.append((a, b, better, len(choices), *counts.values(), share, text))
-    names = {"a": pl.String, "b": pl.String}
-    counted = {"choices": pl.Int64, "holds": pl.Int64, "ties": pl.Int64, "flips": pl.Int64}
     return Robustness(
-        summary=pl.DataFrame(
-            summary,
-            schema=names | {"better": pl.String} | counted | {"share": pl.Float64, "text": pl.String},
-            orient="row",
-        ),
-        verdicts=pl.DataFrame(
-            verdicts,
-            schema=names | {"factor": pl.String, "choice": pl.String, "difference": pl.Float64, "verdict": pl.String},
-            orient="row",
-        ),
+        summary=pl.DataFrame(summary, schema=ROBUSTNESS, orient="row"),
+        verdicts=pl.DataFrame(verdicts, schema=ROBUSTNESS_VERDICTS, orient="row"),
         left_out=tuple(left_out),
     )
 
@@ -174,7 +165,7 @@ def _choices(
         horizon = sweep.horizon * step / horizons
         pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in cells.arms])
         choices.append(Choice("horizon", f"{horizon:g} {unit}", pooled))
-    hits = np.isfinite(hitting_times(envelopes, references, np.array(goals, np.float64)))
+    hits = np.isfinite(hitting_times(envelopes, references, goals, readings.tolerance))
     for k, goal in enumerate(goals):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)
