@@ -11,6 +11,8 @@ from itertools import pairwise
 
 DIGITS = Context(prec=60)
 Step = tuple[Fraction, Fraction]
+# A relative difference up to this is none, where decimals decide: a goal, a threshold, a beaten reference.
+TOLERANCE = 1e-9
 
 
 def envelope(candidates: Iterable[tuple], horizon: float, *, trust_unchecked: bool = False) -> list[Step]:
@@ -30,7 +32,9 @@ def envelope(candidates: Iterable[tuple], horizon: float, *, trust_unchecked: bo
     return steps
 
 
-def gap(kernel: str, z: Fraction | float | None, reference: Fraction | float) -> Fraction | None:
+def gap(
+    kernel: str, z: Fraction | float | None, reference: Fraction | float, *, tolerance: float = TOLERANCE
+) -> Fraction | None:
     """Return the instantaneous gap; z None means that there is no incumbent, a result None that no gap exists."""
     name, _, argument = kernel.partition(":")
     if z is None:
@@ -45,7 +49,7 @@ def gap(kernel: str, z: Fraction | float | None, reference: Fraction | float) ->
         return signed if name == "maxform" else abs(signed)
     if name == "dimacs":
         theta = Fraction(float(argument))
-        return z / star - 1 if z < theta * star else theta - 1
+        return z / star - 1 if z < theta * star * (1 - Fraction(tolerance)) else theta - 1
     if name == "raw":
         return z / star - 1
     raise ValueError(kernel)
@@ -102,10 +106,12 @@ def final_gap(steps: Sequence[Step], reference: float) -> Fraction | None:
     return gap("raw", steps[-1][1], reference) if steps else None
 
 
-def hitting_time(steps: Sequence[Step], reference: float, goal: float) -> Fraction | None:
-    """Return the first time at which the raw gap is at most the goal, None where it never is."""
+def hitting_time(
+    steps: Sequence[Step], reference: float, goal: float, *, tolerance: float = TOLERANCE
+) -> Fraction | None:
+    """Return the first time at which the raw gap is at most the goal and the tolerance, None where it never is."""
     for time, z in steps:
-        if z - Fraction(reference) <= Fraction(goal) * Fraction(reference):
+        if z - Fraction(reference) <= (Fraction(goal) + Fraction(tolerance)) * Fraction(reference):
             return time
     return None
 
@@ -168,12 +174,12 @@ def mean(cells: Sequence[tuple[str, str, Fraction]], *, weighting: str) -> Fract
 
 
 def order_is_kept(solutions: Sequence[tuple[float, float]], multiplier: float) -> bool:
-    """Say whether M > C(y) - C(y') for every pair with K(y') = K(y) + 1 (appendix D)."""
+    """Say whether M·K + C orders every two observed solutions by K first (appendix D asks it of neighbouring K)."""
     return all(
-        Fraction(multiplier) > Fraction(c) - Fraction(more_c)
+        Fraction(multiplier) * (Fraction(more_k) - Fraction(k)) > Fraction(c) - Fraction(more_c)
         for k, c in solutions
         for more_k, more_c in solutions
-        if more_k == k + 1
+        if more_k > k
     )
 
 

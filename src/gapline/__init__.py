@@ -47,7 +47,7 @@ _HOMES = {
     "run_study": "gapline.run.campaign",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
-    "step_weight": "gapline.scoring.time_weights",
+    "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
     "write_report": "gapline.report.write",
@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from gapline.errors import GaplineError as GaplineError
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.contract import load_contract as load_contract
+    from gapline.model.names import step_weight as step_weight
     from gapline.model.reading import Reading as Reading
     from gapline.model.store import open_campaign as open
     from gapline.reference.alarm import find_alarms as find_alarms
@@ -136,7 +137,6 @@ if TYPE_CHECKING:
     from gapline.scoring.scores import Scores as Scores
     from gapline.scoring.scores import score as score
     from gapline.scoring.scores import score_grid as score_grid
-    from gapline.scoring.time_weights import step_weight as step_weight
     from gapline.study import Study as Study
     from gapline.study import open_study as open_study
     from gapline.summary.bands import curve_bands as curve_bands

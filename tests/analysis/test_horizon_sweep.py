@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.analysis.events import stable_order
 from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
 from traces_of_runs import random_runs
@@ -98,10 +97,3 @@ def test_logarithmic_weights_equal_the_integral_of_every_run(head):
         for cutoff, value in zip(cutoffs, mine.tolist(), strict=True):
             frame = gl.summarise(gl.score(envelopes, SNAPSHOT, weight=f"{head}:{cutoff:g}")).frame
             assert value == pytest.approx(dict(frame.select("arm", "squeezed").iter_rows())[arm], abs=1e-12)
-
-
-@given(st.lists(st.one_of(st.sampled_from([0.0, 1.0, 2.5]), st.floats(0, 1e9)), max_size=60), st.booleans())
-@settings(max_examples=80, deadline=None)
-def test_the_fast_order_is_the_stable_one(times, crowded):
-    time = np.array(times) * (1e-14 if crowded else 1.0) + (1000.0 if crowded else 0.0)
-    assert stable_order(time).tolist() == np.argsort(time, kind="stable").tolist()

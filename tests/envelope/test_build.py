@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
-from gapline.envelope.hierarchy import hierarchy_violations
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError
 from gapline.model import threads as threads_module
 from gapline.model.threads import in_slices
@@ -236,43 +235,6 @@ def test_a_source_that_maximises_needs_a_transform_that_does():
     assert steps_of(gl.build_envelopes(campaign, transform="negate-shift:10")) == [(1.0, 6.0)]
 
 
-def hierarchical_campaign(solutions, *, size=10):
-    records = [
-        {
-            "arm": "a", "instance": "i", "seed": 1, "horizon": 30, "size": size, "time": float(k), "objective": 1.0,
-            "primary": float(k_units), "secondary": float(cost), "valid": True,
-        }
-        for k, (k_units, cost) in enumerate(solutions)
-    ]  # fmt: skip
-    return gl.read(records)
-
-
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 400)), min_size=1, max_size=8))
-def test_the_condition_of_hierarchical_objectives_is_checked_on_what_was_observed(solutions):
-    campaign = hierarchical_campaign(solutions)
-    transform = Transform.parse("hierarchical:10n")
-    violations = hierarchy_violations(campaign, transform)
-    assert (violations.height == 0) == oracle.order_is_kept(solutions, 100.0)
-    for _, k, needed, multiplier in violations.iter_rows():
-        worst = max(c for kk, c in solutions if kk == k) - min(c for kk, c in solutions if kk == k + 1)
-        assert (needed, multiplier) == (worst, 100.0)
-    note = gl.build_envelopes(campaign, transform=transform).notes[-1]
-    assert ("breaks" in note) == bool(violations.height)
-
-
-def test_hierarchical_components_are_reported_beside_the_score():
-    campaign = hierarchical_campaign([(3, 250), (2, 300), (2, 260)])
-    envelopes = gl.build_envelopes(campaign, transform="hierarchical:10n")
-    assert steps_of(envelopes) == [(0.0, 550.0), (1.0, 500.0), (2.0, 460.0)]
-    row = gl.score(envelopes, gl.Snapshot.from_values({"i": 460.0}, name="mine")).frame.row(0, named=True)
-    assert (row["best_primary"], row["best_secondary"], row["final_gap"]) == (2.0, 260.0, 0.0)
-    with pytest.raises(ObjectiveError, match="expected columns primary and secondary"):
-        gl.build_envelopes(one_run([(1, 9.0)]), transform="hierarchical:10")
-    sizeless = replace(campaign, runs=campaign.runs.drop("size"))
-    with pytest.raises(ObjectiveError, match="`size` column"):
-        gl.build_envelopes(sizeless, transform="hierarchical:10n")
-
-
 def large_campaign():
     """Runs of very different lengths, enough candidates for the passes to be cut into slices."""
     generator = np.random.default_rng(1)
@@ -298,7 +260,6 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     results = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(threads_module, "thread_count", lambda threads=threads: threads)
-        monkeypatch.setattr("gapline.scoring.curve.thread_count", lambda threads=threads: threads)
         envelopes = gl.build_envelopes(campaign)
         scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
         curve = gl.mean_curve(envelopes, snapshot, by=[])

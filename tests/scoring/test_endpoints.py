@@ -12,6 +12,7 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import HorizonError, UsageError
+from gapline.scoring.scores import goal_name
 
 GOALS = (0.01, 0.5, -0.25)
 
@@ -48,8 +49,9 @@ def test_hitting_times_are_the_oracles(drawn):
     for row in frame.iter_rows(named=True):
         mine, reference = steps[row["arm"], row["instance"], row["seed"]], drawn[1][row["instance"]]
         for goal in GOALS:
-            # One rounding of goal × z* is the only thing between the two.
-            if any(abs(z / Fraction(reference) - 1 - Fraction(goal)) < 1e-15 for _, z in mine):
+            # One rounding of (goal + tolerance) × z* is the only thing between the two.
+            edge = Fraction(goal) + Fraction(oracle.TOLERANCE)
+            if any(abs(z / Fraction(reference) - 1 - edge) < 1e-15 for _, z in mine):
                 continue
             exact = oracle.hitting_time(mine, reference, goal)
             assert row[f"hit:{goal:g}"] == (math.inf if exact is None else float(exact))
@@ -77,7 +79,7 @@ def test_attainment_curves_are_the_oracles(drawn, weighting):
 def test_a_goal_met_exactly_is_attained_and_censored_runs_stay_in_the_denominator():
     runs = [
         {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(2, 12.5)]},
-        {"arm": "a", "instance": "i", "seed": 2, "horizon": 10, "trace": [(3, math.nextafter(12.5, 13))]},
+        {"arm": "a", "instance": "i", "seed": 2, "horizon": 10, "trace": [(3, 12.5 * (1 + 1e-8))]},
         {"arm": "a", "instance": "i", "seed": 3, "horizon": 10, "trace": [(10, 11.0)]},
         {"arm": "a", "instance": "i", "seed": 4, "horizon": 10, "trace": []},
     ]
@@ -106,3 +108,36 @@ def test_goals_that_print_alike_are_kept_apart():
     runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, 10.10000005), (5, 10.09)]}]
     frame = gl.score(*prepared((runs, {"i": 10.0})), goals=[0.01, 0.01000001]).frame
     assert [frame[name][0] for name in frame.columns if name.startswith("hit:")] == [5.0, 1.0]
+
+
+@given(st.integers(1, 10**6), st.integers(-50, 200), st.integers(-9, 9), st.integers(-50, 200))
+def test_a_goal_is_attained_as_the_decimals_say_in_any_unit(whole, percent, exponent, goal):
+    """z* whole, z at a whole percentage above it: attained where the percentage is at most the goal's."""
+    z, reference = float(f"{whole * (100 + percent)}e{exponent - 2}"), float(f"{whole}e{exponent}")
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, z)]}]
+    row = gl.score(*prepared((runs, {"i": reference})), goals=[goal / 100]).frame.row(0, named=True)
+    assert (row[goal_name(goal / 100)] == 1.0) == (percent <= goal)
+    assert row["beaten"] == (percent < 0)
+
+
+def test_two_runs_with_the_same_printed_gap_attain_the_same_goal():
+    """101 against 100 attained 1 %, and 10.1 against 10 did not."""
+    runs = [
+        {"arm": "a", "instance": name, "seed": 1, "horizon": 10, "trace": [(1, z)]}
+        for name, z in (("i", 101.0), ("j", 10.1), ("k", 1.01))
+    ]
+    frame = gl.score(*prepared((runs, {"i": 100.0, "j": 10.0, "k": 1.0})), goals=[0.01]).frame
+    assert frame["hit:0.01"].to_list() == [1.0, 1.0, 1.0]
+
+
+def test_the_tolerance_is_the_callers():
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, 10.2), (5, 9.95)]}]
+    envelopes, snapshot = prepared((runs, {"i": 10.0}))
+    strict = gl.score(envelopes, snapshot, kernels=["dimacs:1.03"], goals=[0.01]).frame.row(0, named=True)
+    loose = gl.score(envelopes, snapshot, kernels=["dimacs:1.03"], goals=[0.01], tolerance=0.0101).frame
+    assert (strict["hit:0.01"], strict["beaten"]) == (5.0, True)
+    assert (loose["hit:0.01"][0], loose["beaten"][0]) == (1.0, False)
+    # 10.2 is below 10.3, but not by more than one percent: ten seconds of 0.03 but for the last five of -0.005.
+    assert loose["dimacs:1.03"][0] == pytest.approx((5 * 0.03 - 5 * 0.005) / 10)
+    with pytest.raises(UsageError, match="tolerance: expected a relative difference"):
+        gl.score(envelopes, snapshot, tolerance=1.0)

@@ -241,3 +241,59 @@ def test_a_reference_that_is_not_positive_is_refused(reference):
 def test_a_horizon_that_is_not_positive_is_refused(horizon):
     with pytest.raises(UsageError, match="primal_integral: expected"):
         gl.primal_integral([], [], reference=10.0, horizon=horizon)
+
+
+def test_an_empty_run_scores_exactly_theta_minus_one_at_every_horizon():
+    """(θ - 1) · W / W was off by rounding at 144 of these thousand horizons."""
+    horizons = [k / 7 for k in range(1, 1001)]
+    scores = [gl.primal_integral([], [], reference=10, horizon=h, kernel="dimacs:1.1") for h in horizons]
+    assert set(scores) == {1.1 - 1}
+
+
+@given(st.floats(0.1, 1e5), st.lists(st.floats(0, 1), unique=True, max_size=6), st.sampled_from(WEIGHTS))
+def test_a_run_of_which_nothing_is_accepted_scores_exactly_theta_minus_one(horizon, shares, weight):
+    times = sorted({share * horizon for share in shares})
+    objectives = [20.0 - k for k in range(len(times))]
+    got = gl.primal_integral(times, objectives, reference=10, horizon=horizon, kernel="dimacs:1.1", weight=weight)
+    assert got == 1.1 - 1
+
+
+def test_a_first_step_at_the_horizon_leaves_the_value_before():
+    for horizon in (0.3, 0.7, 4.9):
+        assert gl.primal_integral([horizon], [5], reference=10, horizon=horizon, kernel="dimacs:1.1") == 1.1 - 1
+
+
+@pytest.mark.parametrize("kernel", [*strategies.KERNELS, "raw", "test minus"])
+def test_zero_is_the_positive_one(kernel):
+    """A negative gap of zero width used to leave its sign behind."""
+    gl.register_kernel("test minus", lambda z, ref: -0.0 * z * ref, before=-0.0, replace=True)
+    got = gl.primal_integral([0, 30], [10, 5], reference=10, horizon=30, kernel=kernel)
+    assert (got, math.copysign(1, got)) == (0.0, 1.0)
+
+
+def test_a_registered_kernel_sees_its_own_runs_alone_with_their_references():
+    seen = []
+
+    def spy(z, reference):
+        seen.append(list(zip(z.tolist(), reference.tolist(), strict=True)))
+        return z - reference
+
+    gl.register_kernel("test spy", spy, before=100.0, replace=True)
+    runs = [
+        {"arm": "a", "instance": f"i{k}", "seed": 1, "horizon": 10, "trace": [(0, 20.0 + k), (5, 10.0 + k)]}
+        for k in range(4)
+    ]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    snapshot = gl.Snapshot.from_values({"i1": 1.0, "i3": 3.0}, name="mine")
+    some = envelopes.select([3, 1])
+    assert gl.score(some, snapshot, kernels=["test spy"]).frame["test spy"].to_list() == [15.0, 15.0]
+    assert seen == [[(23.0, 3.0), (13.0, 3.0), (21.0, 1.0), (11.0, 1.0)]]
+    assert gl.mean_curve(some, snapshot, kernel="test spy").frame["value"].to_list() == [20.0, 10.0]
+    assert gl.resolution_bound(some, np.array([3.0, 1.0]), kernel="test spy").tolist() == [0.0, 0.0]
+
+
+def test_a_registered_kernel_that_has_no_number_is_an_error_not_a_null():
+    gl.register_kernel("test root", lambda z, ref: np.sqrt(z - ref), before=1.0)
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 9.0)]}
+    with np.errstate(invalid="ignore"), pytest.raises(UsageError, match="got nan for objective 9.0 against 10.0"):
+        score_run(run, 10.0, kernels=["test root"])

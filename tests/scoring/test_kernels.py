@@ -1,6 +1,7 @@
 """Kernels: the definitions, their laws on hostile numbers, inverses, and kernels of one's own."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ import strategies
 from gapline.errors import UsageError
 from gapline.scoring.kernels import (
     PAPER_KERNELS,
+    Kernel,
+    KernelCode,
     berthold_gap,
     dimacs_gap,
     maxform_from_squeezed,
@@ -85,8 +88,27 @@ def test_raw_has_no_value_before_and_reports_overflow_as_infinite():
 
 def test_dimacs_accepts_strictly_below_its_threshold():
     assert dimacs_gap([19.0, 20.0, 25.0], 10.0, theta=2.0).tolist() == [0.9, 1.0, 1.0]
+    assert float(dimacs_gap(20 * (1 - 2e-9), 10.0, theta=2.0)) < 1.0
+    # What is nearer than the tolerance is at the threshold, unless none is wanted.
     below = math.nextafter(20, 0)
-    assert float(dimacs_gap(below, 10.0, theta=2.0)) == float(raw_gap(below, 10.0)) < 1.0
+    assert float(dimacs_gap(below, 10.0, theta=2.0)) == 1.0
+    assert float(dimacs_gap(below, 10.0, theta=2.0, tolerance=0.0)) == float(raw_gap(below, 10.0)) < 1.0
+
+
+@pytest.mark.parametrize("exponent", range(-12, 13))
+def test_the_threshold_of_dimacs_does_not_depend_on_the_unit(exponent):
+    """11 against 10 was saturated under 1.1, and 110 against 100 was not: the last bit of 1.1 · 100 decided."""
+    z, reference = float(f"11e{exponent}"), float(f"10e{exponent}")
+    assert float(parse_kernel("dimacs:1.1")(z, reference)) == 1.1 - 1
+
+
+@given(st.integers(1, 10**6), st.integers(1, 300), st.integers(-9, 9), st.sampled_from(["1.1", "1.01", "2", "1.5"]))
+def test_scaling_by_powers_of_ten_changes_no_verdict_of_dimacs(whole, percent, exponent, theta):
+    """Decimals as people write them: z* whole, z at a whole percentage above it, in any unit."""
+    kernel = parse_kernel(f"dimacs:{theta}")
+    z, reference = float(f"{whole * (100 + percent)}e{exponent - 2}"), float(f"{whole}e{exponent}")
+    accepted = Fraction(whole * (100 + percent), 100) < Fraction(theta) * whole
+    assert (float(kernel(z, reference)) < kernel.before) == accepted
 
 
 @given(st.floats(-0.999999, 1e6))
@@ -113,7 +135,9 @@ def test_inverse_at_no_incumbent_and_where_there_is_none():
         objective_at(0.1, 10.0, kernel="berthold")
 
 
-@pytest.mark.parametrize("name", ["squeeze", "dimacs", "dimacs:1", "dimacs:0.5", "dimacs:nan", "dimacs:x", ""])
+@pytest.mark.parametrize(
+    "name", ["squeeze", "raw:", "dimacs", "dimacs:1", "dimacs:0.5", "dimacs:nan", "dimacs:x", "dimacs:1_1", ""]
+)
 def test_unknown_kernels_are_named_with_what_would_be_right(name):
     with pytest.raises(UsageError, match="expected") as caught:
         parse_kernel(name)
@@ -134,3 +158,26 @@ def test_a_registered_kernel_must_give_one_gap_per_objective():
     kernel = gl.register_kernel("test scalar", lambda z, ref: np.zeros(7), before=1.0)  # noqa: ARG005
     with pytest.raises(UsageError, match="one gap per objective"):
         kernel([1.0, 2.0], 3.0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_gap_that_is_no_number_names_kernel_objective_and_reference(bad):
+    kernel = gl.register_kernel(f"test {bad}", lambda z, ref: np.where(z > ref, bad, 0.0), before=1.0)
+    with pytest.raises(UsageError, match=rf"kernel test {bad}: expected a finite gap, got {bad} for objective 12.0 ag"):
+        kernel([9.0, 12.0], 10.0)
+
+
+def test_another_function_does_not_take_a_registered_name_unless_told_to():
+    kernel = gl.register_kernel("test twice", squeezed_gap, before=1.0)
+    assert gl.register_kernel("test twice", squeezed_gap, before=1.0) == kernel
+    for function, before in ((maxform_gap, 1.0), (squeezed_gap, 0.5)):
+        with pytest.raises(UsageError, match="registered for another function"):
+            gl.register_kernel("test twice", function, before=before)
+    gl.register_kernel("test twice", maxform_gap, before=1.0, replace=True)
+    assert float(parse_kernel("test twice")(20.0, 10.0)) == 0.5
+
+
+@pytest.mark.parametrize("code", [KernelCode.CUSTOM, 6, -1])
+def test_a_kernel_with_a_code_that_nothing_computes_cannot_be_made(code):
+    with pytest.raises(UsageError, match="expected a known code or a function"):
+        Kernel("mine", code, 1.0)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from gapline.envelope.build import build_envelopes
 from gapline.errors import UsageError
 from gapline.model.campaign import Campaign
+from gapline.model.names import parse_weight
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.resolution import resolution_bound
-from gapline.scoring.time_weights import parse_weight
 
 HORIZON = 20.0
 

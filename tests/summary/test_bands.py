@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.errors import UsageError
+from gapline.errors import HorizonError, UsageError
 from gapline.scoring.curve import evaluate_steps
 from gapline.summary.draws import draw_counts
 
@@ -63,3 +63,14 @@ def test_band_of_an_attainment_curve():
 def test_a_level_is_a_share(level):
     with pytest.raises(UsageError, match="level: expected a share"):
         gl.curve_bands(*prepared(), level=level)
+
+
+@pytest.mark.parametrize("goal", [None, 0.2])
+def test_no_band_is_drawn_past_a_shorter_horizon(goal):
+    runs = [{"arm": "a", "instance": f"i{h}", "seed": 1, "horizon": h, "trace": [(h / 2, 11.0)]} for h in (10, 40)]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    snapshot = gl.Snapshot.from_values({"i10": 10.0, "i40": 10.0}, name="mine")
+    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40"):
+        gl.curve_bands(envelopes, snapshot, goal=goal)
+    assert gl.curve_bands(envelopes, snapshot, goal=goal, relative=True)["time"].max() == 1.0
+    assert gl.curve_bands(envelopes, snapshot, goal=goal, by="instance")["time"].max() == 40.0

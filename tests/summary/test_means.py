@@ -84,7 +84,7 @@ def test_a_raw_mean_exists_only_where_every_run_has_one():
 )
 def test_statistics_by_hand(statistic, expected):
     values = [1.0, 2.0, 3.0, 4.0, 100.0]
-    kernel = gl.register_kernel("test identity", lambda z, ref: z + 0 * ref, before=0.0)
+    kernel = gl.register_kernel("test identity", lambda z, ref: z + 0 * ref, before=0.0, replace=True)
     scores = scored([run(seed=k, trace=[(0, v)]) for k, v in enumerate(values)], kernels=[kernel])
     frame = gl.summarise(scores, statistic=statistic, weighting="run").frame
     assert frame["test identity"][0] == pytest.approx(expected, abs=1e-12)

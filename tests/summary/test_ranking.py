@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gapline.summary.ranking import pairwise_wins, rank_means, ranking
+from gapline.summary.ranking import rank_means, ranking
 from summary_cases import boot_of
 
 
@@ -26,10 +26,3 @@ def test_ranking_is_on_common_instances():
     found = ranking(boot)
     assert found.frame["arm"].to_list() == ["a", "b"]
     assert "1 of 2 instances" in found.notes[0]
-
-
-def test_pairwise_wins_are_antisymmetric():
-    table = pairwise_wins(boot_of({"a": [1, 3, 2], "b": [2, 2, 2]}))
-    rows = {(row[0], row[1]): row[2:] for row in table.iter_rows()}
-    assert rows["a", "b"] == (1, 1, 1)
-    assert rows["b", "a"] == (1, 1, 1)

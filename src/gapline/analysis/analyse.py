@@ -60,9 +60,8 @@ class Analysis:
         named = self.study.kernels
         if len(named) == 1:
             named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
-        return tuple(kernel for kernel in map(parse_kernel, named) if kernel.before is not None) or (
-            parse_kernel("squeezed"),
-        )
+        parsed = [parse_kernel(name, tolerance=self.study.tolerance) for name in named]
+        return tuple(kernel for kernel in parsed if kernel.before is not None) or (parse_kernel("squeezed"),)
 
     @cached_property
     def references_by_name(self) -> dict[str, LabelledSnapshot]:

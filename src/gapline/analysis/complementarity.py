@@ -9,13 +9,14 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
+from gapline.model.tables import COMPLEMENTARITY_GRID, COMPLEMENTARITY_PAIRS
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
-from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import TIE, build_cells, finite_or_none
 
 # The paper's rule: similar scores, and a different endpoint or a different attainment.
@@ -81,12 +82,12 @@ def complementarity(
     for name, value in (("max_score", max_score), ("min_final", min_final), ("min_attainment", min_attainment)):
         if not (np.isfinite(value) and value >= 0):
             raise UsageError(f"{name}: expected a finite number of 0 or more, got {value}")
-    chosen = parse_kernel(kernel)
+    chosen = parse_kernel(kernel, tolerance=tolerance)
     references = reference_column(snapshot, envelopes)
     cells = build_cells(envelopes.runs)
     scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight(weight))[:, 0]
     raw, _ = final_gaps(envelopes, references)
-    hits = hitting_times(envelopes, references, np.array([goal]))[:, 0]
+    hits = hitting_times(envelopes, references, [goal], tolerance)[:, 0]
     full = ~np.isnan(raw)
     score = cells.panel_means(cells.instance_means(scores))
     final = cells.panel_means(cells.instance_means(raw, where=full))
@@ -98,18 +99,14 @@ def complementarity(
             if np.isnan(cell[0]):
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(finite_or_none(value) for value in cell)))
-    schema = {"panel": pl.String(), "a": pl.String(), "b": pl.String()} | dict.fromkeys(
-        ("d_score", "d_final", "d_attainment"), pl.Float64()
-    )
-    pairs = pl.DataFrame(rows, schema=schema, orient="row")
+    pairs = pl.DataFrame(rows, schema=COMPLEMENTARITY_PAIRS, orient="row")
     grid = [
         (s, f, a, pairs.filter(_rule(s, f, a)).height)
         for s, f, a in product(*([factor * v for factor in _FACTORS] for v in (max_score, min_final, min_attainment)))
     ]
-    thresholds = {"max_score": pl.Float64, "min_final": pl.Float64, "min_attainment": pl.Float64, "count": pl.Int64}
     return Complementarity(
         pairs=pairs.with_columns(selected=_rule(max_score, min_final, min_attainment)),
-        grid=pl.DataFrame(grid, schema=thresholds, orient="row"),
+        grid=pl.DataFrame(grid, schema=COMPLEMENTARITY_GRID, orient="row"),
         kernel=chosen.name,
         goal=goal,
         reference=snapshot.name,

@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
 from gapline.model.threads import thread_count
 from gapline.scoring.kernels import Kernel, raw_gap
+from gapline.scoring.stable_order import stable_order
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,13 +46,8 @@ def collect_events(envelopes: Envelopes, references: Floats, rows: Integers, *, 
     """Collect the steps of the given runs in order of time."""
     first = envelopes.runs["first"].to_numpy()[rows]
     count = envelopes.runs["count"].to_numpy()[rows]
-    if len(first) and bool(np.all(first[1:] == first[:-1] + count[:-1])):
-        whole = slice(int(first[0]), int(first[-1] + count[-1]))
-        time, objective = envelopes.time[whole], envelopes.objective[whole]
-    else:
-        pieces = [slice(f, f + c) for f, c in zip(first.tolist(), count.tolist(), strict=True)]
-        time = np.concatenate([envelopes.time[piece] for piece in pieces]) if pieces else np.empty(0)
-        objective = np.concatenate([envelopes.objective[piece] for piece in pieces]) if pieces else np.empty(0)
+    own, _ = step_places(first, count)
+    time, objective = envelopes.time[own], envelopes.objective[own]
     run = np.repeat(np.arange(len(rows)), count)
     if relative:
         time = time / envelopes.runs["horizon"].to_numpy()[rows][run]
@@ -72,37 +68,3 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
     """Call `work` on every item in as many threads as there are cores; it must release the GIL to gain anything."""
     with ThreadPoolExecutor(thread_count()) as pool:
         return list(pool.map(work, items))
-
-
-def stable_order(time: Floats) -> Integers:
-    """Return the stable order of nonnegative times, at the speed of sorting plain integers.
-
-    The bits of a nonnegative float sort like the float. The lowest ones give way to the position, so that one sort of
-    integers yields the order; the few stamps that differ in those bits alone are put right afterwards.
-    """
-    bits = max(1, int(len(time) - 1).bit_length())
-    mask = np.uint64((1 << bits) - 1)
-    # Adding zero turns a negative zero, whose sign bit would sort last, into the positive one.
-    keys = ((time + 0.0).view(np.uint64) & ~mask) | np.arange(len(time), dtype=np.uint64)
-    keys.sort()
-    order = (keys & mask).astype(np.int64)
-    if not _settle(time, order, 8 * len(time)):
-        order = np.argsort(time, kind="stable")
-    return order
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _settle(time, order, patience):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Sort what is nearly sorted by insertion; give up (false) where it takes more moves than patience allows."""
-    moves = 0
-    for k in range(1, len(order)):
-        here = order[k]
-        place = k
-        while place > 0 and time[order[place - 1]] > time[here]:
-            order[place] = order[place - 1]
-            place -= 1
-            moves += 1
-        order[place] = here
-        if moves > patience:
-            return False
-    return True

@@ -22,6 +22,7 @@ from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
+from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.cells import TIE
 
@@ -203,18 +204,14 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
     for k in range(len(time)):
         if time[k] > out_time[place]:
             piece = out_value[place] * (time[k] - out_time[place])
-            new = area + piece
-            back = new - area
-            area_lost += (area - (new - back)) + (piece - back)
-            area = new
+            area, error = two_sum(area, piece)
+            area_lost += error
             place += 1
             out_time[place], out_area[place] = time[k], area + area_lost
         delta = weights[run[k]] * (gap[k] - last[run[k]])
         last[run[k]] = gap[k]
-        new = value + delta
-        back = new - value
-        lost += (value - (new - back)) + (delta - back)
-        value = new
+        value, error = two_sum(value, delta)
+        lost += error
         out_value[place] = value + lost
     return place + 1
 
@@ -234,10 +231,8 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
         slope = value_a[i] - value_b[j]
         piece = slope * (end - now)
         start = area + lost
-        new = area + piece
-        back = new - area
-        lost += (area - (new - back)) + (piece - back)
-        area = new
+        area, error = two_sum(area, piece)
+        lost += error
         stop = area + lost
         # Differences of scores below the tie tolerance are ties, so areas are judged against it times the horizon.
         side = 0

@@ -8,6 +8,8 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
+from gapline.model.tables import METRIC_POOLED, METRIC_RATIOS, METRIC_SATURATED, METRIC_SIGNS
+from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
 from gapline.summary.cells import finite_or_none
 from gapline.summary.ranking import rank_means
@@ -24,7 +26,7 @@ class MetricSensitivity:
     saturated
         kernel, reference, runs: under a threshold, runs of which no candidate was accepted.
     signs
-        kernel, reference, negative, zero, positive: run-level signs of the score.
+        kernel, reference, negative, zero, positive: run-level signs of the score; within the tolerance is zero.
     ratios
         a, b, kernel, reference, ratio of pooled means; null unless both are positive.
     pairs
@@ -82,34 +84,24 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
                 )
                 pooled.append(cell)
             if kernel.code is KernelCode.DIMACS:
-                accepted = best < kernel.parameter * readings.references[r]
+                accepted = is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance)
                 saturated.append((kernel.name, reference, int(np.count_nonzero(~accepted))))
-            values = readings.scores[r][:, k]
-            counts = [int(np.count_nonzero(test)) for test in (values < 0, values == 0, values > 0)]
+            values, zero = readings.scores[r][:, k], readings.tolerance
+            tests = (values < -zero, np.abs(values) <= zero, values > zero)
+            counts = [int(np.count_nonzero(test)) for test in tests]
             signs.append((kernel.name, reference, *counts))
             for one, other in readings.pairs:
                 a, b = means[one], means[other]
                 ratio = float(b / a) if a > 0 and b > 0 and np.isfinite(b / a) else None
                 ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
     return MetricSensitivity(
-        pooled=pl.DataFrame(
-            pooled,
-            schema={
-                "arm": pl.String, "tier": pl.Int64, "kernel": pl.String, "reference": pl.String, "score": pl.Float64,
-                "rank": pl.Int64, "out_of_envelope": pl.Boolean,
-            },
-            orient="row",
-        ),
-        saturated=_table(saturated, ["runs"]),
-        signs=_table(signs, ["negative", "zero", "positive"]),
-        ratios=pl.DataFrame(
-            ratios,
-            schema={"a": pl.String, "b": pl.String, "kernel": pl.String, "reference": pl.String, "ratio": pl.Float64},
-            orient="row",
-        ),
+        pooled=pl.DataFrame(pooled, schema=METRIC_POOLED, orient="row"),
+        saturated=pl.DataFrame(saturated, schema=METRIC_SATURATED, orient="row"),
+        signs=pl.DataFrame(signs, schema=METRIC_SIGNS, orient="row"),
+        ratios=pl.DataFrame(ratios, schema=METRIC_RATIOS, orient="row"),
         pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
         reversals=tuple(_reversals(readings)),
-    )  # fmt: skip
+    )
 
 
 def _reversals(readings: Readings) -> list[Reversal]:
@@ -128,8 +120,3 @@ def _ranks(means: np.ndarray[Any, np.dtype[np.float64]], compared: list[int], *,
     if not rankable or not known:
         return {}
     return dict(zip(known, rank_means(means[known]).tolist(), strict=True))
-
-
-def _table(rows: list[tuple[Any, ...]], counts: list[str]) -> pl.DataFrame:
-    schema = {"kernel": pl.String, "reference": pl.String} | dict.fromkeys(counts, pl.Int64)
-    return pl.DataFrame(rows, schema=schema, orient="row")

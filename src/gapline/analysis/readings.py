@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
+from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import descriptive_arms, reference_column
-from gapline.scoring.time_weights import parse_weight
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
 
@@ -88,7 +89,8 @@ def build_readings(
     if not len(envelopes):
         raise UsageError("analyse: expected runs, got none")
     check_horizons(envelopes.runs)
-    parsed = [parse_kernel(kernel) for kernel in kernels]
+    check_tolerance(tolerance)
+    parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
@@ -99,7 +101,7 @@ def build_readings(
         column = reference_column(snapshot, envelopes)
         references.append(column)
         scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=declared))
-        beaten.append(best < column * (1.0 - tolerance))
+        beaten.append(is_beaten(best, column, tolerance))
     return Readings(
         envelopes=envelopes,
         cells=cells,

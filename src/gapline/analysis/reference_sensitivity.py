@@ -8,7 +8,7 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals
 from gapline.analysis.readings import Readings
-from gapline.reference.alarm import TOLERANCE
+from gapline.model.tables import REFERENCE_NEGATIVE, REFERENCE_SHIFT
 from gapline.summary.cells import finite_or_none
 
 
@@ -21,11 +21,11 @@ class ReferenceSensitivity:
     before, after
         Names of the two snapshots.
     changed, instances
-        Instances of the campaign whose reference differs by more than 1e-9 relative, and all of them.
+        Instances of the campaign whose reference differs by more than the tolerance, and all of them.
     shift
         arm, kernel, from and to (pooled, panel-equal), shift in score units.
     negative
-        arm, kernel, from and to: runs below zero before and after.
+        arm, kernel, from and to: runs below zero, by more than the tolerance, before and after.
     reversals
         Pairs of tier-1 arms that change order in a panel, under each kernel.
     """
@@ -56,12 +56,12 @@ def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int 
     after = after % len(readings.names)
     cells = readings.cells
     one, other = readings.references[before], readings.references[after]
-    differs = np.abs(one - other) > TOLERANCE * np.maximum(one, other)
+    differs = np.abs(one - other) > readings.tolerance * np.maximum(one, other)
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):
         old, new = readings.pooled(before, k), readings.pooled(after, k)
         below = [
-            np.bincount(cells.arm, weights=readings.scores[r][:, k] < 0, minlength=len(cells.arms))
+            np.bincount(cells.arm, weights=readings.scores[r][:, k] < -readings.tolerance, minlength=len(cells.arms))
             for r in (before, after)
         ]
         for row, arm in enumerate(cells.arms):
@@ -76,15 +76,12 @@ def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int 
             )
             negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
         reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
-    names = {"arm": pl.String, "kernel": pl.String}
     return ReferenceSensitivity(
         before=readings.names[before],
         after=readings.names[after],
         changed=len(np.unique(cells.unit[differs])),
         instances=len(cells.units),
-        shift=pl.DataFrame(
-            shift, schema=names | {"from": pl.Float64, "to": pl.Float64, "shift": pl.Float64}, orient="row"
-        ),
-        negative=pl.DataFrame(negative, schema=names | {"from": pl.Int64, "to": pl.Int64}, orient="row"),
+        shift=pl.DataFrame(shift, schema=REFERENCE_SHIFT, orient="row"),
+        negative=pl.DataFrame(negative, schema=REFERENCE_NEGATIVE, orient="row"),
         reversals=tuple(reversals),
     )

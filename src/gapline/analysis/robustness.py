@@ -17,9 +17,10 @@ from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
+from gapline.model.names import parse_weight
+from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
-from gapline.scoring.time_weights import parse_weight
 from gapline.scoring.weighting import Weighting
 from gapline.summary.cells import finite_or_none, sign
 
@@ -113,19 +114,9 @@ def robustness(
         share = counts["holds"] / len(choices) if stands else None
         text = describe(better, counts["holds"], len(choices), flipped, _horizon_words(sweep, a, b, better))
         summary.append((a, b, better, len(choices), *counts.values(), share, text))
-    names = {"a": pl.String, "b": pl.String}
-    counted = {"choices": pl.Int64, "holds": pl.Int64, "ties": pl.Int64, "flips": pl.Int64}
     return Robustness(
-        summary=pl.DataFrame(
-            summary,
-            schema=names | {"better": pl.String} | counted | {"share": pl.Float64, "text": pl.String},
-            orient="row",
-        ),
-        verdicts=pl.DataFrame(
-            verdicts,
-            schema=names | {"factor": pl.String, "choice": pl.String, "difference": pl.Float64, "verdict": pl.String},
-            orient="row",
-        ),
+        summary=pl.DataFrame(summary, schema=ROBUSTNESS, orient="row"),
+        verdicts=pl.DataFrame(verdicts, schema=ROBUSTNESS_VERDICTS, orient="row"),
         left_out=tuple(left_out),
     )
 
@@ -175,7 +166,7 @@ def _choices(
             choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(reference, 0, rule)))
     for step in range(1, horizons):
         choices += _horizon_choice(readings, sweep, references, sweep.horizon * step / horizons, left_out)
-    hits = np.isfinite(hitting_times(envelopes, references, np.array(goals, np.float64)))
+    hits = np.isfinite(hitting_times(envelopes, references, goals, readings.tolerance))
     for k, goal in enumerate(goals):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)

@@ -6,7 +6,7 @@ incumbent is held to the horizon, so a run that stops early or crashes is neithe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.accept import Accepted, accept_candidates
-from gapline.envelope.hierarchy import hierarchy_notes
+from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, RunKey
@@ -40,6 +40,8 @@ class Envelopes:
     (the one the solver was told); `first` and `count`, the slice of `time` and `objective`; `captured`, `rejected`,
     `unchecked`, `late` and `steps`; `terminal_valid` (verdict of the last candidate in the horizon, null without one);
     `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, who vouches for it.
+    Under a hierarchical transform also `best_primary` and `best_secondary` (K and C of the best), and `hierarchy`, how
+    far the multiplier M keeps the order of the solutions of the whole campaign.
     """
 
     runs: pl.DataFrame
@@ -48,6 +50,7 @@ class Envelopes:
     transform: Transform
     unchecked: Unchecked
     notes: tuple[str, ...] = ()
+    hierarchy: HierarchyCheck | None = None
 
     def __len__(self) -> int:
         return self.runs.height
@@ -70,7 +73,7 @@ class Envelopes:
     def select(self, rows: pl.Expr | Sequence[int]) -> "Envelopes":
         """Keep some runs; the step columns are shared, not copied."""
         runs = self.runs.filter(rows) if isinstance(rows, pl.Expr) else self.runs[list(rows)]
-        return Envelopes(runs, self.time, self.objective, self.transform, self.unchecked, self.notes)
+        return replace(self, runs=runs)
 
     def steps(self, row: int) -> tuple[Floats, Floats]:
         """Return times and objectives of the accepted steps of one run."""
@@ -115,7 +118,8 @@ def build_envelopes(
     _refuse_wrong_sense(campaign, declared)
     scored = _scored_horizons(campaign, horizon)
     objective = _transformed(campaign, declared)
-    columns = accept_candidates(campaign, objective, scored, count_unchecked=policy is Unchecked.TRUST_SOLVER)
+    trusting = policy is Unchecked.TRUST_SOLVER
+    columns = accept_candidates(campaign, objective, scored, count_unchecked=trusting)
     _refuse_bad_runs(campaign, columns, declared)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))
@@ -124,9 +128,8 @@ def build_envelopes(
             hint="check them (`gapline check`), count them as valid (`--validation solver`), "
             "or leave them out (`--allow-unchecked`)",
         )
-    notes = [*_notes(campaign, columns, policy, scored)]
-    if declared.hierarchical:
-        notes += hierarchy_notes(campaign, declared)
+    hierarchy = check_hierarchy(campaign, declared, count_unchecked=trusting) if declared.hierarchical else None
+    notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
     return Envelopes(
         runs=_runs_table(campaign, columns, scored, policy),
         time=columns.time,
@@ -134,6 +137,7 @@ def build_envelopes(
         transform=declared,
         unchecked=policy,
         notes=tuple(notes),
+        hierarchy=hierarchy,
     )
 
 

@@ -9,12 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gapline.errors import ContractError
 from gapline.model.layout import CONTRACT_FILE
+from gapline.model.reading import TOLERANCE
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")
-KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
-WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
@@ -76,8 +75,8 @@ class Reference(_Section):
     """frozen: known before the first run; analysis: folded from the campaign; retrospective: known later."""
     snapshot: str | None = None
     """Path of the snapshot, relative to the study directory."""
-    tolerance: float = Field(default=1e-9, ge=0, allow_inf_nan=False)
-    """A reference counts as beaten only by more than this, relatively."""
+    tolerance: float = Field(default=TOLERANCE, ge=0, lt=1)
+    """A relative difference up to this is none: to beat a reference, to attain a goal, to pass a threshold."""
 
 
 class Score(_Section):

@@ -13,16 +13,12 @@ from gapline.errors import UsageError, closest
 from gapline.model.contract import (
     CHECKER_PREFIXES,
     CHECKERS,
-    KERNELS,
     PLACEHOLDERS,
-    WEIGHTS,
     default_name,
 )
+from gapline.model.names import parse_kernel_name, parse_weight
 from gapline.model.transform import Transform
 
-NUMBER = r"\d+(\.\d+)?([eE][+-]?\d+)?"
-KERNEL = re.compile(rf"squeezed|maxform|berthold|raw|dimacs:{NUMBER}")
-WEIGHT = re.compile(rf"uniform|(early-log|end-log):{NUMBER}|steps:{NUMBER}={NUMBER}(,{NUMBER}={NUMBER})*")
 OPTION = "a text, number, truth value or list of these"
 # Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
 _OPENING = re.compile(
@@ -76,7 +72,7 @@ def cross_mistakes(data: dict[str, Any]) -> list[str]:
         *_name_mistakes(data),
         *_arm_mistakes(data),
         *(_objective_mistakes(data["objective"]) if isinstance(data.get("objective"), dict) else ()),
-        *_score_mistakes(_table(data, "score")),
+        *_score_mistakes(data),
         *_contrast_mistakes(data),
     ]
 
@@ -146,7 +142,7 @@ def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
             elif maximises and objective.get("sense", "min") == "min":
                 yield f'objective.sense: expected "max" beside transform = {transform!r}, got "min"'
         except UsageError as error:
-            yield f"objective.{error.message}" + (f"; {error.hint}" if error.hint else "")
+            yield _as_mistake("objective", error)
     checker = objective.get("checker")
     if isinstance(checker, str):
         known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
@@ -156,14 +152,33 @@ def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
         yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
 
 
-def _score_mistakes(score: dict[str, Any]) -> Iterator[str]:
+def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    score = _table(data, "score")
     kernel = score.get("kernel", [])
     for name in [kernel] if isinstance(kernel, str) else kernel if isinstance(kernel, list) else []:
-        if isinstance(name, str) and not KERNEL.fullmatch(name):
-            yield _bad_name("score.kernel", name, KERNELS)
+        if isinstance(name, str):
+            try:
+                parse_kernel_name(name)
+            except UsageError as error:
+                yield _as_mistake("score", error)
     weight = score.get("weight", "uniform")
-    if isinstance(weight, str) and not WEIGHT.fullmatch(weight):
-        yield _bad_name("score.weight", weight, WEIGHTS)
+    if isinstance(weight, str):
+        try:
+            parse_weight(weight).check_horizons(_horizons(data))
+        except UsageError as error:
+            yield _as_mistake("score", error)
+
+
+def _horizons(data: dict[str, Any]) -> list[float]:
+    """Return the horizons that runs will have, as far as they are numbers."""
+    common = _table(data, "time").get("horizon")
+    stated = [entry.get("horizon", common) for _, entry in _entries(data, "instances")]
+    return [horizon for horizon in stated if isinstance(horizon, int | float) and horizon > 0]
+
+
+def _as_mistake(where: str, error: UsageError) -> str:
+    """Word what another module refuses as a mistake of the contract, so that both refuse the same."""
+    return f"{where}.{error.message}" + (f"; {error.hint}" if error.hint else "")
 
 
 def _contrast_mistakes(data: dict[str, Any]) -> Iterator[str]:

@@ -68,6 +68,89 @@ TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "b
 
 DEFAULT_PANEL = "all"
 
+# Result tables. Those of groups begin with the columns they are grouped by, so only what follows stands here.
+_PAIR: dict[str, pl.DataType] = {"a": pl.String(), "b": pl.String()}
+_KERNEL: dict[str, pl.DataType] = {"kernel": pl.String(), "reference": pl.String()}
+METRIC_POOLED: dict[str, pl.DataType] = {
+    "arm": pl.String(),
+    "tier": pl.Int64(),
+    **_KERNEL,
+    "score": pl.Float64(),
+    "rank": pl.Int64(),
+    "out_of_envelope": pl.Boolean(),
+}
+METRIC_SATURATED: dict[str, pl.DataType] = {**_KERNEL, "runs": pl.Int64()}
+METRIC_SIGNS: dict[str, pl.DataType] = {**_KERNEL, "negative": pl.Int64(), "zero": pl.Int64(), "positive": pl.Int64()}
+METRIC_RATIOS: dict[str, pl.DataType] = {**_PAIR, **_KERNEL, "ratio": pl.Float64()}
+REFERENCE_SHIFT: dict[str, pl.DataType] = {
+    "arm": pl.String(),
+    "kernel": pl.String(),
+    "from": pl.Float64(),
+    "to": pl.Float64(),
+    "shift": pl.Float64(),
+}
+REFERENCE_NEGATIVE: dict[str, pl.DataType] = {
+    "arm": pl.String(),
+    "kernel": pl.String(),
+    "from": pl.Int64(),
+    "to": pl.Int64(),
+}
+COMPLEMENTARITY_PAIRS: dict[str, pl.DataType] = {
+    "panel": pl.String(),
+    **_PAIR,
+    "d_score": pl.Float64(),
+    "d_final": pl.Float64(),
+    "d_attainment": pl.Float64(),
+}
+COMPLEMENTARITY_GRID: dict[str, pl.DataType] = {
+    "max_score": pl.Float64(),
+    "min_final": pl.Float64(),
+    "min_attainment": pl.Float64(),
+    "count": pl.Int64(),
+}
+ROBUSTNESS: dict[str, pl.DataType] = {
+    **_PAIR,
+    "better": pl.String(),
+    "choices": pl.Int64(),
+    "holds": pl.Int64(),
+    "ties": pl.Int64(),
+    "flips": pl.Int64(),
+    "share": pl.Float64(),
+    "text": pl.String(),
+}
+ROBUSTNESS_VERDICTS: dict[str, pl.DataType] = {
+    **_PAIR,
+    "factor": pl.String(),
+    "choice": pl.String(),
+    "difference": pl.Float64(),
+    "verdict": pl.String(),
+}
+RUNNING_TIMES: dict[str, pl.DataType] = {
+    "goal": pl.Float64(),
+    "runs": pl.Int64(),
+    "successes": pl.Int64(),
+    "success_rate": pl.Float64(),
+    "ert": pl.Float64(),
+    "spent": pl.Float64(),
+}
+PENALISED_TIMES: dict[str, pl.DataType] = {"goal": pl.Float64(), "runs": pl.Int64(), "missed": pl.Int64()}
+AREAS: dict[str, pl.DataType] = {"runs": pl.Int64(), "area": pl.Float64()}
+PRIMAL_DUAL: dict[str, pl.DataType] = {
+    "runs": pl.Int64(),
+    "bounded": pl.Int64(),
+    "crossed": pl.Int64(),
+    "integral": pl.Float64(),
+}
+# Where M·K + C breaks the order of observed solutions: M must be above `needed` for K (`primary`) to stay ahead of
+# a larger one (`over`).
+HIERARCHY_VIOLATIONS: dict[str, pl.DataType] = {
+    "instance": pl.String(),
+    "primary": pl.Float64(),
+    "over": pl.Float64(),
+    "needed": pl.Float64(),
+    "multiplier": pl.Float64(),
+}
+
 
 class RunKey(NamedTuple):
     """The identity of a run."""

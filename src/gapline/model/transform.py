@@ -5,10 +5,8 @@ additive shift changes the score and therefore belongs to the contract.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,9 +131,3 @@ class Transform:
         """
         multiplier = self.multiplier(size)
         return multiplier * np.asarray(primary, np.float64) + np.asarray(secondary, np.float64)
-
-    def reference_value(self, entry: Mapping[str, Any], *, size: float | None = None) -> float:
-        """Transform one stored reference; components are scalarised where the store has them."""
-        if self.hierarchical and entry.get("primary") is not None and entry.get("secondary") is not None:
-            return float(self.scalarise(entry["primary"], entry["secondary"], size=size))
-        return float(self.apply(entry["value"]))

@@ -9,14 +9,13 @@ from typing import Any
 import polars as pl
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import IntegrityError, UsageError, listing
+from gapline.errors import IntegrityError, listing
+from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RunKey
+from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Reference, Snapshot
-
-# A reference counts as beaten only by more than this: checkers differ in the last bits, and that is no discovery.
-TOLERANCE = 1e-9
 
 # A score below zero is evidence that something happened, not of what (the paper, section 4.2).
 EXPLANATIONS = (
@@ -66,21 +65,6 @@ class Alarm:
         return asdict(self) | {"kind": self.kind.value}
 
 
-def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no small relative difference."""
-    if not 0 <= tolerance < 1:
-        raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")
-
-
-def is_beaten(reference: float, value: float, tolerance: float = TOLERANCE) -> bool:
-    """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
-
-    >>> is_beaten(100.0, 99.0), is_beaten(100.0, 100.0 - 1e-8)
-    (True, False)
-    """
-    return reference - value > tolerance * abs(reference)
-
-
 def find_alarms(
     snapshots: Snapshot | Sequence[Snapshot],
     envelopes: Envelopes | None = None,
@@ -127,15 +111,15 @@ def best_runs(envelopes: Envelopes) -> pl.DataFrame:
     return found.unique("instance", keep="first").sort("instance")
 
 
-def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10) -> list[str]:
-    """Word the diagnostic for runs (name, score) below zero: a list with the four possible explanations.
+def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10, tolerance: float = TOLERANCE) -> list[str]:
+    """Word the diagnostic for runs (name, score) below zero by more than the tolerance, with the four explanations.
 
     >>> negative_notes([("a/i/1", 0.2)])
     []
     >>> print(negative_notes([("a/i/1", -0.1)])[0])
     1 run scores below zero: a/i/1 (-0.1)
     """
-    below = [(name, score) for name, score in scores if score < 0]
+    below = [(name, score) for name, score in scores if score < -tolerance]
     if not below:
         return []
     shown = listing((f"{name} ({score:.6g})" for name, score in sorted(below, key=lambda item: item[1])), most=most)
@@ -152,7 +136,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
     )
     alarms = []
     for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):
-        if not is_beaten(reference, row["best"], tolerance):
+        if not is_beaten(row["best"], reference, tolerance):
             continue
         key = RunKey(row["arm"], row["instance"], row["seed"])
         raw = row["best"] if envelopes.transform.hierarchical else row["best_raw"]

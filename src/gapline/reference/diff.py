@@ -3,7 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gapline.reference.alarm import TOLERANCE, check_tolerance, snapshot_sense
+from gapline.model.reading import TOLERANCE
+from gapline.reference.alarm import snapshot_sense
+from gapline.reference.beaten import check_tolerance
 from gapline.reference.comparable import same_instance
 from gapline.reference.snapshot import Reference, Snapshot
 

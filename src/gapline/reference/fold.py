@@ -10,8 +10,10 @@ import polars as pl
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, VerdictCode
-from gapline.reference.alarm import TOLERANCE, Alarm, best_runs, check_tolerance, find_alarms, is_beaten
+from gapline.reference.alarm import Alarm, best_runs, find_alarms
+from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.freeze import check_moment
 from gapline.reference.policy import kept_fields, known_after, run_entry, runs_digest
@@ -101,7 +103,7 @@ def fold(
             absent.append(row["instance"])
             continue
         if before is not None and before.value is not None:
-            unbeaten = math.isfinite(reference) and not is_beaten(reference, row["best"], tolerance)
+            unbeaten = math.isfinite(reference) and not is_beaten(row["best"], reference, tolerance)
             if before.certified or unbeaten:
                 continue
         entry = run_entry(row, checked)

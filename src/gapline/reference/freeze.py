@@ -7,10 +7,10 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError, UsageError, closest, listing
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot, parse_moment
 
 ENTRY_POINTS = "gapline.stores"
-DEFAULT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class FreezeRequest:
     sense: str | None = None
     trust_solver: bool = False
     reprice: bool = False
-    tolerance: float = DEFAULT_TOLERANCE
+    tolerance: float = TOLERANCE
 
     def declared(self) -> dict[str, Any]:
         """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""

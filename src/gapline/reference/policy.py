@@ -11,8 +11,10 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
+from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, RunKey
-from gapline.reference.alarm import TOLERANCE, best_runs, is_beaten
+from gapline.reference.alarm import best_runs
+from gapline.reference.beaten import is_beaten
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Snapshot, parse_moment
@@ -67,11 +69,13 @@ def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Colle
         )
 
 
-def analysis_snapshot(snapshot: Snapshot | None, envelopes: Envelopes, *, name: str | None = None) -> Snapshot:
+def analysis_snapshot(
+    snapshot: Snapshot | None, envelopes: Envelopes, *, name: str | None = None, tolerance: float = TOLERANCE
+) -> Snapshot:
     """Return the analysis reference: the exact minimum of the prior value and all accepted candidates.
 
     No score under it is negative. An instance without prior gets the best of the campaign. A certificate survives only
-    where no candidate is better by more than the tolerance of 1e-9.
+    where no candidate is better by more than the tolerance.
     """
     if snapshot is not None:
         refuse_changed_instances(snapshot, envelopes.runs)
@@ -88,7 +92,7 @@ def analysis_snapshot(snapshot: Snapshot | None, envelopes: Envelopes, *, name: 
         if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
             before = None if snapshot is None else snapshot.values.get(row["instance"])
-            if before is not None and before.certified and not is_beaten(reference, row["best"], TOLERANCE):
+            if before is not None and before.certified and not is_beaten(row["best"], reference, tolerance):
                 entry["certified"] = True
             if before is not None and before.instance_digest:
                 entry["instance_digest"] = before.instance_digest

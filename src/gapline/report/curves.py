@@ -46,6 +46,7 @@ def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanC
         by=by,
         weighting=study.weighting,
         relative=relative,
+        tolerance=study.tolerance,
         policy=entry.policy,
     )
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))

@@ -132,7 +132,7 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
     """Return the tables of a study."""
     order = said.order
     empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
-    first, against, folded = study.kernels[:1], str(study.references[0].label), str(study.folded.label)
+    first, folded = study.kernels[:1], str(study.folded.label)
     tables = [
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),

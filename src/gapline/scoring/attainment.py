@@ -62,7 +62,7 @@ def attainment_curve(
     """
     groups = [by] if isinstance(by, str) else list(by)
     references = reference_column(snapshot, envelopes)
-    hits = hitting_times(envelopes, references, np.array(goals, np.float64))
+    hits = hitting_times(envelopes, references, goals, tolerance)
     horizons = envelopes.runs["horizon"].to_numpy()
     if relative:
         hits = hits / horizons[:, None]

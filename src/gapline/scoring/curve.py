@@ -7,7 +7,6 @@ identity), and that is checked whenever a curve is made.
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numba
@@ -16,16 +15,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
-from gapline.model.reading import Reading
+from gapline.model.names import parse_weight
+from gapline.model.reading import TOLERANCE, Reading
 from gapline.model.result_table import ResultTable
-from gapline.model.threads import thread_count
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import build_reading, reference_column
-from gapline.scoring.time_weights import parse_weight
+from gapline.scoring.stable_order import stable_order
+from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class CurveSum:
 
     def curve(self) -> tuple[Floats, Floats]:
         """Return breakpoints (0 first) and the mean from each breakpoint on."""
-        order = _argsort(self.time)
+        order = stable_order(self.time)
         time, value = np.empty(len(order) + 1), np.empty(len(order) + 1)
         total = self.total_weight
         size = _cumulate(self.time[order], self.delta[order], self.before * total, time, value)
@@ -82,42 +83,39 @@ def curve_sum(
 ) -> CurveSum:
     """Add up the gap curves of runs with the given weights; on relative time every horizon is 1."""
     runs = envelopes.runs
-    horizons = runs["horizon"].to_numpy()
-    if not relative and len(np.unique(horizons)) > 1:
-        raise HorizonError(
-            f"curve: expected one horizon, got {listing(f'{h:g}' for h in np.unique(horizons))}",
-            hint="ask for relative time t/Γ (relative=True, --relative)",
-        )
+    end = common_horizon(runs, relative=relative)
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
+    own, starts = step_places(first, count)
+    times = envelopes.time[own]
+    # Read-only like the columns they come from, so that one compiled version serves both.
+    times.flags.writeable = False
     before = kernel.before
     if before is None:
-        starts = envelopes.time[np.where(count > 0, first, 0)] if len(envelopes.time) else np.ones(len(first))
-        if not np.all((count > 0) & (starts == 0)):
+        filled = count > 0
+        if not (filled.all() and (times[starts] == 0).all()):
             raise UsageError(
                 f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
                 hint="use a kernel with a value before the first incumbent, such as squeezed",
             )
         before = 0.0
-    size = int(count.sum())
-    times, objectives = envelopes.time, envelopes.objective
-    if size < len(times):
-        # Some of the runs: work on their steps alone, so that many small sums over one campaign stay cheap.
-        starts = np.concatenate(([0], np.cumsum(count)))[:-1].astype(np.int64)
-        own = np.repeat(first - starts, count) + np.arange(size)
-        times, objectives, first = times[own], objectives[own], starts
-        # Read-only like the columns they come from, so that one compiled version serves both.
-        times.flags.writeable = False
-    gaps = step_gaps(objectives, first, count, references, kernel)
-    time, delta = np.empty(size), np.empty(size)
-    scale = horizons if relative else np.ones(len(first))
-    _fill_events(first, count, times, gaps, float(before), weights, scale, time, delta)
-    return CurveSum(
-        before=float(before),
-        weights=weights,
-        time=time,
-        delta=delta,
-        horizon=1.0 if relative else float(horizons[0]),
-    )
+    gaps, _ = step_gaps(envelopes.objective, first, count, references, kernel)
+    time, delta = np.empty(len(times)), np.empty(len(times))
+    scale = runs["horizon"].to_numpy() if relative else np.ones(len(first))
+    _fill_events(starts, count, times, gaps, float(before), weights, scale, time, delta)
+    return CurveSum(before=float(before), weights=weights, time=time, delta=delta, horizon=end)
+
+
+def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
+    """Return where a curve over these runs ends: their one horizon, or 1 on relative time."""
+    horizons = runs["horizon"].unique().sort().to_list()
+    if relative:
+        return 1.0
+    if len(horizons) != 1:
+        raise HorizonError(
+            f"curve: expected one horizon, got {listing(f'{h:g}' for h in horizons)}",
+            hint="ask for relative time t/Γ (relative=True, --relative)",
+        )
+    return float(horizons[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,6 +156,7 @@ def mean_curve(
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     relative: bool = False,
+    tolerance: float = TOLERANCE,
     policy: str | None = None,
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
@@ -171,7 +170,7 @@ def mean_curve(
     >>> curve.frame.rows()
     [('a', 0.0, 1.0), ('a', 1.0, 0.75), ('a', 2.0, 0.5)]
     """
-    chosen = parse_kernel(kernel)
+    chosen = parse_kernel(kernel, tolerance=tolerance)
     groups = [by] if isinstance(by, str) else list(by)
     references = reference_column(snapshot, envelopes)
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
@@ -192,6 +191,7 @@ def mean_curve(
             envelopes,
             label_reference(snapshot, envelopes, policy=policy),
             kernels=(chosen.name,),
+            tolerance=tolerance,
             weighting=str(weighting),
         ),
         horizons=horizons,
@@ -235,22 +235,6 @@ def _check_area(
         raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
 
 
-def _argsort(time: Floats) -> NDArray[np.int64]:
-    """Sort in as many threads as there are cores, by parts of the range; ties are settled by the caller."""
-    threads = thread_count()
-    if threads == 1 or len(time) < 100_000:
-        return np.argsort(time)
-    pivots = np.quantile(time[:: max(1, len(time) // 10_000)], np.linspace(0, 1, threads + 1)[1:-1])
-    part = np.searchsorted(pivots, time, side="right")
-
-    def sort_part(number: int) -> NDArray[np.int64]:
-        rows = np.flatnonzero(part == number)
-        return rows[np.argsort(time[rows])]
-
-    with ThreadPoolExecutor(threads) as pool:
-        return np.concatenate(list(pool.map(sort_part, range(threads))))
-
-
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
     out = 0
@@ -277,10 +261,8 @@ def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyp
         if stop - k > 1:
             delta[k:stop] = np.sort(delta[k:stop])
         for j in range(k, stop):
-            new = total + delta[j]
-            back = new - total
-            lost += (total - (new - back)) + (delta[j] - back)
-            total = new
+            total, error = two_sum(total, delta[j])
+            lost += error
         if time[k] > 0.0:
             out_time[size] = time[k]
             size += 1

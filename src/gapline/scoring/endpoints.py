@@ -2,9 +2,10 @@
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.scoring.kernels import raw_gap, squeezed_gap
 
@@ -18,29 +19,34 @@ def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats
     return np.where(np.isinf(best), np.nan, raw), squeezed_gap(best, references)
 
 
-def hitting_times(envelopes: Envelopes, references: Floats, goals: Floats) -> Floats:
-    """Return, runs × goals, the first time at which (z - z*) <= goal·z*; infinite where the goal was never attained."""
+def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
+    """Return, runs × goals, the first time at which (z - z*) <= (goal + tolerance)·z*; infinite where it never is.
+
+    The tolerance makes decimals count as they are read: 101 against 100 attains the goal 0.01, and so does 10.1
+    against 10, although 10.1 - 10 is more than 0.01 · 10 in the last bit.
+    """
     runs = envelopes.runs
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
-    out = np.empty((len(first), len(goals)))
+    allowed = np.asarray(goals, np.float64) + tolerance
+    out = np.empty((len(first), len(allowed)))
 
     def work(low: int, high: int) -> None:
-        _hit_slices(low, high, envelopes.time, envelopes.objective, first, count, references, goals, out)
+        _hit_slices(low, high, envelopes.time, envelopes.objective, first, count, references, allowed, out)
 
     in_slices(count + 1, work)
     return out
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _hit_slices(low, high, time, objective, first, count, references, goals, out):  # type: ignore[no-untyped-def] # pragma: no cover
+def _hit_slices(low, high, time, objective, first, count, references, allowed, out):  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         begin, stop, reference = first[run], first[run] + count[run], references[run]
-        for g in range(len(goals)):
+        for g in range(len(allowed)):
             # Objectives fall along the steps, so the first step that attains the goal is found by bisection.
             low_step, high_step = begin, stop
             while low_step < high_step:
                 middle = (low_step + high_step) // 2
-                if objective[middle] - reference <= goals[g] * reference:
+                if objective[middle] - reference <= allowed[g] * reference:
                     high_step = middle
                 else:
                     low_step = middle + 1

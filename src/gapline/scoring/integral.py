@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
 from gapline.errors import UsageError
+from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.threads import in_slices
+from gapline.scoring.gap import DIMACS, RAW, gap
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.time_weights import TimeWeight, parse_weight, width
+from gapline.scoring.time_weights import weight_arrays, width
+from gapline.scoring.two_sum import two_sum
 
 Floats = NDArray[np.float64]
 
@@ -86,27 +90,30 @@ def integrate(
     weight: TimeWeight,
 ) -> Floats:
     """Return the score matrix, runs × kernels."""
-    weight.check_horizons(horizon)
+    weight.check_horizons(horizon.tolist())
     out = np.empty((len(first), len(kernels)))
-    edges, values = weight.arrays()
+    edges, values = weight_arrays(weight)
     built_in = [k for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
     codes = np.array([int(kernels[k].code) for k in built_in], np.int64)
-    parameters = np.array([kernels[k].parameter for k in built_in])
+    parameters, tolerances = (
+        np.array([getattr(kernels[k], name) for k in built_in], np.float64) for name in ("parameter", "tolerance")
+    )
+    befores = np.array([kernels[k].before or 0.0 for k in built_in], np.float64)
     places = np.array(built_in, np.int64)
 
     def work(low: int, high: int) -> None:
         _integrate_slices(
-            low, high, time, objective, first, count, horizon, reference, codes, parameters, places,
-            int(weight.code), weight.cutoff, edges, values, out,
+            low, high, time, objective, first, count, horizon, reference, codes, parameters, tolerances, befores,
+            places, int(weight.code), weight.cutoff, edges, values, out,
         )  # fmt: skip
 
     if built_in:
         in_slices(count + 1, work)
     for k, kernel in enumerate(kernels):
         if kernel.code is KernelCode.CUSTOM:
-            gaps = step_gaps(objective, first, count, reference, kernel)
+            gaps, starts = step_gaps(objective, first, count, reference, kernel)
             _integrate_gaps(
-                time, gaps, first, count, horizon, float(kernel.before or 0.0),
+                time, gaps, first, starts, count, horizon, float(kernel.before or 0.0),
                 int(weight.code), weight.cutoff, edges, values, out[:, k],
             )  # fmt: skip
     return out
@@ -114,17 +121,18 @@ def integrate(
 
 def step_gaps(
     objective: Floats, first: NDArray[np.int64], count: NDArray[np.int64], reference: Floats, kernel: Kernel
-) -> Floats:
-    """Return the gap at every step, in the layout of the steps."""
-    per_step = np.ones(len(objective))
-    for f, c, value in zip(first.tolist(), count.tolist(), reference.tolist(), strict=True):
-        per_step[f : f + c] = value
-    return kernel(objective, per_step)
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the gaps at the steps of these runs, one run after the other, and where each run begins among them.
+
+    The columns may hold the steps of other runs too (`Envelopes.select` shares them): a kernel never sees those.
+    """
+    own, starts = step_places(first, count)
+    return kernel(objective[own], np.repeat(reference, count)), starts
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
-    low, high, time, objective, first, count, horizon, references, codes, parameters, places,
+    low, high, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
     weight_code, cutoff, edges, values, out,
 ):  # fmt: skip
     most = 0
@@ -137,22 +145,27 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
         before_width = _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values)
         normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
         for k in range(len(codes)):
-            before = _fill_terms(terms, codes[k], parameters[k], z, reference, pieces)
-            if codes[k] == 4:
+            code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
+            if code == RAW and (size == 0 or t[0] > 0.0):
                 out[run, places[k]] = np.nan
-                if size > 0 and t[0] == 0.0:
-                    out[run, places[k]] = _raw_mean(terms, z, reference, pieces, normalizer)
                 continue
-            mean = _sum(terms, size, before * before_width) / normalizer
-            if codes[k] <= 2:
-                # The mean of gaps in [-1, 1] lies there too; the last bit of the division must not say otherwise.
-                mean = min(max(mean, -1.0), 1.0)
-            out[run, places[k]] = mean
+            # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
+            for i in range(size):
+                terms[i] = gap(code, parameter, z[i], reference, tolerance) * pieces[i]
+            if code == RAW:
+                out[run, places[k]] = _raw_mean(terms, z, reference, pieces, normalizer)
+                continue
+            mean = _mean(terms, size, before, before_width, normalizer)
+            if code == DIMACS and size > 0 and gap(code, parameter, z[size - 1], reference, tolerance) == before:
+                # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+                mean = before
+            # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
+            out[run, places[k]] = min(max(mean, -1.0), before)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
-    time, gaps, first, count, horizon, before, weight_code, cutoff, edges, values, out
+    time, gaps, first, starts, count, horizon, before, weight_code, cutoff, edges, values, out
 ):
     most = 0
     for run in range(len(first)):
@@ -160,12 +173,22 @@ def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
     pieces, terms = np.empty(most), np.empty(most)
     for run in range(len(first)):
         size, limit = count[run], horizon[run]
-        t, gap = time[first[run] : first[run] + size], gaps[first[run] : first[run] + size]
-        before_width = _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values)
+        before_width = _fill_pieces(
+            pieces, time[first[run] : first[run] + size], limit, weight_code, cutoff, edges, values
+        )
         for i in range(size):
-            terms[i] = gap[i] * pieces[i]
+            terms[i] = gaps[starts[run] + i] * pieces[i]
         normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-        out[run] = _sum(terms, size, before * before_width) / normalizer
+        out[run] = _mean(terms, size, before, before_width, normalizer)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return (before · before_width + Σ terms) / normalizer; exactly `before` where nothing else has any weight."""
+    if before_width == normalizer:
+        return before
+    # Adding zero turns a negative zero into the positive one: there is one zero on every page.
+    return _sum(terms, size, before * before_width) / normalizer + 0.0
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
@@ -186,49 +209,18 @@ def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type:
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _fill_terms(terms, code, parameter, z, reference, pieces):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Fill gap × width of each step; return the gap before the first: the twin of `gapline.scoring.kernels`."""
-    size = len(z)
-    if code == 0 and size > 0 and z[0] + reference == np.inf:
-        for i in range(size):
-            half, half_reference = 0.5 * z[i], 0.5 * reference
-            terms[i] = (half - half_reference) / (half + half_reference) * pieces[i]
-    elif code == 0:
-        for i in range(size):
-            terms[i] = (z[i] - reference) / (z[i] + reference) * pieces[i]
-    elif code == 1:
-        for i in range(size):
-            terms[i] = (z[i] - reference) / max(z[i], reference) * pieces[i]
-    elif code == 2:
-        for i in range(size):
-            terms[i] = abs(z[i] - reference) / max(z[i], reference) * pieces[i]
-    elif code == 3:
-        # Below the normal range θ·z* has hardly a digit left, so the two are compared on a larger scale there.
-        scale = 2.0**200 if reference < 1e-290 else 1.0
-        bar, worst = parameter * (reference * scale), parameter - 1.0
-        for i in range(size):
-            gap = (z[i] - reference) / reference
-            terms[i] = (gap if z[i] * scale < bar else worst) * pieces[i]
-        return worst
-    else:
-        for i in range(size):
-            terms[i] = (z[i] - reference) / reference * pieces[i] if pieces[i] > 0.0 else 0.0
-    return 1.0
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the mean raw gap of a run feasible at time 0; infinite where the gap itself overflows."""
     size = len(z)
-    if (z[0] - reference) / reference == np.inf:
+    if gap(RAW, 0.0, z[0], reference, 0.0) == np.inf:
         return np.inf if pieces[0] > 0.0 else np.nan
     mean = _sum(terms, size, 0.0) / normalizer
     if not np.isfinite(mean):
         # Gaps times seconds overflow where their mean does not.
         for i in range(size):
-            terms[i] = (z[i] - reference) / reference * (pieces[i] / normalizer)
+            terms[i] = gap(RAW, 0.0, z[i], reference, 0.0) * (pieces[i] / normalizer)
         mean = _sum(terms, size, 0.0)
-    return mean
+    return mean + 0.0
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
@@ -238,35 +230,18 @@ def _sum(terms, size, start):  # type: ignore[no-untyped-def] # pragma: no cover
     c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
     whole = size // 4 * 4
     for i in range(0, whole, 4):
-        x = terms[i]
-        new = s0 + x
-        back = new - s0
-        c0 += (s0 - (new - back)) + (x - back)
-        s0 = new
-        x = terms[i + 1]
-        new = s1 + x
-        back = new - s1
-        c1 += (s1 - (new - back)) + (x - back)
-        s1 = new
-        x = terms[i + 2]
-        new = s2 + x
-        back = new - s2
-        c2 += (s2 - (new - back)) + (x - back)
-        s2 = new
-        x = terms[i + 3]
-        new = s3 + x
-        back = new - s3
-        c3 += (s3 - (new - back)) + (x - back)
-        s3 = new
+        s0, lost = two_sum(s0, terms[i])
+        c0 += lost
+        s1, lost = two_sum(s1, terms[i + 1])
+        c1 += lost
+        s2, lost = two_sum(s2, terms[i + 2])
+        c2 += lost
+        s3, lost = two_sum(s3, terms[i + 3])
+        c3 += lost
     for i in range(whole, size):
-        x = terms[i]
-        new = s0 + x
-        back = new - s0
-        c0 += (s0 - (new - back)) + (x - back)
-        s0 = new
-    for x in (s1, s2, s3):
-        new = s0 + x
-        back = new - s0
-        c0 += (s0 - (new - back)) + (x - back)
-        s0 = new
+        s0, lost = two_sum(s0, terms[i])
+        c0 += lost
+    for lane in (s1, s2, s3):
+        s0, lost = two_sum(s0, lane)
+        c0 += lost
     return s0 + (((c0 + c1) + c2) + c3)

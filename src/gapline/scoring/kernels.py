@@ -5,32 +5,41 @@
 | `squeezed` | (z - z*) / (z + z*) | 1 |
 | `maxform` | (z - z*) / max(z, z*) | 1 |
 | `berthold` | abs(z - z*) / max(z, z*) | 1 |
-| `dimacs:THETA` | z/z* - 1 where z < THETA·z*, else THETA - 1 | THETA - 1 |
+| `dimacs:THETA` | z/z* - 1 where z < THETA·z* by more than the tolerance, else THETA - 1 | THETA - 1 |
 | `raw` | z/z* - 1 | does not exist |
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapline.errors import UsageError, closest, listing
+from gapline.errors import UsageError, listing
+from gapline.model.names import KERNELS, REGISTERED, KernelCode, parse_kernel_name
+from gapline.model.reading import TOLERANCE
+from gapline.scoring.gap import COMPILED, fill_gaps
+
+__all__ = [
+    "PAPER_KERNELS",
+    "Kernel",
+    "KernelCode",
+    "berthold_gap",
+    "dimacs_gap",
+    "maxform_from_squeezed",
+    "maxform_gap",
+    "objective_at",
+    "parse_kernel",
+    "raw_from_squeezed",
+    "raw_gap",
+    "register_kernel",
+    "squeezed_from_maxform",
+    "squeezed_from_raw",
+    "squeezed_gap",
+]
 
 Floats = NDArray[np.float64]
-
-
-class KernelCode(IntEnum):
-    """How the compiled pass knows a kernel."""
-
-    SQUEEZED = 0
-    MAXFORM = 1
-    BERTHOLD = 2
-    DIMACS = 3
-    RAW = 4
-    CUSTOM = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,9 @@ class Kernel:
         The gap before the first incumbent; None where no finite value exists (`raw`).
     parameter
         THETA of `dimacs:THETA`.
+    tolerance
+        By how much, relatively, a candidate has to be below THETA·z* to be accepted: 110 against 100 is not, whatever
+        the last bit of 1.1 · 100 says.
     function
         For a kernel of the user's own: gap of arrays z and z*.
     """
@@ -53,26 +65,31 @@ class Kernel:
     code: KernelCode
     before: float | None
     parameter: float = 0.0
+    tolerance: float = TOLERANCE
     function: Callable[[Floats, Floats], Floats] | None = None
+
+    def __post_init__(self) -> None:
+        # Compiled loops cannot say what is wrong with a code, so none that they do not know gets so far.
+        if self.code not in COMPILED and (self.code != KernelCode.CUSTOM or self.function is None):
+            raise UsageError(f"kernel {self.name}: expected a known code or a function, got code {int(self.code)}")
 
     def __call__(self, z: ArrayLike, reference: ArrayLike, /) -> Floats:
         """Return the gap of objectives against references; z = inf means that there is no incumbent."""
+        if self.function is None:
+            before = np.inf if self.before is None else self.before
+            return fill_gaps(int(self.code), self.parameter, z, reference, self.tolerance, before)
         z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-        functions = {
-            KernelCode.SQUEEZED: squeezed_gap,
-            KernelCode.MAXFORM: maxform_gap,
-            KernelCode.BERTHOLD: berthold_gap,
-            KernelCode.RAW: raw_gap,
-        }
-        if self.code is KernelCode.DIMACS:
-            return dimacs_gap(z, reference, theta=self.parameter)
-        if self.code is KernelCode.CUSTOM:
-            assert self.function is not None
-            gap = np.asarray(self.function(z, reference), np.float64)
-            if gap.shape != np.broadcast_shapes(z.shape, reference.shape):
-                raise UsageError(f"kernel {self.name}: expected one gap per objective, got shape {gap.shape}")
-            return gap
-        return functions[self.code](z, reference)
+        gaps = np.asarray(self.function(z, reference), np.float64)
+        if gaps.shape != np.broadcast_shapes(z.shape, reference.shape):
+            raise UsageError(f"kernel {self.name}: expected one gap per objective, got shape {gaps.shape}")
+        if not np.isfinite(gaps).all():
+            place = np.unravel_index(np.argmin(np.isfinite(gaps)), gaps.shape)
+            one, star = (np.broadcast_to(array, gaps.shape)[place] for array in (z, reference))
+            raise UsageError(
+                f"kernel {self.name}: expected a finite gap, got {gaps[place]} for objective {one} against {star}",
+                hint="a gap that does not exist has no place in a mean: return a large finite one",
+            )
+        return gaps
 
 
 def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
@@ -84,15 +101,7 @@ def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     >>> squeezed_gap([20.0, 10.0, 5.0, float("inf")], 10.0).round(4).tolist()
     [0.3333, 0.0, -0.3333, 1.0]
     """
-    z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = z + reference
-        if not np.isinf(total).any():
-            return np.asarray((z - reference) / total)
-        gap = (z - reference) / total
-        # Halves are exact up here, and their sum is finite.
-        large = (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
-    return np.where(np.isinf(z), 1.0, np.where(np.isinf(total), large, gap))
+    return _BUILT_IN["squeezed"](z, reference)
 
 
 def maxform_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
@@ -103,10 +112,7 @@ def maxform_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     >>> maxform_gap([20.0, 10.0, 5.0, float("inf")], 10.0).tolist()
     [0.5, 0.0, -0.5, 1.0]
     """
-    z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-    with np.errstate(invalid="ignore"):
-        gap: Floats = np.where(np.isinf(z), 1.0, (z - reference) / np.maximum(z, reference))
-    return gap
+    return _BUILT_IN["maxform"](z, reference)
 
 
 def berthold_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
@@ -118,20 +124,16 @@ def berthold_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     >>> berthold_gap([20.0, 5.0], 10.0).tolist()
     [0.5, 0.5]
     """
-    return np.abs(maxform_gap(z, reference))
+    return _BUILT_IN["berthold"](z, reference)
 
 
-def dimacs_gap(z: ArrayLike, reference: ArrayLike, /, *, theta: float) -> Floats:
-    """Return z/z* - 1 for a candidate strictly below theta·z*, else theta - 1.
+def dimacs_gap(z: ArrayLike, reference: ArrayLike, /, *, theta: float, tolerance: float = TOLERANCE) -> Floats:
+    """Return z/z* - 1 for a candidate below theta·z* by more than the tolerance, else theta - 1.
 
     >>> dimacs_gap([10.5, 11.0, 40.0, float("inf")], 10.0, theta=1.1).round(4).tolist()
     [0.05, 0.1, 0.1, 0.1]
     """
-    z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-    with np.errstate(over="ignore"):
-        # Below the normal range θ·z* has hardly a digit left, so the two are compared on a larger scale there.
-        scale = np.where(reference < 1e-290, 2.0**200, 1.0)
-        return np.where(z * scale < theta * (reference * scale), raw_gap(z, reference), theta - 1.0)
+    return _dimacs(f"dimacs:{theta}", theta, tolerance)(z, reference)
 
 
 def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
@@ -140,10 +142,7 @@ def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
     >>> raw_gap([10.5, 5.0], 10.0).tolist()
     [0.05, -0.5]
     """
-    z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-    with np.errstate(over="ignore"):
-        gap: Floats = (z - reference) / reference
-    return gap
+    return _BUILT_IN["raw"](z, reference)
 
 
 def squeezed_from_raw(gap: ArrayLike, /) -> Floats:
@@ -217,53 +216,58 @@ _registered: dict[str, Kernel] = {}
 PAPER_KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2")
 
 
-def register_kernel(name: str, function: Callable[[Floats, Floats], Floats], /, *, before: float) -> Kernel:
+def register_kernel(
+    name: str, function: Callable[[Floats, Floats], Floats], /, *, before: float, replace: bool = False
+) -> Kernel:
     """Register a kernel of your own under a name.
 
     Parameters
     ----------
     name
-        A name that is not taken.
+        A name that is not taken: scores of two functions must not stand under one name.
     function
-        Takes arrays of objectives and references (both positive and finite) and returns the gaps; smaller is better.
+        Takes arrays of objectives and references (both positive and finite) and returns the gaps, which must be finite;
+        smaller is better.
     before
         The finite gap before the first incumbent, which is also the score of an empty run.
+    replace
+        Let it take the place of the kernel that was registered under this name.
 
-    >>> log_ratio = register_kernel("log-ratio", lambda z, ref: np.log(z / ref), before=5.0)
-    >>> log_ratio(10.0, 10.0).tolist()
+    >>> ratio = register_kernel("log of the ratio", lambda z, ref: np.log(z / ref), before=5.0)
+    >>> ratio(10.0, 10.0).tolist()
     0.0
     """
     if not name or name in _BUILT_IN or name.startswith("dimacs"):
-        raise UsageError(f"kernel {name!r}: expected a name that is not taken, got one of {listing(_BUILT_IN)}, dimacs")
+        raise UsageError(f"kernel {name!r}: expected a name that is not taken, got one of {listing(KERNELS)}")
     if not math.isfinite(before):
         raise UsageError(f"kernel {name}: expected a finite value before the first incumbent, got {before}")
-    _registered[name] = Kernel(name, KernelCode.CUSTOM, float(before), function=function)
-    return _registered[name]
+    made = Kernel(name, KernelCode.CUSTOM, float(before), function=function)
+    if not replace and _registered.get(name, made) != made:
+        raise UsageError(
+            f"kernel {name!r}: expected a name that is not taken, got one registered for another function",
+            hint="give it another name, or replace=True",
+        )
+    _registered[name] = made
+    REGISTERED.add(name)
+    return made
 
 
-def parse_kernel(name: str | Kernel, /) -> Kernel:
-    """Find a kernel by its name.
+def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Kernel:
+    """Find a kernel by its name; with a tolerance of yours where one is given.
 
     >>> parse_kernel("dimacs:1.1").before.__round__(12)
     0.1
     """
     if isinstance(name, Kernel):
-        return name
-    if name in _BUILT_IN:
-        return _BUILT_IN[name]
-    if name in _registered:
-        return _registered[name]
-    head, _, argument = name.partition(":")
-    if head == "dimacs":
-        try:
-            theta = float(argument)
-        except ValueError:
-            theta = math.nan
-        if not (math.isfinite(theta) and theta > 1):
-            raise UsageError(f"kernel {name}: expected a threshold above 1, as in dimacs:1.1, got {argument!r}")
-        return Kernel(name, KernelCode.DIMACS, theta - 1.0, parameter=theta)
-    names = [*_BUILT_IN, "dimacs:1.1", *_registered]
-    near = closest(name, names)
-    raise UsageError(
-        f"kernel: expected one of {listing(names)}, got {name!r}", hint=f"did you mean {near!r}?" if near else None
-    )
+        found = name
+    else:
+        code, parameter = parse_kernel_name(name)
+        if code is KernelCode.DIMACS:
+            found = _dimacs(name, parameter, TOLERANCE)
+        else:
+            found = _registered[name] if code is KernelCode.CUSTOM else _BUILT_IN[name]
+    return found if tolerance is None else replace(found, tolerance=tolerance)
+
+
+def _dimacs(name: str, theta: float, tolerance: float) -> Kernel:
+    return Kernel(name, KernelCode.DIMACS, theta - 1.0, parameter=theta, tolerance=tolerance)

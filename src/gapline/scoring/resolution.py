@@ -37,13 +37,12 @@ def resolution_bound(envelopes: Envelopes, references: Floats, *, kernel: str | 
     if "resolution" not in runs.columns:
         return np.zeros(runs.height)
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
-    gaps = step_gaps(envelopes.objective, first, count, references, chosen)
+    gaps, starts = step_gaps(envelopes.objective, first, count, references, chosen)
     changes = np.abs(np.diff(gaps, prepend=0.0))
     filled = count > 0
-    changes[first[filled]] = np.abs(gaps[first[filled]] - chosen.before)
-    moved = np.zeros(runs.height)
-    # A cumulated sum serves any order of slices; `reduceat` would need them adjacent.
+    changes[starts[filled]] = np.abs(gaps[starts[filled]] - chosen.before)
+    # A cumulated sum, since `reduceat` has no word for a run without a step.
     total = np.concatenate(([0.0], np.cumsum(changes)))
-    moved[filled] = total[first[filled] + count[filled]] - total[first[filled]]
+    moved = total[starts + count] - total[starts]
     resolution = runs["resolution"].fill_null(0.0).to_numpy()
     return np.asarray(resolution / runs["horizon"].to_numpy() * moved)

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.transform import shortest
+from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.snapshot import Snapshot
@@ -21,7 +23,6 @@ from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import build_reading, reference_column
 from gapline.scoring.resolution import resolution_bound
-from gapline.scoring.time_weights import TimeWeight, parse_weight
 
 DEFAULT_GOALS = (0.01,)
 
@@ -93,7 +94,7 @@ def score(
     goals
         Raw gaps whose hitting times are wanted.
     tolerance
-        A relative difference up to this is none, where decimals decide: goals, thresholds, beaten references.
+        Relative difference that is none: to beat a reference, to attain a goal, to pass THETA of `dimacs:THETA`.
     policy
         How the reference came about; derived from the snapshot's dates where not given.
 
@@ -127,7 +128,8 @@ def score_grid(
 
     Returns one `Scores` per snapshot and weight, snapshots first, side by side and never pooled.
     """
-    parsed = [parse_kernel(kernel) for kernel in kernels]
+    check_tolerance(tolerance)
+    parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     names = [kernel.name for kernel in parsed]
     if len(set(names)) < len(names):
         raise UsageError(f"kernels: expected each once, got {names}")
@@ -140,7 +142,7 @@ def score_grid(
     readings = []
     for snapshot, policy in zip(snapshots, labels, strict=True):
         references = reference_column(snapshot, envelopes)
-        companions = _companions(envelopes, references, tuple(goals))
+        companions = _companions(envelopes, references, tuple(goals), tolerance)
         label = label_reference(snapshot, envelopes, policy=policy)
         resolution = _resolution_notes(envelopes, references, parsed)
         for weight in map(parse_weight, weights):
@@ -162,9 +164,11 @@ def score_grid(
     return tuple(readings)
 
 
-def _companions(envelopes: Envelopes, references: NDArray[np.float64], goals: tuple[float, ...]) -> pl.DataFrame:
+def _companions(
+    envelopes: Envelopes, references: NDArray[np.float64], goals: tuple[float, ...], tolerance: float
+) -> pl.DataFrame:
     raw, squeezed = final_gaps(envelopes, references)
-    hits = hitting_times(envelopes, references, np.array(goals, np.float64))
+    hits = hitting_times(envelopes, references, goals, tolerance)
     runs = envelopes.runs
     first = runs["first"].to_numpy()
     empty = runs["steps"] == 0
@@ -177,7 +181,7 @@ def _companions(envelopes: Envelopes, references: NDArray[np.float64], goals: tu
             "final_squeezed": squeezed,
             "first_time": pl.Series(starts).set(empty, None),
             **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
-            "beaten": best < references * (1.0 - TOLERANCE),
+            "beaten": is_beaten(best, references, tolerance),
         }
     )
 

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 
 from gapline.envelope.build import Envelopes
+from gapline.model.names import parse_weight
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
-from gapline.scoring.time_weights import parse_weight
 
 
 @dataclass(frozen=True, slots=True)

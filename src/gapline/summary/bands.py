@@ -10,7 +10,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve import curve_sum, evaluate_steps, group_rows
+from gapline.scoring.curve import common_horizon, curve_sum, evaluate_steps, group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
@@ -49,10 +49,10 @@ def curve_bands(
     frames = []
     for key, rows in group_rows(envelopes.runs, groups):
         part, part_references = envelopes.select(rows.tolist()), references[rows]
-        horizon = 1.0 if relative else float(part.runs["horizon"].max())  # type: ignore[arg-type]
-        grid = np.linspace(0.0, horizon, points)
+        # Past the shortest of several horizons a mean over all runs would be a guess, so that is refused.
+        grid = np.linspace(0.0, common_horizon(part.runs, relative=relative), points)
         curves, shares, strata = _instance_curves(
-            part, part_references, grid, parse_kernel(kernel), goal, relative, rule
+            part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
         counts = draw_counts(strata, draws=draws, seed=seed)
         weights = counts * shares
@@ -87,7 +87,7 @@ def _instance_curves(
             time, value = curve_sum(part, references[rows], equal, kernel=kernel, relative=relative).curve()
             curves.append(evaluate_steps(time, value, grid))
         else:
-            hits = hitting_times(part, references[rows], np.array([goal]))[:, 0]
+            hits = hitting_times(part, references[rows], [goal], kernel.tolerance)[:, 0]
             hits = hits / part.runs["horizon"].to_numpy() if relative else hits
             curves.append(np.searchsorted(np.sort(hits), grid, side="right") / len(rows))
         shares.append(weights[rows].sum())

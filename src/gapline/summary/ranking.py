@@ -11,7 +11,7 @@ from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
-from gapline.summary.cells import TIE, sign
+from gapline.summary.cells import TIE
 from gapline.summary.intervals import check_level
 
 Floats = NDArray[np.float64]
@@ -94,20 +94,6 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
     return Ranking(frame, boot.reading, level, boot.draws, boot.seed, tuple(notes))
-
-
-def pairwise_wins(boot: Bootstrap, /) -> pl.DataFrame:
-    """Count, for every ordered pair of arms, the instances on which `a` has the smaller mean, a tie, the larger one."""
-    rows = []
-    for i, a in enumerate(boot.cells.arms):
-        for j, b in enumerate(boot.cells.arms):
-            if i == j:
-                continue
-            both = (boot.counts[i] > 0) & (boot.counts[j] > 0)
-            signs = sign((boot.means[i] - boot.means[j])[both])
-            rows.append((a, b, int(np.sum(signs < 0)), int(np.sum(signs == 0)), int(np.sum(signs > 0))))
-    schema = {"a": pl.String, "b": pl.String, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _against_all(means: Floats) -> tuple[Floats, Floats, Floats]:

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.reading import ReferenceLabel
+from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import AREAS
 from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
+from gapline.scoring.gap import gap
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
+from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
@@ -48,6 +51,7 @@ def confined_primal_integral(
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     policy: str | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Areas:
     """Return the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
 
@@ -67,7 +71,7 @@ def confined_primal_integral(
     """
     if not (math.isfinite(alpha) and alpha > 0):
         raise UsageError(f"alpha: expected positive seconds, got {alpha}")
-    chosen = parse_kernel(kernel)
+    chosen = parse_kernel(kernel, tolerance=tolerance)
     if chosen.before is None or chosen.code is KernelCode.CUSTOM:
         raise UsageError(f"kernel {chosen.name}: expected a built-in one with a value before the first incumbent")
     references = reference_column(snapshot, envelopes)
@@ -154,23 +158,23 @@ def _areas(
         (*key, len(chosen), float(values[chosen] @ weights[chosen]))
         for key, chosen in group_rows(envelopes.runs, groups)
     ]
-    schema = {name: envelopes.runs.schema[name] for name in groups} | {"runs": pl.Int64(), "area": pl.Float64()}
+    schema = {name: envelopes.runs.schema[name] for name in groups} | AREAS
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes, policy=policy))
 
 
 def _per_run(
-    envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, kernel: Kernel | None = None
+    envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, kernel: str | Kernel = "raw"
 ) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
     horizon = envelopes.runs["horizon"].to_numpy()
-    code, parameter = (int(kernel.code), kernel.parameter) if kernel is not None else (4, 0.0)
+    chosen = parse_kernel(kernel)
     out = np.empty(len(first))
 
     def work(low: int, high: int) -> None:
         _areas_of(
-            low, high, envelopes.time, envelopes.objective, first, count, horizon, references, mode, a, b, code,
-            parameter, out,
+            low, high, envelopes.time, envelopes.objective, first, count, horizon, references, mode, a, b,
+            int(chosen.code), chosen.parameter, chosen.tolerance, out,
         )  # fmt: skip
 
     in_slices(count + 1, work)
@@ -179,7 +183,7 @@ def _per_run(
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
-    low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, out
+    low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, tolerance, out
 ):
     """Integrate one of the areas for runs low:high; `mode` 0 confined, 1, 2 over the curve (log, linear), 3 volume."""
     for run in range(low, high):
@@ -193,23 +197,20 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
         for k in range(begin, stop):
             now = time[k]
             then = time[k + 1] if k + 1 < stop else end_of_run
-            gap = (objective[k] - reference) / reference
+            here = gap(code, parameter, objective[k], reference, tolerance)
             if mode == 0:
-                gap = _kernel_gap(code, parameter, objective[k], reference)
                 rest = math.exp(-then / a)
-                term = gap * (left - rest)
+                term = here * (left - rest)
                 left = rest
             elif mode == 1:
-                clipped = min(max(gap, a), b)
+                clipped = min(max(here, a), b)
                 term = (1.0 - math.log10(clipped / a) / math.log10(b / a)) * (then - now)
             elif mode == 2:
-                term = (1.0 - (min(max(gap, a), b) - a) / (b - a)) * (then - now)
+                term = (1.0 - (min(max(here, a), b) - a) / (b - a)) * (then - now)
             else:
-                term = max(0.0, a - gap) * (then - now)
-            new = total + term
-            back = new - total
-            lost += (total - (new - back)) + (term - back)
-            total = new
+                term = max(0.0, a - here) * (then - now)
+            total, error = two_sum(total, term)
+            lost += error
         total += lost
         if mode == 0:
             out[run] = total / -math.expm1(-end_of_run / a)
@@ -217,14 +218,3 @@ def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
             out[run] = total / (end_of_run * a)
         else:
             out[run] = total / end_of_run
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
-def _kernel_gap(code, parameter, z, reference):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the gap of a built-in kernel; the compiled twin of `gapline.scoring.kernels` for one candidate."""
-    if code == 0:
-        return (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference)
-    if code == 3:
-        return (z - reference) / reference if z < parameter * reference else parameter - 1.0
-    gap = (z - reference) / max(z, reference)
-    return abs(gap) if code == 2 else gap

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.reading import ReferenceLabel
+from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import RUNNING_TIMES
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
@@ -41,6 +42,7 @@ def expected_running_time(
     goals: Sequence[float] = (0.01,),
     by: str | Sequence[str] = "arm",
     policy: str | None = None,
+    tolerance: float = TOLERANCE,
 ) -> RunningTimes:
     """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
@@ -58,7 +60,7 @@ def expected_running_time(
     [8.0]
     """
     groups = [by] if isinstance(by, str) else list(by)
-    hits, horizons = hits_and_horizons(envelopes, snapshot, goals)
+    hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     spent = np.where(np.isfinite(hits), hits, horizons[:, None])
     rows = []
     for key, chosen in group_rows(envelopes.runs, groups):
@@ -67,10 +69,7 @@ def expected_running_time(
             successes = int(np.isfinite(hits[chosen, column]).sum())
             ert = total / successes if successes else None
             rows.append((*key, float(goal), len(chosen), successes, successes / len(chosen), ert, total))
-    schema = {name: envelopes.runs.schema[name] for name in groups} | {
-        "goal": pl.Float64(), "runs": pl.Int64(), "successes": pl.Int64(), "success_rate": pl.Float64(),
-        "ert": pl.Float64(), "spent": pl.Float64(),
-    }  # fmt: skip
+    schema = {name: envelopes.runs.schema[name] for name in groups} | RUNNING_TIMES
     return RunningTimes(
         pl.DataFrame(rows, schema=schema, orient="row"), label_reference(snapshot, envelopes, policy=policy)
     )
@@ -102,6 +101,7 @@ def target_ecdf(
     weighting: str = "panel",
     relative: bool | None = None,
     policy: str | None = None,
+    tolerance: float = TOLERANCE,
 ) -> TargetEcdf:
     """Return the empirical distribution of hitting times over runs and a grid of goals, every goal alike.
 
@@ -112,7 +112,7 @@ def target_ecdf(
     groups = [by] if isinstance(by, str) else list(by)
     if not goals:
         raise UsageError("target ECDF: expected goals, got none")
-    hits, horizons = hits_and_horizons(envelopes, snapshot, goals)
+    hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     if relative or (relative is None and len(np.unique(horizons)) > 1):
         hits = hits / horizons[:, None]
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
@@ -137,7 +137,9 @@ def target_ecdf(
     )
 
 
-def hits_and_horizons(envelopes: Envelopes, snapshot: Snapshot, goals: Sequence[float]) -> tuple[Floats, Floats]:
+def hits_and_horizons(
+    envelopes: Envelopes, snapshot: Snapshot, goals: Sequence[float], tolerance: float = TOLERANCE
+) -> tuple[Floats, Floats]:
     """Return hitting times, runs × goals (infinite where never attained), and the horizon of each run."""
     references = reference_column(snapshot, envelopes)
-    return hitting_times(envelopes, references, np.array(goals, np.float64)), envelopes.runs["horizon"].to_numpy()
+    return hitting_times(envelopes, references, goals, tolerance), envelopes.runs["horizon"].to_numpy()

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from gapline.analysis.neighbours.ert import hits_and_horizons
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import PENALISED_TIMES
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.weighting import run_weights
@@ -40,6 +42,7 @@ def par(
     factor: float = 10.0,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    tolerance: float = TOLERANCE,
 ) -> PenalisedTimes:
     """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
 
@@ -55,7 +58,7 @@ def par(
     """
     if not (math.isfinite(factor) and factor >= 1):
         raise UsageError(f"factor: expected 1 or more, got {factor}")
-    frame = _means(envelopes, snapshot, goals, by, weighting, factor=factor, shift=None, name="par")
+    frame = _means(envelopes, snapshot, goals, by, weighting, tolerance, factor=factor, shift=None, name="par")
     return PenalisedTimes(frame, f"PAR-{factor:g}", str(weighting))
 
 
@@ -69,6 +72,7 @@ def shifted_geometric_mean(
     factor: float = 1.0,
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
+    tolerance: float = TOLERANCE,
 ) -> PenalisedTimes:
     """Return exp(mean ln(t + shift)) - shift of the times to a goal.
 
@@ -79,7 +83,7 @@ def shifted_geometric_mean(
         raise UsageError(
             f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
         )
-    frame = _means(envelopes, snapshot, goals, by, weighting, factor=factor, shift=shift, name="mean")
+    frame = _means(envelopes, snapshot, goals, by, weighting, tolerance, factor=factor, shift=shift, name="mean")
     return PenalisedTimes(frame, f"geometric mean (shift {shift:g} s)", str(weighting))
 
 
@@ -89,13 +93,14 @@ def _means(
     goals: Sequence[float],
     by: str | Sequence[str],
     weighting: str,
+    tolerance: float,
     *,
     factor: float,
     shift: float | None,
     name: str,
 ) -> pl.DataFrame:
     groups = [by] if isinstance(by, str) else list(by)
-    hits, horizons = hits_and_horizons(envelopes, snapshot, goals)
+    hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     missed = ~np.isfinite(hits)
     times = np.where(missed, factor * horizons[:, None], hits)
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
@@ -106,5 +111,5 @@ def _means(
             mean = float(t @ w) if shift is None else math.exp(float(np.log(t + shift) @ w)) - shift
             rows.append((*key, float(goal), len(chosen), int(missed[chosen, column].sum()), mean))
     schema = {group: envelopes.runs.schema[group] for group in groups}
-    schema |= {"goal": pl.Float64(), "runs": pl.Int64(), "missed": pl.Int64(), name: pl.Float64()}
+    schema |= PENALISED_TIMES | {name: pl.Float64()}
     return pl.DataFrame(rows, schema=schema, orient="row")

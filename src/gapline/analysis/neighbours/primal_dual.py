@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
+from gapline.model.reading import TOLERANCE
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import PRIMAL_DUAL
+from gapline.reference.beaten import is_beaten
 from gapline.scoring.curve import group_rows
+from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
+_is_beaten = numba.njit(inline="always")(is_beaten)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrimalDual(ResultTable):
     """One row per group: runs, bounded (runs with a bound in the horizon), crossed, the mean integral.
 
-    `runs` has the value of every run. `crossed` counts runs in which a bound passed the incumbent by more than 1e-9
-    relative: one of the two is wrong, or they belong to different objectives.
+    `runs` has the value of every run. `crossed` counts runs in which a bound passed the incumbent by more than the
+    tolerance: one of the two is wrong, or they belong to different objectives.
     """
 
     runs: Floats
@@ -35,7 +40,13 @@ class PrimalDual(ResultTable):
 
 
 def primal_dual_integral(
-    campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[str] = "arm", weighting: str = "panel"
+    campaign: Campaign,
+    envelopes: Envelopes,
+    /,
+    *,
+    by: str | Sequence[str] = "arm",
+    weighting: str = "panel",
+    tolerance: float = TOLERANCE,
 ) -> PrimalDual:
     """Return the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d of the same run.
 
@@ -58,7 +69,7 @@ def primal_dual_integral(
     _integrate(
         campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy(), campaign.time, bounds,
         runs["first"].to_numpy(), runs["count"].to_numpy(), envelopes.time, envelopes.objective,
-        runs["horizon"].to_numpy(), values, bounded, crossed,
+        runs["horizon"].to_numpy(), tolerance, values, bounded, crossed,
     )  # fmt: skip
     groups = [by] if isinstance(by, str) else list(by)
     weights = run_weights(runs, by=groups, weighting=weighting)
@@ -67,19 +78,30 @@ def primal_dual_integral(
         for key, rows in group_rows(runs, groups)
     ]
     schema = {name: runs.schema[name] for name in groups}
-    schema |= {"runs": pl.Int64(), "bounded": pl.Int64(), "crossed": pl.Int64(), "integral": pl.Float64()}
-    return PrimalDual(pl.DataFrame(rows, schema=schema, orient="row"), values, str(weighting))
+    return PrimalDual(pl.DataFrame(rows, schema=schema | PRIMAL_DUAL, orient="row"), values, str(weighting))
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
-    bound_first, bound_count, bound_time, bounds, first, count, time, objective, horizon, values, bounded, crossed
+    bound_first,
+    bound_count,
+    bound_time,
+    bounds,
+    first,
+    count,
+    time,
+    objective,
+    horizon,
+    tolerance,
+    values,
+    bounded,
+    crossed,
 ):
     """Walk through incumbents and bounds of each run side by side."""
     for run in range(len(first)):
         i, stop = first[run], first[run] + count[run]
         j, last = bound_first[run], bound_first[run] + bound_count[run]
-        primal, dual, now, total = np.inf, -np.inf, 0.0, 0.0
+        primal, dual, now, total, lost = np.inf, -np.inf, 0.0, 0.0, 0.0
         while now < horizon[run]:
             while i < stop and time[i] <= now:
                 primal = objective[i]
@@ -96,12 +118,13 @@ def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
                 end = min(end, bound_time[j])
             gap = 1.0
             if primal < np.inf and dual > -np.inf:
-                if dual > primal + 1e-9 * abs(primal):
+                if _is_beaten(primal, dual, tolerance):
                     crossed[run] = True
                 if dual >= primal:
                     gap = 0.0
                 elif dual > 0.0:
                     gap = (primal - dual) / primal
-            total += gap * (end - now)
+            total, error = two_sum(total, gap * (end - now))
+            lost += error
             now = end
-        values[run] = total / horizon[run]
+        values[run] = (total + lost) / horizon[run]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gapline.analysis.neighbours.ert import hits_and_horizons
 from gapline.envelope.build import Envelopes
+from gapline.model.reading import TOLERANCE
 from gapline.model.result_table import ResultTable
 from gapline.reference.snapshot import Snapshot
 from gapline.summary.cells import Cells, build_cells
@@ -28,9 +29,11 @@ class Profiles(ResultTable):
         return f"{self.kind} profile over {self.instances} instances, time to a raw gap of {self.goal:g}"
 
 
-def instance_times(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01) -> tuple[Cells, Floats]:
+def instance_times(
+    envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, tolerance: float = TOLERANCE
+) -> tuple[Cells, Floats]:
     """Return, arms × units, the expected running time to the goal on each instance; infinite if never attained."""
-    hits, horizons = hits_and_horizons(envelopes, snapshot, [goal])
+    hits, horizons = hits_and_horizons(envelopes, snapshot, [goal], tolerance)
     cells = build_cells(envelopes.runs)
     success = np.isfinite(hits[:, 0])
     counts = cells.counts()
@@ -41,7 +44,9 @@ def instance_times(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float =
     return cells, times
 
 
-def performance_profile(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01) -> Profiles:
+def performance_profile(
+    envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, tolerance: float = TOLERANCE
+) -> Profiles:
     """Return, for each arm, the share of instances on which its time to the goal is at most x times the best arm's.
 
     The time of an arm on an instance is its expected running time over the seeds. Missing incumbents: an instance that
@@ -49,7 +54,7 @@ def performance_profile(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: fl
     references count as solved, whatever the distance. A best time of 0 leaves ratio 1 to those that match it and no
     finite ratio to the others. Adding an arm can change the curves of the others: ratios are to the best of this set.
     """
-    cells, times = instance_times(envelopes, snapshot, goal=goal)
+    cells, times = instance_times(envelopes, snapshot, goal=goal, tolerance=tolerance)
     best = times.min(axis=0)
     ratios = np.full(times.shape, np.inf)
     with np.errstate(invalid="ignore"):
@@ -58,12 +63,20 @@ def performance_profile(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: fl
     return Profiles(_steps(cells, ratios, start=1.0), goal, len(cells.units), "performance")
 
 
-def data_profile(envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, unit: float = 1.0) -> Profiles:
+def data_profile(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    goal: float = 0.01,
+    unit: float = 1.0,
+    tolerance: float = TOLERANCE,
+) -> Profiles:
     """Return, for each arm, the share of instances solved within x units of time (`unit` seconds each).
 
     Missing incumbents and beaten references as in `performance_profile`; no arm's curve depends on another's.
     """
-    cells, times = instance_times(envelopes, snapshot, goal=goal)
+    cells, times = instance_times(envelopes, snapshot, goal=goal, tolerance=tolerance)
     return Profiles(_steps(cells, times / unit, start=0.0), goal, len(cells.units), "data")
 
 

@@ -14,6 +14,7 @@ from gapline.analysis.neighbours.primal_dual import primal_dual_integral
 from gapline.analysis.neighbours.profiles import data_profile, performance_profile
 from gapline.envelope.build import Envelopes
 from gapline.model.campaign import Campaign
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 
 # The decay of the confined integral, as a share of the shortest horizon.
@@ -29,6 +30,7 @@ def neighbours(
     campaign: Campaign | None = None,
     events: Sequence[Events] | None = None,
     policy: str | None = None,
+    tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Tabulate every neighbour per arm.
 
@@ -38,15 +40,19 @@ def neighbours(
     campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
-    table = expected_running_time(envelopes, snapshot, goals=[goal], policy=policy).frame.select(
+    table = expected_running_time(envelopes, snapshot, goals=[goal], policy=policy, tolerance=tolerance).frame.select(
         "arm", "goal", "success_rate", "ert"
     )
     columns = [
-        par(envelopes, snapshot, goals=[goal]).frame.select("arm", par10="par"),
-        shifted_geometric_mean(envelopes, snapshot, goals=[goal]).frame.select("arm", geometric_mean="mean"),
-        target_ecdf(envelopes, snapshot, policy=policy).frame.group_by("arm").agg(target_ecdf=pl.col("value").last()),
-        _at(performance_profile(envelopes, snapshot, goal=goal).frame, 1.0, "fastest"),
-        _at(data_profile(envelopes, snapshot, goal=goal).frame, np.inf, "solved"),
+        par(envelopes, snapshot, goals=[goal], tolerance=tolerance).frame.select("arm", par10="par"),
+        shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance).frame.select(
+            "arm", geometric_mean="mean"
+        ),
+        target_ecdf(envelopes, snapshot, policy=policy, tolerance=tolerance)
+        .frame.group_by("arm")
+        .agg(target_ecdf=pl.col("value").last()),
+        _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
+        _at(data_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, np.inf, "solved"),
         confined_primal_integral(envelopes, snapshot, alpha=alpha, policy=policy).frame.select("arm", confined="area"),
         area_over_curve(envelopes, snapshot, policy=policy).frame.select("arm", area_over_curve="area"),
         time_quality_hypervolume(envelopes, snapshot, policy=policy).frame.select("arm", hypervolume="area"),
@@ -56,7 +62,9 @@ def neighbours(
         ends = surface.filter(pl.col("level") == level).group_by("arm").agg(pl.col("gap").last())
         columns.append(ends.rename({"gap": f"final_q{100 * level:g}"}))
     if campaign is not None and campaign.bound is not None and not envelopes.transform.hierarchical:
-        columns.append(primal_dual_integral(campaign, envelopes).frame.select("arm", primal_dual="integral"))
+        columns.append(
+            primal_dual_integral(campaign, envelopes, tolerance=tolerance).frame.select("arm", primal_dual="integral")
+        )
     for column in columns:
         table = table.join(column, on="arm", how="left", maintain_order="left")
     return table

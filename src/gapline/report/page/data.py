@@ -9,6 +9,7 @@ import polars as pl
 
 from gapline import __version__
 from gapline.errors import UsageError
+from gapline.model.names import parse_weight
 from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page.encode import (
     Block,
@@ -24,7 +25,6 @@ from gapline.report.page.encode import (
 from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
-from gapline.scoring.time_weights import parse_weight
 from gapline.study import Study
 from gapline.summary.cells import Cells, build_cells, finite_or_none
 from gapline.summary.means import check_horizons

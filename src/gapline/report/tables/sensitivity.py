@@ -111,8 +111,8 @@ def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
     ]
     unit = "shares of each run's own horizon" if sweep.relative else "seconds"
     notes = [
-        f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, against {against}; "
-        f"the first {MOST_SWAPS} of a pair"
+        f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, "
+        f"against {against}; the first {MOST_SWAPS} of a pair"
     ]
     header = ["a", "b", "better before", "better after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)

@@ -1,0 +1,22 @@
+"""When a value is better than a reference: by more than the tolerance, since the last bits are no discovery."""
+
+from typing import Any
+
+from gapline.errors import UsageError
+
+
+def is_beaten(value: Any, reference: Any, tolerance: float) -> Any:
+    """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
+
+    Takes numbers or arrays. The compiled kernels use this very function for the threshold of `dimacs:THETA`.
+
+    >>> is_beaten(99.0, 100.0, 1e-9), is_beaten(100.0 - 1e-8, 100.0, 1e-9), is_beaten(110.0, 1.1 * 100.0, 1e-9)
+    (True, False, False)
+    """
+    return value < reference - tolerance * abs(reference)
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that is no small relative difference."""
+    if not 0 <= tolerance < 1:
+        raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")

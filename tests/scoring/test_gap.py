@@ -1,0 +1,47 @@
+"""The one compiled gap: every kernel at every scale, and everybody who calls it gets the same number."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import oracle
+import strategies
+from gapline.analysis.neighbours.areas import confined_primal_integral
+from gapline.model.names import KernelCode, parse_kernel_name
+from gapline.scoring.gap import COMPILED, fill_gaps, gap
+from gapline.scoring.kernels import parse_kernel
+
+
+def test_every_kernel_but_the_users_own_is_compiled():
+    assert frozenset(map(int, KernelCode)) - {int(KernelCode.CUSTOM)} == COMPILED
+
+
+@given(strategies.positives, strategies.positives, st.sampled_from(strategies.KERNELS))
+def test_the_compiled_gap_is_the_oracles(z, reference, kernel):
+    code, parameter = parse_kernel_name(kernel)
+    exact = oracle.gap(kernel, z, reference)
+    assert oracle.close(gap(int(code), parameter, z, reference, oracle.TOLERANCE), exact, within=1e-15)
+
+
+@given(strategies.ordinary, strategies.ordinary, st.sampled_from(strategies.KERNELS))
+def test_integral_curve_and_neighbouring_area_of_a_constant_run_are_the_gap(z, reference, kernel):
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 1.0, "trace": [(0, z)]}
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    snapshot = gl.Snapshot.from_values({"i": reference}, name="mine")
+    exact = float(parse_kernel(kernel)(z, reference))
+    assert gl.primal_integral([0], [z], reference=reference, horizon=1.0, kernel=kernel) == exact
+    # The curve goes by its changes and the area by differences of exponentials: a bit or two are lost there.
+    (height,) = gl.mean_curve(envelopes, snapshot, kernel=kernel).frame["value"]
+    assert height == pytest.approx(exact, rel=1e-15, abs=4e-16)
+    area = confined_primal_integral(envelopes, snapshot, alpha=0.3, kernel=kernel).runs[0]
+    assert area == pytest.approx(exact, rel=1e-14, abs=4e-16)
+
+
+def test_arrays_are_broadcast_and_keep_their_shape():
+    squeezed = int(KernelCode.SQUEEZED)
+    table = fill_gaps(squeezed, 0.0, [[30.0], [np.inf]], np.array([10.0, 30.0]), 0.0, 1.0)
+    assert table.tolist() == [[0.5, 0.0], [1.0, 1.0]]
+    assert fill_gaps(squeezed, 0.0, 10.0, 10.0, 0.0, 1.0).shape == ()
+    assert fill_gaps(squeezed, 0.0, [], 10.0, 0.0, 1.0).shape == (0,)

@@ -1,0 +1,24 @@
+"""The order of times: stable, whatever the bits."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapline.scoring.stable_order import stable_order
+
+
+@given(st.lists(st.one_of(st.sampled_from([0.0, 1.0, 2.5]), st.floats(0, 1e9)), max_size=60), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_the_fast_order_is_the_stable_one(times, crowded):
+    time = np.array(times) * (1e-14 if crowded else 1.0) + (1000.0 if crowded else 0.0)
+    assert stable_order(time).tolist() == np.argsort(time, kind="stable").tolist()
+
+
+def test_a_negative_zero_is_a_zero():
+    assert stable_order(np.array([0.0, -0.0, 1.0, -0.0])).tolist() == [0, 1, 3, 2]
+
+
+def test_stamps_that_differ_in_the_last_bit_alone_are_told_apart():
+    """The position takes the place of the lowest bits of the key, so these need the pass afterwards."""
+    time = 1.0 + np.arange(1000)[::-1] * 2.0**-52
+    assert stable_order(time).tolist() == list(range(999, -1, -1))
