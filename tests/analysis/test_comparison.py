@@ -4,13 +4,24 @@ import numpy as np
 import pytest
 
 import gapline as gl
-from gapline.analysis.comparison import Side, compare, find_arm
+from gapline.analysis.comparison import Side, compare_sides, find_arm
 from gapline.errors import GaplineError, MixedScoresError, UsageError
 
 SNAPSHOT = gl.Snapshot.from_values({f"{p}{k}": 10.0 for p in "pq" for k in range(8)}, name="mine")
 
 
-def side(shift=0.0, *, source="study", arm="a", horizon=10.0, snapshot=SNAPSHOT, instances=8, machine=None, facts=None):
+def side(
+    shift=0.0,
+    *,
+    source="study",
+    arm="a",
+    horizon=10.0,
+    snapshot=SNAPSHOT,
+    instances=8,
+    machine=None,
+    facts=None,
+    **choices,
+):
     rng = np.random.default_rng(1)
     runs = []
     for panel in "pq":
@@ -25,18 +36,18 @@ def side(shift=0.0, *, source="study", arm="a", horizon=10.0, snapshot=SNAPSHOT,
         from dataclasses import replace
 
         campaign = replace(campaign, facts=facts)
-    return Side(source, arm, campaign, gl.build_envelopes(campaign), snapshot)
+    return Side(source, arm, gl.open_study(campaign, snapshots=[snapshot], **({"draws": 200} | choices)))
 
 
 def test_later_is_worse_earlier_is_better_and_equal_shows_nothing():
     old = side()
-    assert compare(old, side(1.0, source="new"), draws=500).verdict == "worse"
-    assert compare(side(1.0, source="new"), old, draws=500).verdict == "better"
-    assert compare(old, side(0.0, source="new"), draws=500).verdict == "no difference shown"
+    assert compare_sides(old, side(1.0, source="new")).verdict == "worse"
+    assert compare_sides(side(1.0, source="new"), old).verdict == "better"
+    assert compare_sides(old, side(0.0, source="new")).verdict == "no difference shown"
 
 
 def test_the_difference_is_second_minus_first_in_score_units():
-    found = compare(side(), side(1.0, source="new"), draws=500)
+    found = compare_sides(side(), side(1.0, source="new"))
     assert found.difference == pytest.approx(0.05)
     assert found.low == pytest.approx(0.05)
     assert found.frame["difference"].to_list() == pytest.approx([0.05, 0.05])
@@ -45,47 +56,47 @@ def test_the_difference_is_second_minus_first_in_score_units():
 
 
 def test_failing_needs_the_whole_interval_beyond_the_limit():
-    found = compare(side(), side(1.0, source="new"), draws=500)
-    assert found.fails(0.049)
-    assert not found.fails(0.051)
-    assert not compare(side(), side(0.0, source="new"), draws=500).fails(0.002)
+    found = compare_sides(side(), side(1.0, source="new"))
+    assert found.fails(0.049) == "worse by more than 0.049"
+    assert found.fails(0.051) is None
+    assert compare_sides(side(), side(0.0, source="new")).fails(0.002) is None
 
 
 def test_two_snapshots_are_refused_by_name():
     other = gl.Snapshot.from_values({f"{p}{k}": 9.0 for p in "pq" for k in range(8)}, name="newer")
     with pytest.raises(MixedScoresError, match=r"snapshots differ: study:a is judged against mine .*newer"):
-        compare(side(), side(source="new", snapshot=other), draws=10)
+        compare_sides(side(), side(source="new", snapshot=other))
 
 
 def test_two_horizons_are_refused_by_instance():
     with pytest.raises(MixedScoresError, match=r"horizons differ on 16 instances: p0 \(10 s and 12 s\)"):
-        compare(side(), side(source="new", horizon=12.0), draws=10)
+        compare_sides(side(), side(source="new", horizon=12.0))
 
 
 def test_two_checkers_are_refused_and_a_silent_one_is_noted():
     one, other = side(facts={"checker": "ref 1.0"}), side(source="new", facts={"checker": "ref 1.1"})
     with pytest.raises(MixedScoresError, match=r"checkers differ: study:a by ref 1.0, new:a by ref 1.1"):
-        compare(one, other, draws=10)
-    assert any("only one side names its checker" in note for note in compare(one, side(source="new"), draws=10).notes)
+        compare_sides(one, other)
+    assert any("only one side names its checker" in note for note in compare_sides(one, side(source="new")).notes)
 
 
 def test_a_differing_machine_is_flagged_on_every_line():
-    found = compare(side(machine="old box"), side(source="new", machine="new box"), draws=10)
+    found = compare_sides(side(machine="old box"), side(source="new", machine="new box"))
     assert found.machine_differs
     assert found.frame["machine_differs"].all()
-    assert not compare(side(machine="box"), side(source="new", machine="box"), draws=10).machine_differs
-    by_facts = compare(side(facts={"machine": "x"}), side(source="new", facts={"machine": "y"}), draws=10)
+    assert not compare_sides(side(machine="box"), side(source="new", machine="box")).machine_differs
+    by_facts = compare_sides(side(facts={"machine": "x"}), side(source="new", facts={"machine": "y"}))
     assert by_facts.machine_differs
 
 
 def test_only_common_instances_are_compared_and_it_says_so():
-    found = compare(side(), side(1.0, source="new", instances=5), draws=100)
+    found = compare_sides(side(), side(1.0, source="new", instances=5))
     assert found.instances == 10
     assert any("compared on the 10 instances that both ran; 6 others" in note for note in found.notes)
 
 
 def test_one_instance_has_a_reason_and_cannot_pass_a_gate():
-    found = compare(side(instances=1), side(1.0, source="new", instances=1), draws=10)
+    found = compare_sides(side(instances=1), side(1.0, source="new", instances=1))
     assert (found.verdict, found.low) == ("no difference shown", None)
     assert found.reason.startswith("every panel has one instance")
     with pytest.raises(GaplineError, match="expected an interval"):
@@ -94,7 +105,26 @@ def test_one_instance_has_a_reason_and_cannot_pass_a_gate():
 
 def test_the_same_arm_twice_and_unknown_arms_are_refused():
     with pytest.raises(UsageError, match="twice"):
-        compare(side(), side(), draws=10)
+        compare_sides(side(), side())
     with pytest.raises(UsageError, match="expected an arm of it"):
-        find_arm(side().campaign, "study", "zz")
-    assert find_arm(side().campaign, "study", None) == "a"
+        find_arm(side().study, "study", "zz")
+    assert find_arm(side().study, "study", None) == "a"
+
+
+def test_a_gate_fails_on_missing_runs_unless_it_is_told_not_to():
+    found = compare_sides(side(), side(source="new", instances=5))
+    assert len(found.absent) == 12
+    assert found.fails(0.002).startswith("12 runs are missing: new:a p5/0 (not there)")
+    assert found.fails(0.002, allow_missing=True) is None
+
+
+def test_tier_two_is_never_compared():
+    with pytest.raises(UsageError, match="study:a of tier 2"):
+        compare_sides(side(tier_two=["a"]), side(source="new"))
+
+
+def test_declared_choices_that_differ_are_refused_by_name():
+    with pytest.raises(MixedScoresError, match="contracts differ in weight: study declares uniform, new declares"):
+        compare_sides(side(), side(source="new", weight="early-log:0.5"))
+    with pytest.raises(UsageError, match="one folded from each"):
+        compare_sides(side(policy="analysis"), side(1.0, source="new", policy="analysis"))

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import gapline as gl
-from gapline.analysis.analyse import analyse, name_references
+from gapline.analysis.analyse import analyse
 from gapline.analysis.health import completeness, health, ladder_columns
 from gapline.errors import UsageError
 
@@ -40,7 +40,8 @@ def test_every_table_answers_or_says_why(case):
     campaign = gl.Campaign.from_runs(CASES[case])
     reference = 1e-308 if case == "overflow" else 10.0
     snapshot = gl.Snapshot.from_values(dict.fromkeys("ijk", reference), name="mine")
-    analysis = analyse(campaign, gl.build_envelopes(campaign), [snapshot], draws=50)
+    study = gl.open_study(campaign, snapshots=[snapshot], draws=50)
+    analysis = analyse(study)
     document = json.loads(json.dumps(analysis.document(), allow_nan=False))
     wanted = {"health", "metrics", "references", "complementarity", "robustness", "contrasts"}
     assert wanted <= document.keys()
@@ -54,29 +55,27 @@ def test_every_table_answers_or_says_why(case):
         assert document["robustness"][0]["text"].startswith("tied at the baseline")
         assert document["metrics"]["pairs"] == 0
     if case == "unbalanced":
-        assert any("unbalanced" in note for note in document["notes"])
+        assert any("unbalanced" in note for note in study.notes())
         assert sum(row["missing"] for row in document["completeness"]) == 3
 
 
 def test_no_reference_means_the_campaigns_own_best():
     campaign = gl.Campaign.from_runs(CASES["one seed"])
-    envelopes = gl.build_envelopes(campaign)
-    assert list(name_references([], envelopes)) == ["analysis"]
-    document = analyse(campaign, envelopes, [], draws=20).document()
+    document = analyse(gl.open_study(campaign, policy="analysis", draws=20)).document()
+    assert [row["reference"] for row in document["readings"]] == ["analysis"]
     assert {row["reference"] for row in document["metrics"]["pooled"]} == {"analysis"}
-    assert document["references"]["changed"] == 0
+    assert document["references"] is None
 
 
 def test_several_snapshots_are_called_by_their_names():
     campaign = gl.Campaign.from_runs(CASES["one seed"])
-    envelopes = gl.build_envelopes(campaign)
     old = gl.Snapshot.from_values(dict.fromkeys("ijk", 11.0), name="2025")
     new = gl.Snapshot.from_values(dict.fromkeys("ijk", 10.0) | {"i": 11.0}, name="2026")
-    document = analyse(campaign, envelopes, [old, new], draws=20).document()
-    assert [row["reference"] for row in document["readings"]] == ["2025", "2026"]
-    assert (document["references"]["changed"], document["references"]["instances"]) == (2, 3)
-    with pytest.raises(UsageError, match="each once"):
-        name_references([old, old], envelopes)
+    study = gl.open_study(campaign, snapshots=[old, new], draws=20)
+    document = analyse(study).document()
+    assert [row["reference"] for row in document["readings"]] == ["2025", "2026", "2025 + campaign"]
+    assert document["reading"]["reference"]["name"] == "2025"
+    assert (document["references"]["from"], document["references"]["instances"]) == ("2025", 3)
 
 
 def test_health_follows_a_ladder():
@@ -111,7 +110,8 @@ def test_health_counts_rejections_by_reason_also_after_a_filter():
 
 def test_completeness_names_the_missing_cells():
     campaign = gl.Campaign.from_runs(CASES["unbalanced"])
-    frame = completeness(gl.build_envelopes(campaign))
+    study = gl.open_study(campaign, policy="analysis")
+    frame = completeness(study.cells, study.envelopes.runs)
     rows = {(row["arm"], row["panel"]): row for row in frame.to_dicts()}
     assert (rows["a", "p"]["expected"], rows["a", "p"]["present"]) == (3, 3)
     assert (rows["b", "p"]["present"], rows["b", "p"]["missing"]) == (1, 2)
@@ -123,7 +123,7 @@ def test_a_saturated_run_is_one_without_an_accepted_candidate():
     rows = [run("a", "i", 1, [(1, 11.0)]), run("a", "i", 2, [(10, 10.9)]), run("a", "i", 3, [])]
     campaign = gl.Campaign.from_runs(rows)
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    document = analyse(campaign, gl.build_envelopes(campaign), [snapshot], draws=5).document()
+    document = analyse(gl.open_study(campaign, snapshots=[snapshot], draws=5)).document()
     counts = {(row["kernel"], row["reference"]): row["runs"] for row in document["metrics"]["saturated"]}
     assert counts["dimacs:1.1", "frozen"] == 2
     assert counts["dimacs:2", "frozen"] == 1
@@ -132,20 +132,21 @@ def test_a_saturated_run_is_one_without_an_accepted_candidate():
 def test_tier_two_arms_are_shown_and_not_compared():
     campaign = gl.Campaign.from_runs([run(a, i, 1, [(k + 1, 12.0)]) for k, a in enumerate("abc") for i in "ij"])
     snapshot = gl.Snapshot.from_values(dict.fromkeys("ij", 10.0), name="mine")
-    part = analyse(campaign, gl.build_envelopes(campaign), [snapshot], tier_two=["c"], draws=5)
-    assert part.sensitivity.metrics.pairs == 1
-    assert part.sensitivity.complementarity.pairs.height == 3
-    assert dict(part.sensitivity.metrics.pooled.select("arm", "tier").iter_rows()) == {"a": 1, "b": 1, "c": 2}
-    assert part.statistics.ranking.frame["arm"].to_list() == ["a", "b"]
+    study = gl.open_study(campaign, snapshots=[snapshot], tier_two=["c"], draws=5)
+    part = analyse(study)
+    assert part.metrics.pairs == 1
+    assert part.complementarity.pairs.height == 3
+    assert dict(part.metrics.pooled.select("arm", "tier").iter_rows()) == {"a": 1, "b": 1, "c": 2}
+    assert study.ranking.frame["arm"].to_list() == ["a", "b"]
     with pytest.raises(UsageError, match="matches no arm"):
-        analyse(campaign, gl.build_envelopes(campaign), [snapshot], tier_two=["d"])
+        gl.open_study(campaign, snapshots=[snapshot], tier_two=["d"])
 
 
 def test_robustness_names_the_horizon_at_which_a_contrast_flips():
     rows = [run("early", i, 1, [(1, 30.0)]) for i in "ij"] + [run("late", i, 1, [(4, 10.0)]) for i in "ij"]
     campaign = gl.Campaign.from_runs(rows)
     snapshot = gl.Snapshot.from_values(dict.fromkeys("ij", 10.0), name="mine")
-    part = analyse(campaign, gl.build_envelopes(campaign), [snapshot], draws=5).sensitivity
+    part = analyse(gl.open_study(campaign, snapshots=[snapshot], draws=5))
     row = part.robustness.summary.row(0, named=True)
     assert row["better"] == "late"
     assert "flips at horizon < 7 s" in row["text"]
@@ -153,3 +154,26 @@ def test_robustness_names_the_horizon_at_which_a_contrast_flips():
     # Horizons 1.5 to 6.5 in steps of 0.5: before 1 s both have nothing, at 7 s they are equal.
     assert flipped.height == 11
     assert np.isclose(part.horizon.swaps_of("early", "late")[0].horizon, 7.0)
+
+
+def test_declared_weight_and_weighting_hold_in_every_analysis():
+    """Under a weight that sees only the end, the late arm is better at the baseline, and nothing reads otherwise."""
+    rows = [run("early", i, 1, [(1, 12.0)]) for i in "ijk"] + [run("late", i, 1, [(8, 10.0)]) for i in "ijk"]
+    rows += [run("early", "m", 1, [(1, 12.0)], panel="q"), run("late", "m", 1, [(8, 10.0)], panel="q")]
+    campaign = gl.Campaign.from_runs(rows)
+    snapshot = gl.Snapshot.from_values(dict.fromkeys("ijkm", 10.0), name="mine")
+    choices = {"weight": "steps:0=0,9=1", "weighting": "run", "draws": 5}
+    study = gl.open_study(campaign, snapshots=[snapshot], **choices)
+    part = analyse(study)
+    means = dict(study.summary.frame.select("arm", "squeezed").iter_rows())
+    assert means == {"early": pytest.approx(1 / 11), "late": 0.0}
+    pooled = part.metrics.pooled.filter((pl.col("kernel") == "squeezed") & (pl.col("reference") == "frozen"))
+    assert dict(pooled.select("arm", "score").iter_rows()) == means
+    row = part.robustness.summary.row(0, named=True)
+    assert row["better"] == "late"
+    choices_made = set(part.robustness.verdicts.filter(pl.col("factor") == "weighting")["choice"])
+    assert choices_made == {"panel-equal", "instance-equal"}
+    assert "uniform" in set(part.robustness.verdicts.filter(pl.col("factor") == "weight")["choice"])
+    # At a horizon of 9.5 s the declared weight has half a second left, in which the late arm leads.
+    assert part.robustness.verdicts.filter(pl.col("choice") == "9.5 s")["verdict"].to_list() == ["holds"]
+    assert "horizon 0.5 s: no weight of steps:0=0,9=1 is left before it" in part.robustness.left_out

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+import gapline as gl
 import planted
 from gapline.analysis.analyse import analyse
-from gapline.envelope.build import build_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS
 from slow_tables import Tables
 
@@ -23,9 +23,8 @@ def made():
 
 @pytest.fixture(scope="module")
 def analysis(made):
-    return analyse(
-        made.campaign, build_envelopes(made.campaign), [made.snapshot], declared=[("alpha", "beta")], draws=500
-    )
+    study = gl.open_study(made.campaign, snapshots=[made.snapshot], contrasts=[("alpha", "beta")], draws=500)
+    return analyse(study)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,7 @@ def test_reversals_are_those_planted_and_those_of_the_slow_way(document, slow):
 
 
 def test_berthold_out_of_its_envelope_is_shown_and_not_ranked(analysis):
-    pooled = analysis.sensitivity.metrics.pooled
+    pooled = analysis.metrics.pooled
     frozen = pooled.filter((pl.col("kernel") == "berthold") & (pl.col("reference") == "frozen"))
     assert frozen["score"].null_count() == 0
     assert frozen["rank"].null_count() == 5
@@ -104,7 +103,7 @@ def test_berthold_out_of_its_envelope_is_shown_and_not_ranked(analysis):
     assert dict(inside.select("arm", "rank").iter_rows()) == {
         "alpha": 1, "beta": 2, "gamma": 3, "delta": 4, "sliced": None,
     }  # fmt: skip
-    assert analysis.sensitivity.robustness.left_out == ("berthold against frozen: out of its envelope",)
+    assert analysis.robustness.left_out == ("berthold against frozen: out of its envelope",)
 
 
 def test_reference_shift_equals_the_slow_one(document, slow):
@@ -137,7 +136,7 @@ def test_complementarity_selects_what_was_planted(document):
 
 def test_complementarity_equals_the_slow_way(analysis, slow):
     values = slow.references["analysis"]
-    pairs = analysis.sensitivity.complementarity.pairs
+    pairs = analysis.complementarity.pairs
     for panel in ("Ash large", "Elm large", "Fir large"):
         for a, b in combinations(planted.ARMS, 2):
             row = pairs.filter((pl.col("panel") == panel) & (pl.col("a") == a) & (pl.col("b") == b)).row(0, named=True)
@@ -164,15 +163,15 @@ def test_complementarity_equals_the_slow_way(analysis, slow):
 
 
 def test_horizon_sweep_equals_scoring_at_that_horizon(analysis, slow):
-    sweep = analysis.sensitivity.horizon
+    sweep = analysis.horizon
     for arm in planted.ARMS:
         for horizon in (3.0, 40.0, 333.0, 1024.0):
-            want = slow.pooled(arm, "squeezed", "analysis", horizon)
+            want = slow.pooled(arm, "squeezed", "frozen", horizon)
             assert float(sweep.curves[arm].at(horizon)) == pytest.approx(want, abs=1e-12)
 
 
 def test_robustness_counts_agree_with_its_verdicts(analysis, document):
-    part = analysis.sensitivity
+    part = analysis
     assert [row["choices"] for row in document["robustness"]] == [41]
     verdicts = part.robustness.verdicts
     assert verdicts.height == 41
@@ -187,7 +186,7 @@ def test_contrasts_are_signed_and_only_declared_ones_are_adjusted(document, slow
     rows = {(row["a"], row["b"]): row for row in document["contrasts"]}
     assert len(rows) == 6
     for (a, b), row in rows.items():
-        want = slow.pooled(a, "squeezed", "analysis") - slow.pooled(b, "squeezed", "analysis")
+        want = slow.pooled(a, "squeezed", "frozen") - slow.pooled(b, "squeezed", "frozen")
         assert row["difference"] == pytest.approx(want, abs=1e-13)
         assert row["low"] <= row["difference"] <= row["high"]
         assert row["declared"] is ((a, b) == ("alpha", "beta"))
@@ -200,7 +199,7 @@ def test_ranking_and_wins(document):
 
 
 def test_tables_hold_no_nan(analysis):
-    part, drawn = analysis.sensitivity, analysis.statistics
+    part, drawn = analysis, analysis.study
     frames = [
         part.health.frame, part.completeness, part.metrics.pooled, part.metrics.ratios, part.references.shift,
         part.complementarity.pairs, part.robustness.verdicts, part.neighbours, part.power.frame,

@@ -1,10 +1,10 @@
 import polars as pl
 import pytest
+from gapline.report.input import prepare_report
 
 import gapline as gl
 from gapline.model.reading import Coverage
 from gapline.report.facts import instance_set_digest
-from gapline.report.input import prepare_report
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
 from gapline.report.statements import make_statements
 from report.report_studies import by_hand, synthetic

@@ -17,6 +17,7 @@ from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
 from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
 from gapline.model.names import parse_weight
 from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
 from gapline.scoring.endpoints import hitting_times
@@ -185,8 +186,10 @@ def _horizon_choice(
         return [Choice("horizon", name, pooled)]
     shortened = shorten(readings.envelopes, horizon, relative=sweep.relative)
     weight = parse_weight(readings.weight)
-    if weight.cutoff >= float(shortened.runs["horizon"].to_numpy().min()):
-        left_out.append(f"horizon {name}: within the cutoff of {weight.name}")
+    try:
+        weight.check_horizons(shortened.runs["horizon"].to_list())
+    except UsageError:
+        left_out.append(f"horizon {name}: no weight of {weight.name} is left before it")
         return []
     scores = integrate_envelopes(shortened, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
     return [Choice("horizon", name, readings.cells.pooled(readings.cells.instance_means(scores), readings.weighting))]

@@ -188,7 +188,7 @@ def campaign_from_table(table: pl.DataFrame, *, source: str, first_line: int) ->
     runs, notes = _read_attributes(table, run, runs, source, first_line)
     has_verdicts = "valid" in table.columns
     if "validation" not in runs.columns:
-        runs = runs.with_columns(validation=pl.lit("checker" if has_verdicts else "solver"))
+        runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
     columns, reasons, kept = _read_events(table, problems, keys)
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")

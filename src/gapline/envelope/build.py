@@ -64,10 +64,10 @@ class Envelopes:
 
     @property
     def validation(self) -> str:
-        """Who vouches for the candidates: `checker`, `solver`, or both with their counts of runs."""
+        """Who vouches for the candidates: `checker`, `declared`, `solver`, or several with their counts of runs."""
         counts = self.runs.group_by("validation").len().sort("validation")
         if counts.height <= 1:
-            return str(counts["validation"][0]) if counts.height else "checker"
+            return str(counts["validation"][0]) if counts.height else "declared"
         return ", ".join(f"{name} ({number} runs)" for name, number in counts.iter_rows())
 
     def select(self, rows: pl.Expr | Sequence[int]) -> "Envelopes":
@@ -268,7 +268,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
     if campaign.primary is not None and campaign.secondary is not None:
         extra = {"best_primary": at_best(campaign.primary), "best_secondary": at_best(campaign.secondary)}
     runs = campaign.runs
-    validation = runs["validation"].fill_null("checker") if "validation" in runs.columns else pl.lit("checker")
+    validation = runs["validation"].fill_null("declared") if "validation" in runs.columns else pl.lit("declared")
     table = runs.with_columns(validation=validation)
     if policy is Unchecked.TRUST_SOLVER:
         trusted = pl.Series(found.counts["unchecked"] > 0)

@@ -22,7 +22,7 @@ RUNS: dict[str, pl.DataType] = {
 
 # Carried columns that gapline itself gives a meaning to.
 CARRIED: dict[str, pl.DataType] = {
-    "validation": pl.String(),  # who says that a candidate is valid: "checker" or "solver"
+    "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
     "resolution": pl.Float64(),  # stamps are multiples of this many seconds
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n

@@ -176,8 +176,8 @@ def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
 
 
 def _vouched(envelopes: Envelopes, *, trust_solver: bool) -> tuple[Envelopes, list[str]]:
-    doubtful = envelopes.runs.filter((pl.col("validation") != "checker") & pl.col("best").is_not_null())
+    doubtful = envelopes.runs.filter((pl.col("validation") == "solver") & pl.col("best").is_not_null())
     if trust_solver or not doubtful.height:
         return envelopes, []
     note = f"runs left out because only the solver vouches for their candidates: {doubtful.height}"
-    return envelopes.select(pl.col("validation") == "checker"), [note]
+    return envelopes.select(pl.col("validation") != "solver"), [note]

@@ -17,8 +17,7 @@ def freeze_campaign(request: FreezeRequest) -> Frozen:
     """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
     campaign = read(Path(request.location))
     sense = request.sense or campaign.facts.get("sense", "min")
-    trusted = ("checker", "solver") if request.trust_solver else ("checker",)
-    entries, doubtful = _best_entries(campaign, sense, trusted)
+    entries, doubtful = _best_entries(campaign, sense, trust_solver=request.trust_solver)
     notes = []
     if doubtful:
         notes.append(f"runs left out because only the solver vouches for their candidates: {doubtful}")
@@ -36,7 +35,7 @@ def freeze_campaign(request: FreezeRequest) -> Frozen:
     return Frozen(Snapshot.from_entries(entries, name=request.name, store=store, **declared), tuple(notes))
 
 
-def _best_entries(campaign: Campaign, sense: str, trusted: tuple[str, ...]) -> tuple[dict[str, dict[str, Any]], int]:
+def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tuple[dict[str, dict[str, Any]], int]:
     sign = -1.0 if sense == "max" else 1.0
     best: dict[str, tuple[float, float, str]] = {}
     entries: dict[str, dict[str, Any]] = {}
@@ -49,8 +48,8 @@ def _best_entries(campaign: Campaign, sense: str, trusted: tuple[str, ...]) -> t
             usable &= time <= row["horizon"]
         if not usable.any():
             continue
-        validation = row.get("validation") or "checker"
-        if validation not in trusted:
+        validation = row.get("validation") or "declared"
+        if validation == "solver" and not trust_solver:
             doubtful += 1
             continue
         place = int(np.argmin(np.where(usable, sign * objective, np.inf)))
