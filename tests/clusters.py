@@ -35,7 +35,7 @@ def score_table(study: Path) -> list[tuple[object, ...]]:
     """The table of scores as it is printed: four digits."""
     envelopes = gapline.build_envelopes(gapline.open(study / "campaign"))
     snapshot = gapline.Snapshot.from_values({"one": 5.0, "two": 7.0}, name="fixed")
-    scores = gapline.scoring(envelopes, snapshot, kernels=["squeezed", "dimacs:1.1"])
+    scores = gapline.score(envelopes, snapshot, kernels=["squeezed", "dimacs:1.1"])
     rows = scores.frame.sort("arm", "instance", "seed").select(
         "arm", "instance", "seed", "squeezed", "dimacs:1.1", "final_gap", "status"
     )

@@ -2,17 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from gapline.errors import ContractError
 from gapline.model import contract as module
-from gapline.model.contract import Arm, default_name, load_contract, study_schema
+from gapline.model.contract import Arm, KERNELS, SOLVERS, WEIGHTS, default_name, load_contract, study_schema
+from gapline.model.mistakes import KERNEL, WEIGHT
+from gapline.model.names import parse_weight
 from gapline.model.transform import SYNTAX
+from gapline.scoring.kernels import parse_kernel
+from gapline.solvers.catalogue import ADAPTERS
 
-*_FIRST, _LAST = get_args(Arm.model_fields["solver"].annotation)
-SOLVERS = ", ".join(map(repr, _FIRST)) + f" or {_LAST!r}"
 SMALL = """
 seeds = [1, 2]
 [study]
@@ -139,7 +140,6 @@ tier = 3
         "seeds: expected each seed once, got 1 again",
         "instances[1].horizon: expected greater than 0, got 0",
         "instances[1].name: expected a unique name, got 'a' again; give one of them a name",
-        f"arms[0].solver: expected {SOLVERS}, got 'kayro'; did you mean 'kayros'?",
         "arms[0].option: unknown field; did you mean 'options'?",
         "arms[1].command: expected the placeholders {instance}, {seed}, {horizon}, {threads}, got {sed}; "
         "did you mean 'seed'?",
@@ -157,6 +157,21 @@ tier = 3
         "aggregate.contrasts[0]: expected the name of an arm, got 'bb'; did you mean 'b'?",
         "aggregate.contrasts[1]: expected arms of tier 1, got 'b' of tier 2, which is descriptive",
     }
+
+
+def test_an_unknown_solver_is_a_mistake_for_a_runner_not_for_a_reader_of_results(tmp_path):
+    """Who scores a study need not have the package that solved it."""
+    text = SMALL.replace('solver = "kayros"', 'solver = "kayro"').replace("instances/a", "instances/none")
+    found = mistakes_of(tmp_path, text, files=True)
+    assert (
+        f"arms[0].solver: expected one of {', '.join(SOLVERS)}, command, got 'kayro'; did you mean 'kayros'?" in found
+    )
+    assert any(mistake.startswith("instances[0].path") for mistake in found)
+    assert load_contract(write(tmp_path, text)).arms[0].solver == "kayro"
+
+
+def test_the_solvers_of_the_contract_are_those_of_the_catalogue():
+    assert set(SOLVERS) == set(ADAPTERS)
 
 
 def test_the_message_lists_them_under_the_file(tmp_path):

@@ -12,25 +12,34 @@ from gapline.model import swap
 # Saves a campaign over another one and is gone just before the N-th change of the file system.
 KILLED = """
 import os, sys
-import gapline as gl
+from pathlib import Path
 from gapline.model import swap
 
-left = int(sys.argv[2])
+place, left, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 changes = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "open"}
-if sys.argv[3] == "two steps":
-    swap._RENAME_EXCHANGE = 1 << 20  # the system refuses it
-campaign = gl.Campaign.from_runs([{"arm": "new", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}])
-gl.Campaign.digest(campaign)
 
 def hook(event, arguments):
     global left
-    if event in changes and str(arguments[0]).startswith(sys.argv[1]):
+    if event in changes and str(arguments[0]).startswith(str(place.parent)):
         left -= 1
         if left < 0:
             os._exit(9)
 
-sys.addaudithook(hook)
-campaign.save(os.path.join(sys.argv[1], "c"), overwrite=True)
+def fill(folder):
+    for name in ("one", "two"):
+        (folder / name).write_text("new")
+
+if how == "campaign":
+    import gapline as gl
+    run = {"arm": "new", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}
+    campaign = gl.Campaign.from_runs([run])
+    campaign.digest()
+    sys.addaudithook(hook)
+    campaign.save(place, overwrite=True)
+else:
+    swap._RENAME_EXCHANGE = 1 << 20  # the system refuses it
+    sys.addaudithook(hook)
+    swap.replace_directory(place, fill, ours={"one", "two"})
 """
 
 
@@ -38,16 +47,21 @@ def campaign(arm: str) -> gl.Campaign:
     return gl.Campaign.from_runs([{"arm": arm, "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}])
 
 
-@pytest.fixture
-def place(tmp_path) -> Path:
-    """A campaign with what others put beside its files: a file, a link to nowhere, a link to a file, a folder."""
-    folder = campaign("old").save(tmp_path / "c")
+def add_others(folder: Path) -> None:
+    """Put beside the files what others put there: a file, a link to nowhere, a link to a file, a folder."""
     (folder / "references.json").write_text("{}")
     (folder / "nowhere").symlink_to("gone")
-    (folder / "notes").symlink_to(tmp_path / "notes.txt")
-    (tmp_path / "notes.txt").write_text("years of work")
+    (folder / "notes").symlink_to(folder.parent / "notes.txt")
+    (folder.parent / "notes.txt").write_text("years of work")
     (folder / "thesis").mkdir()
     (folder / "thesis" / "chapter.tex").write_text("more years")
+
+
+@pytest.fixture
+def place(tmp_path) -> Path:
+    """A campaign and what others put beside its files."""
+    folder = campaign("old").save(tmp_path / "c")
+    add_others(folder)
     return folder
 
 
@@ -61,9 +75,9 @@ def others_are_there(place: Path) -> bool:
     )
 
 
-def kill_before(change: int, place: Path, how: str = "one step") -> bool:
+def kill_before(change: int, place: Path, how: str = "campaign") -> bool:
     """Save in a process that is killed; return whether it was."""
-    command = [sys.executable, "-c", KILLED, str(place.parent), str(change), how]
+    command = [sys.executable, "-c", KILLED, str(place), str(change), how]
     return subprocess.run(command, check=False).returncode == 9
 
 
@@ -87,21 +101,25 @@ def test_killed_before_every_change_of_the_file_system_a_whole_campaign_is_there
     assert len(found) > 10
 
 
-def test_where_the_system_cannot_swap_the_old_one_stands_aside_whole_and_nothing_is_lost(place):
-    seen = set()
-    # The first changes only fill the new directory.
-    for change in range(8, 1000):
+def test_where_the_system_cannot_swap_the_old_one_stands_aside_whole_and_nothing_is_lost(tmp_path):
+    place, seen = tmp_path / "c", set()
+
+    def fill(folder):
+        for name in ("one", "two"):
+            (folder / name).write_text("old")
+
+    swap.replace_directory(place, fill, ours={"one", "two"})
+    add_others(place)
+    for change in range(1000):
         killed = kill_before(change, place, "two steps")
-        aside = [
-            path for path in place.parent.glob(".c.*") if (path / "thesis").exists() and (path / "time.npy").exists()
-        ]
-        seen.add(gl.open(place if place.exists() else aside[0]).runs["arm"][0])
-        campaign("old").save(place, overwrite=True)
+        there = place if place.exists() else next(path.parent for path in tmp_path.glob(".c.*/thesis"))
+        seen.add(((there / "one").read_text(), (there / "two").read_text()))
+        swap.replace_directory(place, fill, ours={"one", "two"})
         assert others_are_there(place)
-        assert sorted(path.name for path in place.parent.iterdir()) == ["c", "notes.txt"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "notes.txt"]
         if not killed:
             break
-    assert seen == {"old", "new"}
+    assert seen == {("old", "old"), ("new", "new")}
 
 
 def test_a_link_to_a_directory_stays_a_link(place, tmp_path):

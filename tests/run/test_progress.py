@@ -28,4 +28,4 @@ def test_a_log_has_one_line_per_cell_and_the_time_left(make_study):
 
 
 def test_control_characters_of_names_are_shown_not_obeyed():
-    assert describe(CellResult(RunKey("\x1b[2J", "i\n", 1), "busy")) == "\\x1b[2J/i\\x0a/1: busy"
+    assert describe(CellResult(RunKey("\x1b[2J", "i\n", 1), "busy")) == "\\u001b[2J/i\\u000a/1: busy"

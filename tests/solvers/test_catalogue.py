@@ -149,7 +149,7 @@ def test_setup_names_what_is_wrong_in_one_line(arm, message):
 
 def test_setup_names_the_extra_of_a_missing_package(monkeypatch):
     monkeypatch.setitem(
-        catalogue.ADAPTERS, "kayros", catalogue.Adapter("gapline.solvers.kayros", "no-such-package", {})
+        catalogue.ADAPTERS, "kayros", catalogue.Adapter("gapline.solvers.kayros", "no-such-package", {}, "routing")
     )
     expected = "arm a: no-such-package is not installed; pip install 'gapline[routing]'"
     assert check_setup(Arm(name="a", solver="kayros")) == expected

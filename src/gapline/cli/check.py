@@ -18,6 +18,7 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     """
     import json
 
+    from gapline.model.text import printable
     from gapline.run.check_run import check_study
 
     results = check_study(study, again=again, checker=checker)
@@ -36,13 +37,13 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
         document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems}
         click.echo(json.dumps(document, indent=1))
         return 1 if unchecked else 0
-    width = max([3, *map(len, arms)])
+    width = max([3, *(len(printable(arm)) for arm in arms)])
     click.echo(f"{'arm':<{width}}  candidates   valid  invalid  unchecked")
     for arm, count in counts.items():
         numbers = "{candidates:>10}  {valid:>6}  {invalid:>7}  {unchecked:>9}".format(**count)
-        click.echo(f"{arm:<{width}}  {numbers}")
+        click.echo(f"{printable(arm):<{width}}  {numbers}")
     for problem in problems:
-        click.echo(f"problem: {problem}", err=True)
+        click.echo(f"problem: {printable(problem)}", err=True)
     click.echo(f"{sum(result.fresh for result in results)} of {len(results)} runs judged now, the others before")
     if unchecked:
         click.echo(

@@ -17,6 +17,7 @@ def command(study: str | None, as_json: bool) -> int:
     import json
 
     from gapline.model.environment import describe_environment
+    from gapline.model.text import printable
 
     facts: dict[str, object] = dict(describe_environment())
     lacking: list[str] = []
@@ -32,7 +33,7 @@ def command(study: str | None, as_json: bool) -> int:
             if not isinstance(value, list):
                 click.echo(f"{name:<22} {value}")
         for line in lacking:
-            click.echo(f"missing: {line}")
+            click.echo(f"missing: {printable(line)}")
         if study is not None and not lacking:
             click.echo(f"next: gapline run {study}")
     return 3 if lacking else 0

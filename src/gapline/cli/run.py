@@ -36,8 +36,9 @@ def command(
     """
     import json
 
+    from gapline.model.text import printable
     from gapline.run.campaign import run_study
-    from gapline.run.progress import printable, progress_for_terminal
+    from gapline.run.progress import progress_for_terminal
 
     report = run_study(
         study,

@@ -12,6 +12,10 @@ from gapline.model.layout import CONTRACT_FILE
 from gapline.model.reading import TOLERANCE
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
+# The adapters that ship with gapline; other packages add theirs through the entry point group below.
+SOLVERS = ("kayros", "kayros.lera", "pyvrp", "ortools", "vrp-cli", "hygese", "pyvroom", "timefold", "hexaly", "jsprit")
+SOLVERS += ("highs", "scip", "cpsat")
+SOLVER_ENTRY_POINTS = "gapline.solvers"
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")
 
@@ -136,23 +140,8 @@ class Arm(_Section):
 
     name: Name
     """Unique name of the arm."""
-    solver: Literal[
-        "kayros",
-        "kayros.lera",
-        "pyvrp",
-        "ortools",
-        "vrp-cli",
-        "hygese",
-        "pyvroom",
-        "timefold",
-        "hexaly",
-        "jsprit",
-        "highs",
-        "scip",
-        "cpsat",
-        "command",
-    ]
-    """The adapter; `command` runs any program that prints gapline's JSON lines."""
+    solver: Annotated[str, Field(min_length=1, examples=[*SOLVERS, "command"])]
+    """The adapter, ours or another package's; `command` runs any program that prints gapline's JSON lines."""
     options: dict[str, str | int | float | bool | list[str | int | float | bool]] = {}
     """Settings handed to the adapter."""
     tier: Literal[1, 2] = 1
@@ -208,14 +197,15 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     path
         The file, or the study directory that holds it.
     files
-        Also require that every instance file exists; a runner needs them, a reader of results does not.
+        Also require that every instance file exists and that every solver is one that this environment knows; a runner
+        needs them, a reader of results does not.
 
     Raises
     ------
     ContractError
         With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
     """
-    from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files
+    from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers
 
     file = Path(path)
     if file.is_dir():
@@ -236,7 +226,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         mistakes = field_mistakes(error, Contract)
     mistakes += cross_mistakes(data)
     if files:
-        mistakes += missing_files(data, file.parent)
+        mistakes += [*missing_files(data, file.parent), *unknown_solvers(data)]
     if mistakes or contract is None:
         raise ContractError(str(file), mistakes)
     return contract

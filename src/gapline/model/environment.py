@@ -5,6 +5,8 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+from gapline.model.version import VERSION
+
 CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "rich", "rich-click")
 EXTRAS = {
     "altair": "figures",
@@ -36,8 +38,6 @@ def package_version(name: str) -> str | None:
 
 def describe_environment() -> dict[str, str]:
     """Return versions, cores and, for each missing extra, the command that brings it."""
-    from gapline.model.version import VERSION
-
     facts = {
         "gapline": VERSION,
         "python": sys.version.split()[0],

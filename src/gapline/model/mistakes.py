@@ -4,6 +4,7 @@ import re
 import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
@@ -89,6 +90,15 @@ def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
                 f"instances[{index}].path: expected a file, got {path!r}{_suggestion(Path(path).name, near)}"
             )
     return mistakes
+
+
+def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
+    """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
+    plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
+    for index, arm in _entries(data, "arms"):
+        name = arm.get("solver")
+        if isinstance(name, str) and name and name not in (*SOLVERS, *plugins, "command"):
+            yield _bad_name(f"arms[{index}].solver", name, (*SOLVERS, *plugins, "command"))
 
 
 def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:

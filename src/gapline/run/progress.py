@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import IO, Protocol
 
 from gapline.model.plan import Cell
+from gapline.model.text import printable
 from gapline.run.cell import CellResult
 
 
@@ -24,18 +25,9 @@ class Progress(Protocol):
         """End the display."""
 
 
-def printable(text: str) -> str:
-    r"""Make control and direction characters of hostile names visible instead of obeying them.
-
-    >>> print(printable("a\x1b[2J"))
-    a\x1b[2J
-    """
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-
-
 def describe(result: CellResult) -> str:
     """Return one line on a result."""
-    name = printable(str(result.key))
+    name = printable(result.key)
     if result.outcome == "done":
         unchecked = f", {result.unchecked} unchecked" if result.unchecked else ""
         noisy = ", noisy host" if result.noisy else ""

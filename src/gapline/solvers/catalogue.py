@@ -1,16 +1,16 @@
-"""The adapters that ship with gapline, and the command line that starts each."""
+"""The adapters that ship with gapline, those that other packages bring, and the command line that starts each."""
 
 import json
 import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 
-from gapline.errors import GaplineError, closest
-from gapline.model.contract import PLACEHOLDERS, Arm
+from gapline.errors import EnvironmentLacksError, GaplineError, closest
+from gapline.model.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm
 from gapline.solvers.jdk import jdk_lack
 
 # Runs start in the study directory. Without -P a file `pyvrp.py` there would be imported in the place of the package.
@@ -40,16 +40,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A child program of gapline that drives one solver.
+    """A child program that drives one solver: `python -m MODULE`, which reads its task as `solvers.protocol` does.
 
-    `package` is what it imports, `extra` what brings it, and `lacks` says in a few words what else is missing, given
-    the options and the study directory.
+    `package` is what it imports, `extra` the extra of gapline that brings it (none for an adapter of another package),
+    and `lacks` says in a few words what else is missing, given the options and the study directory. A package offers
+    one under the name that contracts use, through the entry point group `gapline.solvers`.
     """
 
     module: str
     package: str
-    options: Mapping[str, Option]
-    extra: str = "routing"
+    options: Mapping[str, Option] = field(default_factory=dict)
+    extra: str = ""
     lacks: Callable[[Mapping[str, object], Path], str | None] = lambda _options, _study: None
 
 
@@ -90,9 +91,10 @@ ADAPTERS = {
             "restart_no_improvement": Option(),
             "seed_k_factor": Option((float, int)),
         },
+        "routing",
     ),
-    "kayros.lera": Adapter("gapline.solvers.kayros_lera", "kayros", _STEPS),
-    "pyvrp": Adapter("gapline.solvers.pyvrp", "pyvrp", _STATIC),
+    "kayros.lera": Adapter("gapline.solvers.kayros_lera", "kayros", _STEPS, "routing"),
+    "pyvrp": Adapter("gapline.solvers.pyvrp", "pyvrp", _STATIC, "routing"),
     "ortools": Adapter(
         "gapline.solvers.ortools_routing",
         "ortools",
@@ -102,6 +104,7 @@ ADAPTERS = {
                 (str,), ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
             )
         },
+        "routing",
     ),
     "vrp-cli": Adapter(
         "gapline.solvers.vrp_cli",
@@ -138,6 +141,25 @@ ADAPTERS = {
 }
 
 
+def find_adapter(name: str) -> Adapter:
+    """Return the adapter of a solver: ours, or the one that an installed package offers under that name."""
+    if name in ADAPTERS:
+        return ADAPTERS[name]
+    for point in entry_points(group=SOLVER_ENTRY_POINTS, name=name):
+        try:
+            adapter = point.load()
+        except Exception as error:
+            raise EnvironmentLacksError(
+                f"solver {name}: {point.value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(adapter, Adapter):
+            raise EnvironmentLacksError(
+                f"solver {name}: expected {point.value} to be an Adapter, got {type(adapter).__name__}"
+            )
+        return adapter
+    raise EnvironmentLacksError(f"solver {name}: no package that is installed here brings it")
+
+
 def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: float, threads: int) -> list[str]:
     """Return the program and arguments that run an arm once; never a shell line.
 
@@ -152,7 +174,7 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
             return program
         return [*PYTHON, "-m", "gapline.solvers.log", f"--format={arm.format}", "--", *program]
     arguments = [f"--{name}={values[name]}" for name in PLACEHOLDERS]
-    return [*PYTHON, "-m", ADAPTERS[arm.solver].module, *arguments, f"--options={json.dumps(arm.options)}"]
+    return [*PYTHON, "-m", find_adapter(arm.solver).module, *arguments, f"--options={json.dumps(arm.options)}"]
 
 
 def check_setup(arm: Arm, study: Path = Path()) -> str | None:
@@ -162,7 +184,10 @@ def check_setup(arm: Arm, study: Path = Path()) -> str | None:
         if shutil.which(program) is None:
             return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
         return _format_mistake(arm)
-    adapter = ADAPTERS[arm.solver]
+    try:
+        adapter = find_adapter(arm.solver)
+    except GaplineError as error:
+        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
     lacking = _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
     return f"arm {arm.name}: {lacking}" if lacking else None
 
@@ -175,7 +200,7 @@ def solver_identity(arm: Arm) -> str:
     """
     if arm.solver == "command":
         return " ".join(["command", *arm.command])
-    adapter = ADAPTERS[arm.solver]
+    adapter = find_adapter(arm.solver)
     return f"{adapter.package} {version(adapter.package)}"
 
 
@@ -195,7 +220,8 @@ def _package_lack(adapter: Adapter) -> str:
     try:
         version(adapter.package)
     except PackageNotFoundError:
-        return f"{adapter.package} is not installed; pip install 'gapline[{adapter.extra}]'"
+        wanted = f"'gapline[{adapter.extra}]'" if adapter.extra else adapter.package
+        return f"{adapter.package} is not installed; pip install {wanted}"
     return ""
 
 

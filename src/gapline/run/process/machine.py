@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from gapline.model.version import VERSION
+
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CPUS = Path("/sys/devices/system/cpu")
 
@@ -13,8 +15,6 @@ _CPUS = Path("/sys/devices/system/cpu")
 @lru_cache(maxsize=1)
 def describe_machine() -> dict[str, str]:
     """Return host name, processor, cores, memory, kernel and versions."""
-    from gapline import __version__
-
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "host": platform.node(),
@@ -23,7 +23,7 @@ def describe_machine() -> dict[str, str]:
         "memory": f"{memory / 1e9:.1f} GB",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "gapline": __version__,
+        "gapline": VERSION,
     }
 
 

@@ -11,6 +11,7 @@ from gapline.errors import EnvironmentLacksError, UsageError, closest
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.plan import Cell
 from gapline.model.store import file_digest
+from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.process.control import Control
 from gapline.run.where.executors import SlotRunner
@@ -150,9 +151,7 @@ def _local(executor: Executor | None, slots: int, control: Control) -> Iterator[
 
 
 def _facts(settings: RunSettings, runner: str) -> tuple[object, ...]:
-    from gapline import __version__
-
-    return settings.study, runner, file_digest(settings.study / CONTRACT_FILE), __version__
+    return settings.study, runner, file_digest(settings.study / CONTRACT_FILE), VERSION
 
 
 def _refuse_workers(problems: list[str]) -> None:

@@ -7,6 +7,7 @@ from gapline.model.contract import Arm
 from gapline.model.layout import CONTRACT_FILE, JOURNALS
 from gapline.model.plan import Cell
 from gapline.model.store import file_digest
+from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings, run_cell
 from gapline.run.process.control import Control
 from gapline.run.where.heartbeat import heartbeat_file, watching
@@ -48,11 +49,9 @@ class WorkerRunner:
 
 def worker_problems(study: Path, runner: str, digest: str, version: str, arms: list[Arm]) -> list[str]:
     """Say what a worker lacks: the shared directory, the same gapline, the solvers. Called on the worker."""
-    from gapline import __version__
-
     found = []
     if not heartbeat_file(study, runner).is_file() or file_digest(study / CONTRACT_FILE) != digest:
         found.append(f"expected the study directory {study}, shared with the runner, got none or another one")
-    if __version__ != version:
-        found.append(f"expected gapline {version}, got {__version__}")
+    if version != VERSION:
+        found.append(f"expected gapline {version}, got {VERSION}")
     return found + [problem for arm in arms if (problem := check_setup(arm, study)) is not None]
