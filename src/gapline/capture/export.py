@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gapline.errors import UsageError, listing
+from gapline.errors import UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.store import write_atomically
 from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
@@ -41,6 +41,9 @@ def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> N
     suffix = {"ndjson": "jsonl", "pq": "parquet"}.get(suffix, suffix)
     if suffix not in FORMATS:
         raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
+    if path.exists() and not path.is_file():
+        # The rename at the end would put a file in the place of a pipe or a device.
+        raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
     table = trace_table(campaign)
     if suffix == "csv":
         # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.

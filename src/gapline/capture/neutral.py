@@ -16,7 +16,7 @@ from gapline.capture.assemble import assemble
 from gapline.capture.carriers import frame_of_records, read_table
 from gapline.capture.ladder import split_ladders
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
-from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.errors import TraceError, UsageError, closest, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
@@ -56,12 +56,17 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
             hint="`gapline import` reads solver logs",
         )
     if not path.is_file():
-        raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
+        raise TraceError(f"{path}: expected a trace file, got {found_at(path)}")
     try:
         data = read_bytes(path)
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
     table = read_table(data, form=form, source=str(path))
+    if not table.height and set(TRACE_REQUIRED) <= set(table.columns):
+        raise TraceError(
+            f"{path}: expected runs, got a header without rows",
+            hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
+        )
     return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
 
 

@@ -2,6 +2,8 @@
 
 import rich_click as click
 
+from gapline.model.text import counted, printable
+
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _NAME = click.option("--name", required=True, help="Name of the new snapshot.")
 _OUT = click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="File to write.")
@@ -64,8 +66,8 @@ def freeze(source: str, name: str, output: str, validation: str, as_json: bool, 
         _print_notes(frozen.notes)
         for moved in frozen.moved:
             now = "infeasible" if moved.repriced is None else repr(moved.repriced)
-            why = f" ({_shown(moved.reason)})" if moved.reason else ""
-            click.echo(f"moved: {_shown(moved.instance)}: stored {moved.stored!r}, now {now}{why}")
+            why = f" ({printable(moved.reason)})" if moved.reason else ""
+            click.echo(f"moved: {printable(moved.instance)}: stored {moved.stored!r}, now {now}{why}")
         _print_alarms(alarms)
     return 1 if frozen.moved or alarms else 0
 
@@ -129,6 +131,7 @@ def fold(
     if as_json:
         facts = _facts(folded.snapshot) | {
             "file": output,
+            "summary": folded.summary(),
             "changes": [change.document() for change in folded.changes],
             "alarms": [alarm.document() for alarm in folded.alarms],
             "notes": folded.notes,
@@ -136,14 +139,12 @@ def fold(
         click.echo(json.dumps(facts, indent=1))
         return 1 if folded.alarms else 0
     click.echo(f"wrote {output}")
-    if not folded.changes:
-        click.echo("nothing was beaten by more than the tolerance: the content is that of the old snapshot")
+    click.echo(folded.summary())
     _print_facts(folded.snapshot)
     for change in folded.changes:
         was = "nothing" if change.old is None else repr(change.old)
-        click.echo(
-            f"beaten: {_shown(change.instance)}: {was} -> {change.new!r} by {_shown(change.run)} at {change.time:g} s"
-        )
+        by = f"by {printable(change.run)} at {change.time:g} s"
+        click.echo(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {by}")
     _print_notes(folded.notes)
     return _print_alarms(folded.alarms)
 
@@ -171,17 +172,18 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     if as_json:
         click.echo(json.dumps(found.document() | {"alarms": [alarm.document() for alarm in alarms]}, indent=1))
         return 1 if alarms else 0
-    click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged")
+    certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
+    click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
     for kind, differences in found.classes().items():
         if not differences:
             continue
         click.echo(f"{kind.replace('_', ' ')}: {len(differences)}")
         for d in differences:
-            line = f"  {_shown(d.instance)}: {_value(d.old, d.old_certified)} -> {_value(d.new, d.new_certified)}"
+            line = f"  {printable(d.instance)}: {_value(d.old, d.old_certified)} -> {_value(d.new, d.new_certified)}"
             if kind == "instance_changed":
                 line += f"  ({d.old_instance_digest} -> {d.new_instance_digest}: not comparable)"
             elif d.new_source:
-                line += f"  ({_shown(d.new_source)})"
+                line += f"  ({printable(d.new_source)})"
             click.echo(line)
     return _print_alarms(tuple(alarms))
 
@@ -259,10 +261,10 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
         click.echo(json.dumps(document, indent=1))
         return
     _print_facts(snapshot)
-    width = max((len(_shown(instance)) for instance in kept), default=0)
+    width = max((len(printable(instance)) for instance in kept), default=0)
     for instance, entry in kept.items():
         value = _value(entry.value, entry.certified)
-        click.echo(f"  {_shown(instance):<{width}}  {value:<22}  {_shown(entry.source)}".rstrip())
+        click.echo(f"  {printable(instance):<{width}}  {value:<22}  {printable(entry.source)}".rstrip())
 
 
 def _facts(snapshot: object) -> dict[str, object]:
@@ -289,25 +291,19 @@ def _print_facts(snapshot: object) -> None:
     shown = {name: value for name, value in facts.items() if value is not None}
     shown |= {f"store {name}": value for name, value in store.items() if value}
     for name, value in shown.items():
-        click.echo(f"{name:<14} {_shown(str(value))}")
+        click.echo(f"{name:<14} {printable(value)}")
 
 
 def _print_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        click.echo(f"note: {_shown(note)}")
+        click.echo(f"note: {printable(note)}")
 
 
 def _print_alarms(alarms: tuple[object, ...]) -> int:
     for alarm in alarms:
-        click.echo(f"ALARM {_shown(str(alarm))}")
+        click.echo(f"ALARM {printable(alarm)}")
     return 1 if alarms else 0
 
 
 def _value(value: float | None, certified: bool) -> str:
     return ("none" if value is None else repr(value)) + (" certified" if certified else "")
-
-
-def _shown(text: str) -> str:
-    from gapline.report.terminal import shown
-
-    return shown(text)

@@ -156,6 +156,7 @@ class Campaign:
         The candidate columns are shared, not copied. A pattern that matches nothing is an error.
         """
         keep = pl.lit(True)
+        asked = []
         for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
             wanted = [patterns] if isinstance(patterns, str) else list(patterns)
             if not wanted:
@@ -170,7 +171,11 @@ class Campaign:
                     raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
                 matched |= found
             keep = keep & pl.col(name).is_in(sorted(matched))
-        return replace(self, runs=self.runs.filter(keep))
+            asked += [f"--{name} {pattern}" for pattern in wanted]
+        kept = self.runs.filter(keep)
+        if asked and not kept.height:
+            raise UsageError(f"{' '.join(asked)}: matches no run", hint="each of them alone matches some")
+        return replace(self, runs=kept)
 
     def digest(self) -> str:
         """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""

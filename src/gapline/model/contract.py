@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gapline.errors import ContractError
+from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
@@ -221,6 +221,9 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     file = Path(path)
     if file.is_dir():
         file = file / CONTRACT_FILE
+    if file.exists() and not file.is_file():
+        # A pipe would be waited for.
+        raise ContractError(str(file), [f"expected a contract, got {found_at(file)}"])
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
