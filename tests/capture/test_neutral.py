@@ -445,8 +445,13 @@ def test_only_the_first_hundred_problems_are_spelt_out_and_all_are_counted(tmp_p
     assert campaign.diagnostics.problem_count == 250
 
 
-def test_a_header_alone_is_a_campaign_without_runs(tmp_path):
-    campaign = gl.read(write(tmp_path, []))
+def test_a_file_with_a_header_alone_holds_no_runs(tmp_path):
+    with pytest.raises(TraceError, match="expected runs, got a header without rows"):
+        gl.read(write(tmp_path, []))
+
+
+def test_a_frame_without_rows_is_a_campaign_without_runs():
+    campaign = gl.read(table().clear())
     assert (len(campaign), campaign.candidates) == (0, 0)
     assert len(gl.build_envelopes(campaign)) == 0
 

@@ -35,6 +35,15 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
     return table.select(*front, *rest)
 
 
+def not_in_a_trace(campaign: Campaign) -> list[str]:
+    """Say what a trace file has no place for: it holds runs and events, not what is declared of the campaign."""
+    notes = list(campaign.diagnostics.notes)
+    if campaign.facts:
+        declared = listing(f"{name} {value}" for name, value in sorted(campaign.facts.items()))
+        notes.append(f"not in the file, because a trace has no place for it: {declared}")
+    return notes
+
+
 def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> None:
     """Write a neutral trace file; the format follows the name unless it is given."""
     suffix = (form or path.suffix.lstrip(".")).lower()

@@ -5,6 +5,7 @@ import os
 import sys
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -131,16 +132,20 @@ def _in_words(error: Exception) -> GaplineError | None:
         return UsageError(f"expected names in UTF-8, got {error.object[error.start : error.end]!a}")
     if isinstance(error, MemoryError):
         return EnvironmentLacksError("expected more memory, got none", hint="score parts of the runs: --panel, --arm")
-    return _system_error(error) if isinstance(error, OSError) and error.strerror else None
+    return _system_error(error) if isinstance(error, OSError) else None
 
 
 def _system_error(error: OSError) -> GaplineError:
-    words = error.strerror[0].lower() + error.strerror[1:]
+    words = error.strerror or str(error) or type(error).__name__
+    words = words[0].lower() + words[1:]
     # The second name is the target of a rename, which is the one that the user gave.
     where = error.filename2 or error.filename
     if not isinstance(where, str | bytes | os.PathLike):
         return EnvironmentLacksError(words)
-    if error.errno in (errno.EEXIST, errno.ENOTDIR) and os.path.isfile(where):  # noqa: PTH113 (bytes too)
-        words = "expected a directory, got a file"
-    said = f"{printable(os.fsdecode(where))}: {words}"
+    place = Path(os.fsdecode(where))
+    # The system names the folder that it could not make; the user has to know which file is in its way.
+    in_the_way = next((part for part in (place, *place.parents) if part.is_file()), None)
+    if error.errno in (errno.EEXIST, errno.ENOTDIR) and in_the_way is not None:
+        place, words = in_the_way, "expected a directory, got a file"
+    said = f"{printable(place)}: {words}"
     return (UsageError if error.errno in _WRONG_PLACE else EnvironmentLacksError)(said)
