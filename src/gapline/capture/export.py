@@ -29,6 +29,7 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
     if "reason" in events.columns:
         names = {code: name or None for code, name in enumerate(whole.reasons)}
         events = events.with_columns(pl.col("reason").replace_strict(names, return_dtype=pl.String))
+    # A left join: a run without events keeps its row, so that it cannot disappear from a denominator.
     table = runs.join(events, on="_run", how="left", maintain_order="left_right").drop("_run", "first", "count")
     front = [name for name in (*TRACE_REQUIRED, *TRACE_OPTIONAL) if name in table.columns]
     rest = [name for name in table.columns if name not in front and name not in RUNS]

@@ -157,6 +157,7 @@ def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
 
 
 def _only(what: str, values: Sequence[tuple[str, str]], *, hint: str | None = None) -> str:
+    # Reversed, so that the path shown for a value is the first file that has it.
     example = dict(reversed(values))
     if len(example) > 1:
         shown = listing(f"{value} ({path})" for value, path in sorted(example.items()))
@@ -172,6 +173,7 @@ def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[Source
         other, where = kept.setdefault(reference.instance, (reference, path))
         if other.value != reference.value:
             differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
+        # The same value, proven in one log and only found in another: the proof holds for both.
         elif reference.certified and not other.certified:
             kept[reference.instance] = (reference, path)
     if differing:

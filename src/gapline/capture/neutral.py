@@ -210,6 +210,7 @@ def _plain(cells: pl.Series) -> pl.Series:
 
 def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
     """Give each row the number of its run; runs are numbered by first appearance."""
+    # Rows of one run mostly stand together: only the first of each block is looked up, not every row.
     changed = pl.any_horizontal(pl.col(name) != pl.col(name).shift(1) for name in RUN_KEY).fill_null(False)
     block = keys.select(changed.cum_sum().cast(pl.Int64)).to_series().to_numpy()
     starts = np.flatnonzero(np.diff(block, prepend=-1)) if len(block) else block
@@ -290,6 +291,7 @@ def _read_events(
         reasons[invalid] = given[invalid]
         # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
         kept |= invalid & (given != "")
+    # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
     rules = (
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
         (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
@@ -353,6 +355,7 @@ def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint
         if cells.dtype.is_float():
             text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
+    # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
     known[""] = VerdictCode.UNCHECKED
     strange = ~text.fill_null("").is_in(list(known))
     if strange.any():

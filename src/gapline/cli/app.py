@@ -143,9 +143,11 @@ def _system_error(error: OSError) -> GaplineError:
     if not isinstance(where, str | bytes | os.PathLike):
         return EnvironmentLacksError(words)
     place = Path(os.fsdecode(where))
-    # The system names the folder that it could not make; the user has to know which file is in its way.
-    in_the_way = next((part for part in (place, *place.parents) if part.is_file()), None)
-    if error.errno in (errno.EEXIST, errno.ENOTDIR) and in_the_way is not None:
-        place, words = in_the_way, "expected a directory, got a file"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        # The system names the folder that it could not make; the user has to know which file is in its way.
+        for part in (place, *place.parents):
+            if part.is_file():
+                place, words = part, "expected a directory, got a file"
+                break
     said = f"{printable(place)}: {words}"
     return (UsageError if error.errno in _WRONG_PLACE else EnvironmentLacksError)(said)
