@@ -17,6 +17,7 @@ A rejected candidate is a verdict, not an exception.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
 class GaplineError(Exception):
@@ -112,3 +113,16 @@ def listing(items: Iterable[str], *, most: int = 10) -> str:
     everything = list(items)
     head = ", ".join(everything[:most])
     return head if len(everything) <= most else f"{head} and {len(everything) - most} more"
+
+
+def found_at(path: Path) -> str:
+    """Say what stands where a file was expected.
+
+    >>> found_at(Path("/")), found_at(Path("/no/such"))
+    ('a directory', 'no such file')
+    """
+    if path.is_dir():
+        return "a directory"
+    if path.is_file():
+        return "a file"
+    return "neither a file nor a directory" if path.exists() else "no such file"

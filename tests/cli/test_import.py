@@ -126,7 +126,7 @@ def test_hostile_names_are_printed_harmlessly(here, capsys):
     assert run(["import", "logs", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
-    assert "[red]\\x1b[31m\\u202e</script>/C1/?" in out
+    assert "[red]\\u001b[31m\\u202e</script>/C1/?" in out
 
 
 def test_formats_are_listed(capsys):

@@ -57,6 +57,25 @@ def test_an_alarm_is_exit_code_1_and_the_file_is_written(study, capsys):
     assert (alarm["certificate"]["value"], alarm["other"]["value"]) == (20.0, 19.0)
     assert "proof B" in alarm["certificate"]["source"]
     assert (study / "r/after.json").exists()
+    assert fold["summary"] == "1 value beaten or added; 1 certified value is contradicted: see ALARM"
+
+
+def test_nothing_was_beaten_is_not_said_above_an_alarm(study, capsys):
+    (study / "traces.csv").write_text(TRACES.replace("i2,1,5,20", "i2,1,5,19").replace("i1,1,5,9", "i1,1,5,11"))
+    assert run(["snapshot", "fold", "r/before.json", "traces.csv", "--name", "x", "-o", "r/x.json"]) == 1
+    said = capsys.readouterr().out
+    assert "nothing was beaten" not in said
+    assert "no uncertified value was beaten; 1 certified value is contradicted: see ALARM" in said
+    assert "ALARM" in said.splitlines()[-1]
+
+
+def test_a_diff_says_at_once_that_a_certificate_is_contradicted(study, capsys):
+    (study / "other.csv").write_text(REFERENCES.replace("i2,20,true,proof B", "i2,19,false,run"))
+    assert run(["snapshot", "freeze", "csv:other.csv", "--name", "other", "-o", "r/other.json"]) == 0
+    capsys.readouterr()
+    assert run(["snapshot", "diff", "r/before.json", "r/other.json"]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "2 instances in both, 1 of them unchanged; 1 certificate contradicted: see ALARM"
 
 
 def test_contradicting_certificates_are_exit_code_1(study, capsys):

@@ -7,11 +7,8 @@ import pytest
 
 from gapline.errors import ContractError
 from gapline.model import contract as module
-from gapline.model.contract import Arm, KERNELS, SOLVERS, WEIGHTS, default_name, load_contract, study_schema
-from gapline.model.mistakes import KERNEL, WEIGHT
-from gapline.model.names import parse_weight
+from gapline.model.contract import SOLVERS, default_name, load_contract, study_schema
 from gapline.model.transform import SYNTAX
-from gapline.scoring.kernels import parse_kernel
 from gapline.solvers.catalogue import ADAPTERS
 
 SMALL = """

@@ -43,6 +43,41 @@ def test_a_certified_value_is_never_replaced_but_raises_an_alarm():
     assert [(a.kind, a.instance) for a in folded.alarms] == [(AlarmKind.CANDIDATE, "i3")]
 
 
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        ([("a", "i2", 1, [(1, 20.0)])], "nothing was beaten by more than the tolerance: the content is that of the old "
+         "snapshot"),
+        ([("a", "i3", 1, [(1, 7.0)])], "no uncertified value was beaten; 1 certified value is contradicted: see ALARM"),
+        ([("a", "i1", 1, [(1, 9.0)])], "1 value beaten or added"),
+        (RUNS, "1 value beaten or added; 1 certified value is contradicted: see ALARM"),
+    ],
+)  # fmt: skip
+def test_the_summary_never_says_nothing_above_an_alarm(runs, sentence):
+    assert fold(OLD, envelopes(*runs), name="new").summary() == sentence
+
+
+@pytest.mark.parametrize(
+    ("as_of", "refused"),
+    [("2026-03-01T11:59:59Z", True), ("2026-02-28", True), ("2026-03-01", False), ("2026-03-01T13:00:00+01:00", False)],
+)
+def test_a_value_cannot_be_known_before_the_run_that_found_it_began(as_of, refused):
+    built = envelopes(("a", "i1", 1, [(1, 9.0)]), ("a", "i2", 1, [(1, 20.0)]), started=["2026-03-01T12:00:00Z"] * 2)
+    if refused:
+        with pytest.raises(
+            UsageError, match="not before the start of run a/i1/1, which found a value, of 2026-03-01T12"
+        ):
+            fold(OLD, built, name="new", as_of=as_of)
+    else:
+        assert fold(OLD, built, name="new", as_of=as_of).snapshot.as_of == as_of
+
+
+def test_a_start_that_is_no_moment_is_said():
+    built = envelopes(("a", "i1", 1, [(1, 9.0)]), started=["yesterday"])
+    with pytest.raises(IntegrityError, match="got 'yesterday'"):
+        fold(OLD, built, name="new", as_of="2026-03-01")
+
+
 def test_the_tolerance_is_relative():
     runs = envelopes(("a", "i1", 1, [(1, 10.0 * (1 - 5e-10))]))
     assert fold_snapshot(OLD, runs, name="new") is OLD

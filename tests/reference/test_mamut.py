@@ -95,6 +95,16 @@ def test_the_store_says_version_date_and_swhid(store):
     assert snapshot.values["n=20/A-1"].more["provenance"]["authors"] == "A. Author"
 
 
+@pytest.mark.parametrize("as_of", ["2026-01-31", "2026-02-01T09:59:59Z", "2026-02-01T10:59:59+01:00"])
+def test_a_date_before_the_commit_is_refused(store, as_of):
+    folder, commits = store
+    source = f"mamut:{folder}@{commits['first']}"
+    with pytest.raises(UsageError, match=f"not before commit {commits['first'][:12]} of 2026-02-01T10:00:00Z"):
+        freeze_snapshot(source, name="x", objective="Duration", as_of=as_of)
+    for later in ("2026-02-01", "2026-02-01T10:00:00Z", "2026-05-01"):
+        assert freeze_snapshot(source, name="x", objective="Duration", as_of=later).as_of == later
+
+
 def test_a_tag_a_branch_an_id_and_a_bare_clone_give_one_digest(store, tmp_path):
     folder, commits = store
     git(tmp_path, "clone", "-q", "--bare", str(folder), "bare.git")

@@ -295,5 +295,5 @@ def test_a_registered_kernel_sees_its_own_runs_alone_with_their_references():
 def test_a_registered_kernel_that_has_no_number_is_an_error_not_a_null():
     gl.register_kernel("test root", lambda z, ref: np.sqrt(z - ref), before=1.0)
     run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 9.0)]}
-    with np.errstate(invalid="ignore"), pytest.raises(UsageError, match="got nan for objective 9.0 against 10.0"):
+    with np.errstate(invalid="ignore"), pytest.raises(UsageError, match=r"got nan for objective 9\.0 against 10\.0"):
         score_run(run, 10.0, kernels=["test root"])

@@ -130,6 +130,7 @@ def assemble(
         codes = codes[permutation]
         columns = {name: column[permutation] for name, column in columns.items()}
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
+    # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
     duplicate = int(
         np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
     )
@@ -173,6 +174,7 @@ def _encode_reasons(
     if reasons is None:
         return np.zeros(size, np.uint8), ("",)
     series = pl.Series(reasons, dtype=pl.String).fill_null("")
+    # The commonest reasons keep their names; what a solver words anew for every candidate is pooled.
     by_count = series.value_counts(sort=True, name="n")[series.name or ""].to_list()
     kept = sorted(name for name in by_count[:MOST_REASONS] if name)
     names = ("", *kept, OTHER_REASON) if len(by_count) > MOST_REASONS else ("", *kept)

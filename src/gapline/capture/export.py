@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gapline.errors import UsageError, listing
+from gapline.errors import UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.store import write_atomically
 from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
@@ -29,10 +29,20 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
     if "reason" in events.columns:
         names = {code: name or None for code, name in enumerate(whole.reasons)}
         events = events.with_columns(pl.col("reason").replace_strict(names, return_dtype=pl.String))
+    # A left join: a run without events keeps its row, so that it cannot disappear from a denominator.
     table = runs.join(events, on="_run", how="left", maintain_order="left_right").drop("_run", "first", "count")
     front = [name for name in (*TRACE_REQUIRED, *TRACE_OPTIONAL) if name in table.columns]
     rest = [name for name in table.columns if name not in front and name not in RUNS]
     return table.select(*front, *rest)
+
+
+def not_in_a_trace(campaign: Campaign) -> list[str]:
+    """Say what a trace file has no place for: it holds runs and events, not what is declared of the campaign."""
+    notes = list(campaign.diagnostics.notes)
+    if campaign.facts:
+        declared = listing(f"{name} {value}" for name, value in sorted(campaign.facts.items()))
+        notes.append(f"not in the file, because a trace has no place for it: {declared}")
+    return notes
 
 
 def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> None:
@@ -41,6 +51,9 @@ def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> N
     suffix = {"ndjson": "jsonl", "pq": "parquet"}.get(suffix, suffix)
     if suffix not in FORMATS:
         raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
+    if path.exists() and not path.is_file():
+        # The rename at the end would put a file in the place of a pipe or a device.
+        raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
     table = trace_table(campaign)
     if suffix == "csv":
         # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.

@@ -1,14 +1,15 @@
 """`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
 from gapline.capture.naming import refuse_missing, settle_seeds
-from gapline.capture.reader import Reader, SourceReference
-from gapline.capture.survey import FileLine, Survey, survey_logs
+from gapline.capture.reader import SourceReference
+from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
@@ -30,19 +31,11 @@ class Imported:
 def import_logs(
     sources: Sequence[str | Path],
     *,
-    format: str | Reader = "auto",
-    name: str | None = None,
-    arm: str | None = None,
-    instance: str | None = None,
-    seed: int | None = None,
-    panel: str | None = None,
-    horizon: float | None = None,
-    sense: str | None = None,
     number_runs: bool = False,
     allow_mixed_clocks: bool = False,
     skip_unknown: bool = False,
     no_references: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    **choices: Unpack[LogChoices],
 ) -> Imported:
     """Read logs of others into a campaign.
 
@@ -71,20 +64,8 @@ def import_logs(
     progress
         Called with (files done, files in all).
     """
-    survey = survey_logs(
-        sources,
-        format=format,
-        name=name,
-        arm=arm,
-        instance=instance,
-        seed=seed,
-        panel=panel,
-        horizon=horizon,
-        sense=sense,
-        progress=progress,
-    )
     return build_import(
-        survey,
+        survey_logs(sources, **choices),
         number_runs=number_runs,
         allow_mixed_clocks=allow_mixed_clocks,
         skip_unknown=skip_unknown,
@@ -176,6 +157,7 @@ def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
 
 
 def _only(what: str, values: Sequence[tuple[str, str]], *, hint: str | None = None) -> str:
+    # Reversed, so that the path shown for a value is the first file that has it.
     example = dict(reversed(values))
     if len(example) > 1:
         shown = listing(f"{value} ({path})" for value, path in sorted(example.items()))
@@ -191,6 +173,7 @@ def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[Source
         other, where = kept.setdefault(reference.instance, (reference, path))
         if other.value != reference.value:
             differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
+        # The same value, proven in one log and only found in another: the proof holds for both.
         elif reference.certified and not other.certified:
             kept[reference.instance] = (reference, path)
     if differing:

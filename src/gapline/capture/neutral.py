@@ -4,20 +4,19 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
-import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gapline.capture.assemble import assemble
+from gapline.capture.carriers import frame_of_records, read_table
+from gapline.capture.ladder import split_ladders
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
-from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.errors import TraceError, UsageError, closest, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
@@ -38,7 +37,6 @@ SUFFIXES = {
     ".feather": "arrow",
 }
 COMPRESSED = (".gz", ".zst")
-LARGEST = int(np.finfo(np.float64).max)
 
 
 def neutral_format(path: Path) -> str | None:
@@ -58,103 +56,30 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
             hint="`gapline import` reads solver logs",
         )
     if not path.is_file():
-        raise TraceError(f"{path}: expected a trace file, got {'a directory' if path.is_dir() else 'no such file'}")
+        raise TraceError(f"{path}: expected a trace file, got {found_at(path)}")
     try:
         data = read_bytes(path)
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
     table = read_table(data, form=form, source=str(path))
+    if not table.height and set(TRACE_REQUIRED) <= set(table.columns):
+        raise TraceError(
+            f"{path}: expected runs, got a header without rows",
+            hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
+        )
     return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
 
 
-def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
-    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
-    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
-    try:
-        return readers[form](data, source)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
-        # A damaged Parquet file makes Polars panic, which is no `Exception`.
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
-
-
-def _read_csv(data: bytes, source: str) -> pl.DataFrame:
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
-    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
-    if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
-        raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
-    # Everything is read as text: only then can a bad number be shown as it was written.
-    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
-
-
-def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = []
-    decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if not line.strip():
-            rows.append({})
-            continue
-        try:
-            rows.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            row = _decode_loosely(line)
-            if row is None:
-                shown = line[:60].decode("utf-8", "replace")
-                raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
-            rows.append(row)
-    while rows and not rows[-1]:
-        rows.pop()
-    return _frame_of_dicts(rows)
-
-
-def _decode_loosely(line: bytes) -> dict[str, Any] | None:
-    """Decode an object with NaN, Infinity or 1e400 in it, kept as text: a bad number costs one candidate, no more."""
-    try:
-        row = json.loads(line, parse_constant=str, parse_float=lambda x: x if np.isinf(float(x)) else float(x))
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
-def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(data))
-
-
-def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
-    stream = io.BytesIO(data)
-    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
-
-
-def _frame_of_dicts(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kinds = {type(value) for value in values if value is not None}
-        if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
-            columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
-        elif len(kinds) <= 1 and kinds <= {int, str, bool}:
-            try:
-                columns[name] = pl.Series(name, values)
-            except (OverflowError, pl.exceptions.PolarsError, TypeError):
-                columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-        else:
-            columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-    return pl.DataFrame(columns)
-
-
-def campaign_from_records(rows: Sequence[Mapping[str, Any]]) -> Campaign:
-    """Read a list of mappings with the columns of a neutral trace."""
-    return campaign_from_table(_frame_of_dicts(rows), source="records", first_line=1)
+def campaign_from_records(rows: Sequence[Mapping[str, Any]], *, runs: Sequence[int] | None = None) -> Campaign:
+    """Read a list of mappings with the columns of a neutral trace; `runs` numbers the run of each, where known."""
+    return campaign_from_table(frame_of_records(rows), source="records", first_line=1, known_runs=runs)
 
 
 def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
     """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective[, valid])."""
     rows: list[dict[str, Any]] = []
     any_verdict = False
+    numbers: list[int] = []
     for number, run in enumerate(runs, start=1):
         attributes = {name: value for name, value in run.items() if name != "trace"}
         if "trace" not in run:
@@ -169,13 +94,19 @@ def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
                 any_verdict = True
                 row["valid"] = event[2]
             rows.append(row)
+        numbers += [number] * (len(rows) - len(numbers))
     if any_verdict:
         rows = [{"valid": None, **row} for row in rows]
-    return campaign_from_records(rows)
+    return campaign_from_records(rows, runs=numbers)
 
 
-def campaign_from_table(table: pl.DataFrame, *, source: str, first_line: int) -> Campaign:
-    """Turn a table with the columns of a neutral trace into a campaign; row k of it is line `first_line` + k."""
+def campaign_from_table(
+    table: pl.DataFrame, *, source: str, first_line: int, known_runs: Sequence[int] | None = None
+) -> Campaign:
+    """Turn a table with the columns of a neutral trace into a campaign; row k of it is line `first_line` + k.
+
+    `known_runs` numbers the run of each row, for a source that gives its runs one by one.
+    """
     table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
     if missing := [name for name in TRACE_REQUIRED if name not in table.columns]:
         near = {name: closest(name, table.columns) for name in missing}
@@ -184,8 +115,16 @@ def campaign_from_table(table: pl.DataFrame, *, source: str, first_line: int) ->
         raise TraceError(f"{source}: expected columns {listing(TRACE_REQUIRED)}, got {got}", hint=hint or None)
     problems = _Problems(source, first_line)
     keys = _read_keys(table, problems)
+    extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
+    table = table.with_columns(extras)
+    stamps = None if known_runs else _parse_numbers(table["time"])[0]
+    ladder = split_ladders(pl.DataFrame(extras), keys, stamps, source=source)
+    keys = keys.with_columns(arm=ladder.arm)
     run, runs = _number_runs(keys)
-    runs, notes = _read_attributes(table, run, runs, source, first_line)
+    if known_runs:
+        _refuse_twins(keys, known_runs)
+    runs = _read_attributes(table.drop(ladder.left_out), run, runs, source, first_line)
+    notes = list(ladder.notes)
     has_verdicts = "valid" in table.columns
     if "validation" not in runs.columns:
         runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
@@ -202,6 +141,13 @@ def campaign_from_table(table: pl.DataFrame, *, source: str, first_line: int) ->
         problem_count=problems.count,
         notes=notes,
     )
+
+
+def _refuse_twins(keys: pl.DataFrame, known_runs: Sequence[int]) -> None:
+    several = keys.with_columns(_known=pl.Series(known_runs)).group_by(RUN_KEY).agg(pl.col("_known").n_unique())
+    if twins := several.filter(pl.col("_known") > 1).sort(RUN_KEY).select(RUN_KEY).rows():
+        names = listing("/".join(map(str, twin)) for twin in twins)
+        raise TraceError(f"expected each run once, got {len(twins):,} more than once: {names}")
 
 
 class _Problems:
@@ -255,8 +201,16 @@ def _as_text(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String, strict=False).str.strip_chars()
 
 
+def _plain(cells: pl.Series) -> pl.Series:
+    """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
+    if cells.dtype != pl.String or not cells.str.contains(NUMBER).all():
+        return cells
+    return cells.cast(pl.Float64 if cells.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
+
+
 def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
     """Give each row the number of its run; runs are numbered by first appearance."""
+    # Rows of one run mostly stand together: only the first of each block is looked up, not every row.
     changed = pl.any_horizontal(pl.col(name) != pl.col(name).shift(1) for name in RUN_KEY).fill_null(False)
     block = keys.select(changed.cum_sum().cast(pl.Int64)).to_series().to_numpy()
     starts = np.flatnonzero(np.diff(block, prepend=-1)) if len(block) else block
@@ -268,13 +222,12 @@ def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
 
 def _read_attributes(
     table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, source: str, first_line: int
-) -> tuple[pl.DataFrame, list[str]]:
-    """Read what a run has once: panel, horizon, status and any further column that is constant inside each run."""
-    notes: list[str] = []
+) -> pl.DataFrame:
+    """Read what a run has once: panel, horizon, status and any further column."""
     events = {"time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary"}
     names = [name for name in table.columns if name not in events and name not in RUN_KEY]
     if not names:
-        return runs, notes
+        return runs
     attributes = table.select(names).with_columns(_run=pl.Series(run), _row=pl.int_range(table.height))
     grouped = (
         attributes.group_by("_run")
@@ -292,17 +245,13 @@ def _read_attributes(
                 values = _run_number(values, name, table, source, first_line)
             elif name in ("panel", "status") or name in CARRIED:
                 values = _as_text(values)
-            elif values.dtype == pl.String and values.str.contains(NUMBER).all():
-                values = values.cast(pl.Float64 if values.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
             runs = runs.with_columns(values.alias(name))
-        elif name in TRACE_OPTIONAL or name in CARRIED:
+        else:
             number = varying["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))
             raise TraceError(f"{source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
-        else:
-            notes.append(f"column {name!r} changes inside a run and was left out")
-    return runs, notes
+    return runs
 
 
 def _run_number(values: pl.Series, name: str, table: pl.DataFrame, source: str, first_line: int) -> pl.Series:
@@ -342,6 +291,7 @@ def _read_events(
         reasons[invalid] = given[invalid]
         # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
         kept |= invalid & (given != "")
+    # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
     rules = (
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
         (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
@@ -405,6 +355,7 @@ def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint
         if cells.dtype.is_float():
             text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
+    # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
     known[""] = VerdictCode.UNCHECKED
     strange = ~text.fill_null("").is_in(list(known))
     if strange.any():

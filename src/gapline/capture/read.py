@@ -37,6 +37,7 @@ def read(source: Any, /) -> Campaign:
     if hasattr(source, "__arrow_c_stream__"):
         return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0)
     if isinstance(source, Sequence) and not isinstance(source, bytes):
+        # Mappings are rows of one table; anything else in a list is a source of its own.
         if all(isinstance(item, dict) for item in source) and source:
             if all("trace" in item for item in source):
                 return Campaign.from_runs(source)

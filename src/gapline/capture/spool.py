@@ -76,6 +76,7 @@ class Spool:
             *(identities[name] for name in identities.columns), first=pl.Series(first, dtype=pl.Int64)
         )
         table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
+        # A column that no file stated would read as "every stamp is exact, and we know it".
         if "resolution" in table.columns and table["resolution"].null_count() == table.height:
             table = table.drop("resolution")
         table = table.sort(RUN_KEY, maintain_order=True)
@@ -109,6 +110,7 @@ class Spool:
         for first, count in slices:
             if not count:
                 continue
+            # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
             batch = int(np.searchsorted(bounds, first, side="right")) - 1
             column = self._pieces[batch].get(name)
             inside = first - int(bounds[batch])

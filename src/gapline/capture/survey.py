@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from gapline.capture.loglines import shown
 from gapline.capture.naming import Identity, Naming, PathPattern
 from gapline.capture.reader import Found, FoundRun, Reader, SourceReference
 from gapline.capture.spool import IN_MEMORY, Spool
-from gapline.errors import GaplineError, HorizonError, TraceError, UsageError
+from gapline.errors import GaplineError, HorizonError, TraceError, UsageError, listing
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RunStatus, VerdictCode
 
@@ -87,33 +88,33 @@ class _Waiting:
             self.traces, self.events = [], 0
 
 
+class LogChoices(TypedDict, total=False):
+    """How logs are read: what `import_logs` and the survey before it take alike (described in `import_logs`)."""
+
+    format: str | Reader
+    name: str | None
+    arm: str | None
+    instance: str | None
+    seed: int | None
+    panel: str | None
+    horizon: float | None
+    sense: str | None
+    progress: Callable[[int, int], None] | None
+
+
 def survey_logs(
-    sources: Sequence[str | Path],
-    *,
-    format: str | Reader = "auto",
-    name: str | None = None,
-    arm: str | None = None,
-    instance: str | None = None,
-    seed: int | None = None,
-    panel: str | None = None,
-    horizon: float | None = None,
-    sense: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    batch: int = BATCH,
-    in_memory: int = IN_MEMORY,
+    sources: Sequence[str | Path], *, batch: int = BATCH, in_memory: int = IN_MEMORY, **choices: Unpack[LogChoices]
 ) -> Survey:
     """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
-    if horizon is not None and not (isfinite(horizon) and horizon > 0):
-        raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")
-    if sense is not None and sense not in SENSES:
-        raise UsageError(f"--sense: expected min or max, got {sense!r}")
+    _refuse_choices(choices)
+    format, name = choices.get("format", "auto"), choices.get("name")
+    horizon, sense, progress = choices.get("horizon"), choices.get("sense"), choices.get("progress")
     pattern = PathPattern.parse(name) if name else None
     readers, notes = all_readers()
     if format != "auto":
         readers, notes = (format if isinstance(format, Reader) else find_reader(format),), ()
-    survey = Survey(
-        Naming(Identity(arm, instance, seed, panel), pattern), notes=list(notes), spool=Spool(in_memory=in_memory)
-    )
+    given = Identity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
+    survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory))
     detector = Detector(readers)
     paths = find_files(sources)
     waiting = _Waiting(survey.spool)
@@ -124,7 +125,7 @@ def survey_logs(
             found, reader = _read_one(path, detector, chosen=format != "auto", survey=survey)
             if found is None or reader is None:
                 continue
-            given = survey.naming.from_path(str(path))
+            in_path = survey.naming.from_path(str(path))
         except GaplineError as error:
             survey.files.append(_refused(path, error))
             continue
@@ -132,8 +133,9 @@ def survey_logs(
         for run in found.runs:
             if run.horizon is None:
                 run.horizon = horizon
+            # The user's word on the direction overrules the log's; on the horizon it fills what the log leaves open.
             run.sense = sense or run.sense
-            who = survey.naming.settle(run, given)
+            who = survey.naming.settle(run, in_path)
             # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
             waiting.add(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel), len(run.time))
             survey.runs.append(_run_line(str(path), reader, run, who))
@@ -158,6 +160,16 @@ def survey_logs(
     if progress:
         progress(len(paths), len(paths))
     return survey
+
+
+def _refuse_choices(choices: LogChoices) -> None:
+    if strange := sorted(choices.keys() - LogChoices.__annotations__.keys()):
+        raise UsageError(f"import: expected {listing(LogChoices.__annotations__)}, got {listing(strange)}")
+    horizon, sense = choices.get("horizon"), choices.get("sense")
+    if horizon is not None and not (isfinite(horizon) and horizon > 0):
+        raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")
+    if sense is not None and sense not in SENSES:
+        raise UsageError(f"--sense: expected min or max, got {sense!r}")
 
 
 def _read_one(path: Path, detector: Detector, *, chosen: bool, survey: Survey) -> tuple[Found | None, Reader | None]:

@@ -8,9 +8,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         # Answered before anything else is imported: release scripts ask for it often.
-        from gapline import __version__
+        from gapline.model.version import VERSION
 
-        print(f"gapline {__version__}")
+        print(f"gapline {VERSION}")
         return
     from gapline.cli.app import run
 

@@ -1,16 +1,19 @@
 """The `gapline` group: commands are loaded when they are called."""
 
+import errno
 import os
 import sys
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from click.exceptions import Exit
 
-from gapline import __version__
-from gapline.errors import GaplineError, closest
+from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError, closest
+from gapline.model.text import printable
+from gapline.model.version import VERSION
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
@@ -56,7 +59,7 @@ class _Commands(click.RichGroup):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="gapline", message="%(prog)s %(version)s")
+@click.version_option(VERSION, prog_name="gapline", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def gapline(debug: bool) -> None:
     """Judge anytime solvers by the whole line of the gap over time.
@@ -71,6 +74,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to en
     # Accepted anywhere on the line: people add it at the end of the command that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
+        _refuse_empty(arguments)
         result = gapline.main(arguments, prog_name="gapline", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except Exit as stop:
@@ -85,13 +89,65 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to en
         # The reader of our output went away (`gapline score … | head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except GaplineError as error:
-        if debug:
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
     except Exception as error:
         if debug:
             raise
-        print(f"internal error: {type(error).__name__}: {error}\nHint: run it again with --debug", file=sys.stderr)
-        return 1
+        known = _in_words(error)
+        if known is None:
+            print(f"internal error: {type(error).__name__}: {error}\nHint: run it again with --debug", file=sys.stderr)
+            return 1
+        print(f"error: {known}", file=sys.stderr)
+        return known.exit_code
+
+
+def _refuse_empty(arguments: list[str]) -> None:
+    """Refuse an argument or a value without a letter: a variable of the calling script that was never set."""
+    for place, argument in enumerate(arguments):
+        option, equals, value = argument.partition("=")
+        if not argument.strip() or (option.startswith("--") and equals and not value.strip()):
+            before = option if equals else " ".join(arguments[max(0, place - 1) : place])
+            raise UsageError(f"{printable(before)}: expected a value, got an empty one")
+
+
+# The call names a place that cannot be what it should be; every other failure of the system is one of the machine.
+_WRONG_PLACE = (
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ENOTEMPTY,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+)
+
+
+def _in_words(error: Exception) -> GaplineError | None:
+    """Say what a failure of the file system or of an encoding means; None where it can only be a defect of ours."""
+    if isinstance(error, GaplineError):
+        return error
+    if isinstance(error, UnicodeDecodeError):
+        bad = error.object[error.start : error.start + 1].hex()
+        return TraceError(f"expected text in UTF-8, got byte 0x{bad} at position {error.start}")
+    if isinstance(error, UnicodeEncodeError):
+        return UsageError(f"expected names in UTF-8, got {error.object[error.start : error.end]!a}")
+    if isinstance(error, MemoryError):
+        return EnvironmentLacksError("expected more memory, got none", hint="score parts of the runs: --panel, --arm")
+    return _system_error(error) if isinstance(error, OSError) else None
+
+
+def _system_error(error: OSError) -> GaplineError:
+    words = error.strerror or str(error) or type(error).__name__
+    words = words[0].lower() + words[1:]
+    # The second name is the target of a rename, which is the one that the user gave.
+    where = error.filename2 or error.filename
+    if not isinstance(where, str | bytes | os.PathLike):
+        return EnvironmentLacksError(words)
+    place = Path(os.fsdecode(where))
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        # The system names the folder that it could not make; the user has to know which file is in its way.
+        for part in (place, *place.parents):
+            if part.is_file():
+                place, words = part, "expected a directory, got a file"
+                break
+    said = f"{printable(place)}: {words}"
+    return (UsageError if error.errno in _WRONG_PLACE else EnvironmentLacksError)(said)

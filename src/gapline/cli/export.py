@@ -1,10 +1,16 @@
 """`gapline export`: campaigns as neutral trace files."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from gapline.cli import options
+from gapline.model.text import counted, printable
+
+if TYPE_CHECKING:
+    from gapline.model.campaign import Campaign
+
+_SHOWN_PROBLEMS = 10
 
 
 @click.command("export")
@@ -21,9 +27,27 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
     """
     from pathlib import Path
 
-    from gapline.capture.export import write_trace
-    from gapline.capture.read import read
+    from gapline.capture.export import not_in_a_trace, write_trace
 
-    campaign = read(list(sources)).filter(**filters)
+    campaign, lines = read_and_count(sources, filters)
     write_trace(campaign, Path(output), form=form)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
+    for line in (*lines, *not_in_a_trace(campaign)):
+        click.echo(printable(line))
+
+
+def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":
+    """Read and filter the runs, and say in lines what of the sources is not among them."""
+    from gapline.capture.read import read
+
+    whole = read(list(sources))
+    campaign = whole.filter(**filters)
+    lines = []
+    if left := len(whole) - len(campaign):
+        lines.append(f"left out by the filters: {counted(left, 'run')} of {len(whole):,}")
+    if number := whole.diagnostics.problem_count:
+        lines.append(f"{counted(number, 'cell')} could not be used:")
+        lines += [f"  {problem}" for problem in whole.diagnostics.problems[:_SHOWN_PROBLEMS]]
+        if number > _SHOWN_PROBLEMS:
+            lines.append(f"  and {number - _SHOWN_PROBLEMS:,} more")
+    return campaign, lines

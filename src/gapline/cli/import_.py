@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.model.text import printable
+
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
     from gapline.capture.survey import Survey
@@ -281,7 +283,7 @@ def _table_rows(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 def _aligned(table: list[tuple[str, ...]]) -> list[str]:
     """Lay out a table without cutting a cell: a path that is cut cannot be pasted."""
-    safe = [tuple("".join(c if c.isprintable() else ascii(c)[1:-1] for c in cell) for cell in row) for row in table]
+    safe = [tuple(map(printable, row)) for row in table]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
 

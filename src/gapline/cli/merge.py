@@ -5,6 +5,8 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.export import read_and_count
+from gapline.model.text import printable
 
 
 @click.command("merge")
@@ -16,10 +18,8 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
 
     Example: gapline merge monday/ tuesday/ -o both/
     """
-    from gapline.capture.read import read
-
-    campaign = read(list(sources)).filter(**filters)
+    campaign, lines = read_and_count(sources, filters)
     campaign.save(output)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
-    for line in campaign.diagnostics.lines():
-        click.echo(line)
+    for line in (*campaign.diagnostics.lines(), *lines):
+        click.echo(printable(line))

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from gapline.model.text import printable
+from gapline.model.text import counted, printable
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _NAME = click.option("--name", required=True, help="Name of the new snapshot.")
@@ -131,6 +131,7 @@ def fold(
     if as_json:
         facts = _facts(folded.snapshot) | {
             "file": output,
+            "summary": folded.summary(),
             "changes": [change.document() for change in folded.changes],
             "alarms": [alarm.document() for alarm in folded.alarms],
             "notes": folded.notes,
@@ -138,15 +139,12 @@ def fold(
         click.echo(json.dumps(facts, indent=1))
         return 1 if folded.alarms else 0
     click.echo(f"wrote {output}")
-    if not folded.changes:
-        click.echo("nothing was beaten by more than the tolerance: the content is that of the old snapshot")
+    click.echo(folded.summary())
     _print_facts(folded.snapshot)
     for change in folded.changes:
         was = "nothing" if change.old is None else repr(change.old)
-        click.echo(
-            f"beaten: {printable(change.instance)}: {was} -> {change.new!r} "
-            f"by {printable(change.run)} at {change.time:g} s"
-        )
+        by = f"by {printable(change.run)} at {change.time:g} s"
+        click.echo(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {by}")
     _print_notes(folded.notes)
     return _print_alarms(folded.alarms)
 
@@ -174,7 +172,8 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     if as_json:
         click.echo(json.dumps(found.document() | {"alarms": [alarm.document() for alarm in alarms]}, indent=1))
         return 1 if alarms else 0
-    click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged")
+    certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
+    click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
     for kind, differences in found.classes().items():
         if not differences:
             continue
@@ -292,7 +291,7 @@ def _print_facts(snapshot: object) -> None:
     shown = {name: value for name, value in facts.items() if value is not None}
     shown |= {f"store {name}": value for name, value in store.items() if value}
     for name, value in shown.items():
-        click.echo(f"{name:<14} {printable(str(value))}")
+        click.echo(f"{name:<14} {printable(value)}")
 
 
 def _print_notes(notes: tuple[str, ...]) -> None:
@@ -302,7 +301,7 @@ def _print_notes(notes: tuple[str, ...]) -> None:
 
 def _print_alarms(alarms: tuple[object, ...]) -> int:
     for alarm in alarms:
-        click.echo(f"ALARM {printable(str(alarm))}")
+        click.echo(f"ALARM {printable(alarm)}")
     return 1 if alarms else 0
 
 

@@ -170,6 +170,7 @@ class Campaign:
         """
         keep = pl.lit(True)
         interrupted = self.interrupted
+        asked = []
         for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
             wanted = [patterns] if isinstance(patterns, str) else list(patterns)
             if not wanted:
@@ -191,7 +192,11 @@ class Campaign:
                 interrupted = tuple(
                     key for key in interrupted if any(fnmatchcase(getattr(key, name), pattern) for pattern in wanted)
                 )
-        return replace(self, runs=self.runs.filter(keep), interrupted=interrupted)
+            asked += [f"--{name} {pattern}" for pattern in wanted]
+        kept = self.runs.filter(keep)
+        if asked and not kept.height:
+            raise UsageError(f"{' '.join(asked)}: matches no run", hint="each of them alone matches some")
+        return replace(self, runs=kept, interrupted=interrupted)
 
     def digest(self) -> str:
         """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""

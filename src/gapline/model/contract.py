@@ -7,14 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gapline.errors import ContractError
+from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.reading import TOLERANCE
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
 # The adapters that ship with gapline; other packages add theirs through the entry point group below.
-SOLVERS = ("kayros", "kayros.lera", "pyvrp", "ortools", "vrp-cli", "hygese", "pyvroom", "timefold", "hexaly", "jsprit")
-SOLVERS += ("highs", "scip", "cpsat")
+SOLVERS = (
+    "kayros", "kayros.lera", "pyvrp", "ortools", "vrp-cli", "hygese", "pyvroom", "timefold", "hexaly", "jsprit",
+    "highs", "scip", "cpsat",
+)  # fmt: skip
 SOLVER_ENTRY_POINTS = "gapline.solvers"
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")
@@ -27,7 +29,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
-class Study(_Section):
+class StudyTable(_Section):
     """What the study is called."""
 
     name: Name
@@ -36,7 +38,7 @@ class Study(_Section):
     """The title printed on reports."""
 
 
-class Objective(_Section):
+class ObjectiveTable(_Section):
     """What is minimised, and who says that a candidate is valid."""
 
     name: str = "objective"
@@ -51,7 +53,7 @@ class Objective(_Section):
     """tdvrptw, vrptw, cvrp, mip, command:PROGRAM [ARGUMENTS], or python:MODULE:FUNCTION."""
 
 
-class Time(_Section):
+class TimeTable(_Section):
     """The timing protocol."""
 
     horizon: Seconds
@@ -72,7 +74,7 @@ class Time(_Section):
     """The machine class, in words; the runner records what it finds besides."""
 
 
-class Reference(_Section):
+class ReferenceTable(_Section):
     """What the scores are measured against."""
 
     policy: Literal["frozen", "analysis", "retrospective"] = "frozen"
@@ -83,7 +85,7 @@ class Reference(_Section):
     """A relative difference up to this is none: to beat a reference, to attain a goal, to pass a threshold."""
 
 
-class Score(_Section):
+class ScoreTable(_Section):
     """Which scores are computed."""
 
     kernel: str | list[str] = "squeezed"
@@ -99,7 +101,7 @@ class Score(_Section):
         return [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
 
 
-class Bootstrap(_Section):
+class BootstrapTable(_Section):
     """The cluster bootstrap of the confidence intervals."""
 
     draws: int = Field(default=10_000, ge=1)
@@ -110,12 +112,12 @@ class Bootstrap(_Section):
     """Confidence level."""
 
 
-class Aggregate(_Section):
+class AggregateTable(_Section):
     """How runs are averaged."""
 
     weighting: Literal["panel", "instance", "run"] = "panel"
     """What counts equally in a mean."""
-    bootstrap: Bootstrap = Bootstrap()
+    bootstrap: BootstrapTable = BootstrapTable()
     contrasts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = []
     """Pairs of tier-1 arms whose difference was declared of interest before the runs."""
 
@@ -158,12 +160,12 @@ class Contract(_Section):
     `load_contract` reads one and reports every mistake at once.
     """
 
-    study: Study
-    objective: Objective
-    time: Time
-    reference: Reference = Reference()
-    score: Score = Score()
-    aggregate: Aggregate = Aggregate()
+    study: StudyTable
+    objective: ObjectiveTable
+    time: TimeTable
+    reference: ReferenceTable = ReferenceTable()
+    score: ScoreTable = ScoreTable()
+    aggregate: AggregateTable = AggregateTable()
     seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     """Seeds, each run once per arm and instance."""
     instances: list[Instance] = Field(min_length=1)
@@ -210,6 +212,9 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     file = Path(path)
     if file.is_dir():
         file = file / CONTRACT_FILE
+    if file.exists() and not file.is_file():
+        # A pipe would be waited for.
+        raise ContractError(str(file), [f"expected a contract, got {found_at(file)}"])
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -15,6 +15,8 @@ from gapline.model.contract import (
     CHECKER_PREFIXES,
     CHECKERS,
     PLACEHOLDERS,
+    SOLVER_ENTRY_POINTS,
+    SOLVERS,
     default_name,
 )
 from gapline.model.names import parse_kernel_name, parse_weight

@@ -65,6 +65,8 @@ RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
 # Columns of a neutral trace file, in the order they are written.
 TRACE_REQUIRED = ("arm", "instance", "seed", "time", "objective")
 TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "bound", "primary", "secondary")
+# Further columns that describe a candidate whatever they hold: never carried, never a setting of a run.
+TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 
 DEFAULT_PANEL = "all"
 

@@ -12,10 +12,11 @@ from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, VerdictCode
+from gapline.model.text import counted
 from gapline.reference.alarm import Alarm, best_runs, find_alarms
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.comparable import refuse_changed_instances
-from gapline.reference.freeze import check_moment
+from gapline.reference.freeze import check_moment, refuse_foreknowledge
 from gapline.reference.policy import kept_fields, known_after, run_entry, runs_digest
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Snapshot
@@ -46,6 +47,18 @@ class Folded:
     changes: tuple[Change, ...]
     alarms: tuple[Alarm, ...]
     notes: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Say in a sentence what was beaten; a contradicted certificate is beaten too, though it stays."""
+        number = len(self.changes)
+        if not number and not self.alarms:
+            return "nothing was beaten by more than the tolerance: the content is that of the old snapshot"
+        found = f"{counted(number, 'value')} beaten or added" if number else "no uncertified value was beaten"
+        if not self.alarms:
+            return found
+        contradicted = len({alarm.instance for alarm in self.alarms})
+        verb = "is" if contradicted == 1 else "are"
+        return f"{found}; {counted(contradicted, 'certified value')} {verb} contradicted: see ALARM"
 
 
 def fold_snapshot(snapshot: Snapshot, envelopes: Envelopes, *, name: str, **options: Any) -> Snapshot:
@@ -78,7 +91,8 @@ def fold(
     trust_solver
         Also take candidates that only the solver vouches for.
     as_of
-        When the new values were known; the last start of the runs where they all have one.
+        When the new values were known, not before the runs that found them began; the last start of the runs where
+        they all have one.
 
     A certified value is never replaced: a candidate below it is an alarm. Folding the same runs again changes nothing.
     """
@@ -129,6 +143,8 @@ def fold(
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
     if not changes:
         return Folded(snapshot, (), tuple(alarms), tuple(notes))
+    if as_of is not None:
+        refuse_foreknowledge(as_of, (entries[change.instance] for change in changes))
     folded = Snapshot.from_entries(
         entries,
         name=name,

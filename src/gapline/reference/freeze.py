@@ -1,12 +1,12 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError, closest, listing
+from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, closest, listing
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot, parse_moment
 
@@ -119,6 +119,30 @@ def check_moment(as_of: str) -> None:
         parse_moment(as_of)
     except ValueError as error:
         raise UsageError(f"as_of: {error}") from None
+
+
+def refuse_earlier(as_of: str, known: str, what: str) -> None:
+    """Refuse a declared date before the moment at which the values could first be known.
+
+    >>> refuse_earlier("2026-08-01", "2026-08-01T12:00:00Z", "the commit")
+    """
+    try:
+        earliest = parse_moment(known)
+    except ValueError as error:
+        raise IntegrityError(f"{what}: {error}") from None
+    if parse_moment(as_of) < earliest:
+        raise UsageError(
+            f"--as-of {as_of}: expected a moment not before {what} of {known}",
+            hint="values cannot have been known earlier; leave --as-of out, or give a later moment",
+        )
+
+
+def refuse_foreknowledge(as_of: str, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse a declared date before the start of a run that found one of the values."""
+    for entry in entries:
+        found = entry["fold"]
+        if found["started"] is not None:
+            refuse_earlier(as_of, str(found["started"]), f"the start of run {found['run']}, which found a value,")
 
 
 def find_store(scheme: str) -> Freeze:

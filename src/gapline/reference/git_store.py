@@ -13,6 +13,7 @@ from typing import IO
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError
+from gapline.reference.freeze import refuse_earlier
 
 # Objects that replace refs put in place of others, or that a network would bring, are not the store.
 _SETTINGS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
@@ -31,6 +32,14 @@ class Commit:
     def swhid(self) -> str | None:
         """The Software Heritage identifier of the revision; defined for SHA-1 repositories."""
         return f"swh:1:rev:{self.id}" if len(self.id) == 40 else None
+
+    def known_at(self, as_of: str | None) -> str:
+        """Return when the content was known: the date of the commit, or a declared one that is not before it."""
+        if as_of is None:
+            return self.committed
+        # The same values may have been known before they were committed, but nobody can show it.
+        refuse_earlier(as_of, self.committed, f"commit {self.id[:12]}")
+        return as_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from gapline.errors import IntegrityError, SnapshotError, listing
+from gapline.errors import IntegrityError, SnapshotError, found_at, listing
 from gapline.model.store import write_atomically
 from gapline.reference.canonical import content_digest, parse_document
 
@@ -260,8 +260,7 @@ class Snapshot(BaseModel):
 def read_document(file: Path) -> dict[str, Any]:
     """Read the JSON object in a file, without judging it."""
     if not file.is_file():
-        found = "a directory" if file.is_dir() else "no such file"
-        raise SnapshotError(f"{file}: expected a snapshot file, got {found}")
+        raise SnapshotError(f"{file}: expected a snapshot file, got {found_at(file)}")
     try:
         return parse_document(file.read_bytes().decode("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:

@@ -3,8 +3,9 @@
 import msgspec
 import polars as pl
 
+from gapline.capture.carriers import read_table
 from gapline.capture.loglines import is_torn, shown
-from gapline.capture.neutral import campaign_from_table, read_table
+from gapline.capture.neutral import campaign_from_table
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.campaign import Campaign

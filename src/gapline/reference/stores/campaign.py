@@ -9,7 +9,7 @@ from gapline.capture.read import read
 from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RunKey, VerdictCode
-from gapline.reference.freeze import FreezeRequest, Frozen
+from gapline.reference.freeze import FreezeRequest, Frozen, refuse_foreknowledge
 from gapline.reference.snapshot import Snapshot
 
 
@@ -24,6 +24,8 @@ def freeze_campaign(request: FreezeRequest) -> Frozen:
     if not entries:
         hint = "`--validation solver` takes the solver's word" if doubtful else None
         raise SnapshotError(f"{request.location}: expected checked candidates, got none", hint=hint)
+    if request.as_of is not None:
+        refuse_foreknowledge(request.as_of, entries.values())
     if empty := sorted(set(campaign.runs["instance"]) - set(entries)):
         notes.append(f"instances without a checked candidate: {len(empty)} ({listing(empty)})")
     store = {"name": "campaign", "version": request.version or campaign.digest(), "url": request.url}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.capture.neutral import FALSE, NUMBER, TRUE, read_bytes
-from gapline.errors import SnapshotError, TraceError, closest, listing
+from gapline.errors import SnapshotError, TraceError, closest, found_at, listing
 from gapline.reference.freeze import FreezeRequest, Frozen
 from gapline.reference.snapshot import Snapshot, lines
 
@@ -31,8 +31,7 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
 
 def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
     if not file.is_file():
-        found = "a directory" if file.is_dir() else "no such file"
-        raise SnapshotError(f"{file}: expected a references CSV, got {found}")
+        raise SnapshotError(f"{file}: expected a references CSV, got {found_at(file)}")
     try:
         text = read_bytes(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, TraceError) as error:

@@ -67,6 +67,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
         where, revision = request.location, "HEAD"
     repository = open_repository(Path(where))
     commit = repository.commit(revision)
+    known = commit.known_at(request.as_of)
     paths = repository.blobs(commit)
     family = find_family(paths, request.family or repository.prefix or None, where=f"{where}@{revision}")
     objective = find_objective(paths, family, request.objective, where=f"{where}@{revision}")
@@ -85,7 +86,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
         noticed.entries,
         name=request.name,
         store=_describe_store(request, repository, commit, family),
-        as_of=request.as_of or commit.committed,
+        as_of=known,
         objective=objective,
         checker=checker,
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.capture.neutral import NUMBER, read_bytes
-from gapline.errors import SnapshotError, TraceError, listing
+from gapline.errors import SnapshotError, TraceError, found_at, listing
 from gapline.reference.freeze import FreezeRequest, Frozen
 from gapline.reference.snapshot import Snapshot, lines
 
@@ -20,8 +20,7 @@ def freeze_solu(request: FreezeRequest) -> Frozen:
     """Freeze a `.solu` file; `=opt=` is a certificate, `=best=` is not."""
     file = Path(request.location)
     if not file.is_file():
-        found = "a directory" if file.is_dir() else "no such file"
-        raise SnapshotError(f"{file}: expected a .solu file, got {found}")
+        raise SnapshotError(f"{file}: expected a .solu file, got {found_at(file)}")
     try:
         text = read_bytes(file).decode("utf-8")
     except (OSError, UnicodeDecodeError, TraceError) as error:

@@ -1,0 +1,94 @@
+"""The carriers of a neutral trace: bytes of CSV, JSONL, Parquet or Arrow, or loose records, become a table of cells."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from gapline.errors import TraceError, listing
+from gapline.model.tables import TRACE_REQUIRED
+
+LARGEST = int(np.finfo(np.float64).max)
+
+
+def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
+    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
+    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
+    try:
+        return readers[form](data, source)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
+        # A damaged Parquet file makes Polars panic, which is no `Exception`.
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
+
+
+def _read_csv(data: bytes, source: str) -> pl.DataFrame:
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
+    if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
+        raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
+    # Everything is read as text: only then can a bad number be shown as it was written.
+    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
+
+
+def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            rows.append({})
+            continue
+        try:
+            rows.append(decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            row = _decode_loosely(line)
+            if row is None:
+                shown = line[:60].decode("utf-8", "replace")
+                raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+            rows.append(row)
+    while rows and not rows[-1]:
+        rows.pop()
+    return frame_of_records(rows)
+
+
+def _decode_loosely(line: bytes) -> dict[str, Any] | None:
+    """Decode an object with NaN, Infinity or 1e400 in it, kept as text: a bad number costs one candidate, no more."""
+    try:
+        row = json.loads(line, parse_constant=str, parse_float=lambda x: x if np.isinf(float(x)) else float(x))
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(data))
+
+
+def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
+    stream = io.BytesIO(data)
+    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
+
+
+def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
+            columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+        elif len(kinds) <= 1 and kinds <= {int, str, bool}:
+            try:
+                columns[name] = pl.Series(name, values)
+            except (OverflowError, pl.exceptions.PolarsError, TypeError):
+                columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+        else:
+            columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+    return pl.DataFrame(columns)

@@ -1,0 +1,161 @@
+"""Ladders: one arm, instance and seed at several settings (slices, threads, …), told apart by further columns.
+
+The key of a run is (arm, instance, seed) everywhere. A trace that has several runs under one key says so by a column
+that changes there; the setting goes into the name of the arm (`hexaly slices=5`), so that no two runs become one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import TraceError, listing
+from gapline.model.tables import RUN_KEY, TRACE_DETAILS
+from gapline.model.text import counted
+
+# A column that is new on at least this share of the rows of its runs describes candidates (nodes, digests), if the
+# runs have this many rows: where each run has one row, a setting is new on every row too.
+_NEW_ON_ROWS = 0.5
+_ROWS_PER_RUN = 8
+# Of the places where a setting changes, this share must go back in time: a run begins early, the one before it ended
+# late. Runs of one candidate each go back at every second place, a phase or an operator of one run nowhere.
+_BACK_IN_TIME = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The arm of each row with its settings in the name, the columns of candidates to leave out, and what to say."""
+
+    arm: pl.Series
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:
+    """Tell the runs apart that share arm, instance and seed and differ in a further column.
+
+    Parameters
+    ----------
+    extras, keys
+        The further columns of a trace, those that are no candidate's and that gapline itself gives no meaning to; and
+        arm, instance and seed of each row.
+    time
+        The stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
+
+    >>> extras = pl.DataFrame({"slices": [5, 5, 24, 24]})
+    >>> keys = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1] * 4})
+    >>> split_ladders(extras, keys, np.array([1.0, 9.0, 2.0, 8.0]), source="t.csv").arm.to_list()
+    ['a slices=5', 'a slices=5', 'a slices=24', 'a slices=24']
+    """
+    rows = keys.hstack(extras)
+    varying = _varying(rows, extras.columns)
+    if not varying:
+        return Ladder(keys["arm"])
+    left_out, notes, settings = [], [], []
+    for name in varying:
+        inside = rows.select(*RUN_KEY, name).filter(pl.col(name).is_not_null() & _varies(name))
+        values = inside.n_unique()
+        runs = inside.select(RUN_KEY).n_unique()
+        new_on_most = values >= _NEW_ON_ROWS * inside.height and inside.height >= _ROWS_PER_RUN * runs
+        detail = name in TRACE_DETAILS or rows[name].dtype.is_nested()
+        if detail or (time is not None and new_on_most):
+            left_out.append(name)
+            notes.append(
+                f"column {name!r} differs from candidate to candidate ({values:,} values in {counted(runs, 'run')}): "
+                "left out"
+            )
+        else:
+            settings.append(name)
+    if not settings:
+        return Ladder(keys["arm"], tuple(left_out), tuple(notes))
+    if time is not None:
+        _refuse_doubtful(rows, settings, time, source)
+    arm, note = name_settings(rows, settings, source=source)
+    return Ladder(arm, tuple(left_out), (*notes, *note))
+
+
+def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, tuple[str, ...]]:
+    """Put the settings that tell runs of one key apart into the name of their arm; the columns stay as they are.
+
+    >>> rows = pl.DataFrame({"arm": ["a", "a", "b"], "instance": "i", "seed": 1, "threads": [1, 2, 2]})
+    >>> name_settings(rows, ["threads"], source="t.csv")[0].to_list()
+    ['a threads=1', 'a threads=2', 'b']
+    """
+    # Few values first: what `slices` already tells apart needs no `elapsed` in the name.
+    named: list[str] = []
+    for name in sorted(settings, key=lambda name: rows[name].n_unique()):
+        if rows.select(*RUN_KEY, *named, name).n_unique() > rows.select(*RUN_KEY, *named).n_unique():
+            named.append(name)
+    named.sort(key=rows.columns.index)
+    arms = rows["arm"]
+    parts = [pl.col("arm")]
+    for name in named:
+        # All runs of the arm get it, also on an instance that was run at one setting only: one arm, one setting.
+        split = rows.filter(_varies(name))["arm"].unique()
+        cell = pl.lit(f" {name}=") + _in_a_name(rows[name])
+        parts.append(
+            pl.when(pl.col("arm").is_in(split.implode()) & pl.col(name).is_not_null()).then(cell).otherwise(pl.lit(""))
+        )
+    arm = rows.select(pl.concat_str(parts).alias("arm")).to_series()
+    changed = arms != arm
+    fresh = arm.filter(changed).unique(maintain_order=True)
+    if clash := sorted(set(fresh) & set(arms)):
+        raise TraceError(f"{source}: expected arms without their settings in the name, got also {listing(clash)}")
+    before = listing(map(repr, arms.filter(changed).unique(maintain_order=True)), most=3)
+    note = (
+        f"several runs of {before} share an instance and a seed, told apart by {' and '.join(named)}: "
+        f"now {counted(len(fresh), 'arm')}, {listing(map(repr, fresh), most=3)}"
+    )
+    return arm, (note,)
+
+
+def _in_a_name(cells: pl.Series) -> pl.Expr:
+    """Word a setting: 5, not 5.0, where all of them are whole."""
+    whole = cells.dtype.is_float() and bool((cells.drop_nulls() % 1 == 0).all())
+    return (pl.col(cells.name).cast(pl.Int64, strict=False) if whole else pl.col(cells.name)).cast(pl.String)
+
+
+def _varies(name: str) -> pl.Expr:
+    """Say of each row whether the column takes several values under its key."""
+    return pl.col(name).drop_nulls().n_unique().over(RUN_KEY) > 1
+
+
+def _varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
+    if not names or not rows.height:
+        return []
+    counts = rows.group_by(RUN_KEY).agg(pl.col(name).drop_nulls().n_unique() for name in names)
+    return [name for name in names if (counts[name] > 1).any()]
+
+
+def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.float64], source: str) -> None:
+    """Refuse columns of which the rows do not show whether they tell runs apart or describe the candidates of one."""
+    numbered = rows.with_columns(_time=pl.Series(time).fill_nan(None), _row=pl.int_range(rows.height))
+    inside = numbered.filter(pl.any_horizontal(_varies(name) for name in settings)).sort(*RUN_KEY, "_row")
+    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in settings)
+    # A row without a stamp is a run that found nothing, and stands alone; null comparisons fill to true.
+    back = (pl.col("_time") < pl.col("_time").shift(1)).fill_null(True)
+    places = inside.select(
+        *RUN_KEY,
+        *settings,
+        changed=changed.over(RUN_KEY) & (pl.int_range(pl.len()).over(RUN_KEY) > 0),
+        back=back.over(RUN_KEY),
+    )
+    changes = places.filter("changed")
+    several = places.select(RUN_KEY).n_unique()
+    combinations = places.select(*RUN_KEY, *settings).n_unique()
+    # Runs stand one after the other: a setting that comes again, or on one row of the whole file, is none.
+    in_blocks = changes.height == combinations - several
+    repeated = places.select(settings).n_unique() < places.height
+    whole = not any(places[name].null_count() for name in settings)
+    if in_blocks and repeated and whole and changes["back"].sum() >= _BACK_IN_TIME * changes.height:
+        return
+    key = "/".join(map(str, places.select(RUN_KEY).row(0)))
+    first = places.filter(pl.all_horizontal(pl.col(name) == places[name][0] for name in RUN_KEY))
+    name = next(name for name in settings if first[name].drop_nulls().n_unique() > 1)
+    cells = listing(map(str, first[name].drop_nulls().unique(maintain_order=True)), most=4)
+    example = f"{first['arm'][0]} {name}={first[name].drop_nulls()[0]}"
+    raise TraceError(
+        f"{source}: expected one {name} in run {key}, got {cells}: several runs, or a column of candidates?",
+        hint=f"several runs: put it into the arm ({example!r}); one run: leave the column {name} out of the file",
+    )

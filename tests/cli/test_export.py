@@ -1,0 +1,44 @@
+"""`gapline export` and `gapline merge` say what they wrote and what they left out."""
+
+import pytest
+
+import gapline as gl
+from gapline.cli.app import run
+
+TRACE = (
+    "arm,instance,seed,time,objective,valid,horizon,note\n"
+    "a,i,1,1,12,true,30,x\na,i,1,2,oops,true,30,y\nb,i,1,1,11,true,30,z\nb,j,1,,,,30,\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(TRACE)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [["export", "-o", "out.jsonl"], ["merge", "-o", "out"]])
+def test_what_is_left_out_is_said(command, capsys):
+    """Of 3 runs the filter takes 1 away; 1 cell is no number; the notes of the candidates are not kept."""
+    assert run([command[0], "t.csv", "--arm", "b", *command[1:]]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"wrote {command[-1]}: 2 runs, 1 events")
+    assert "left out by the filters: 1 run of 3" in said
+    assert "1 cell could not be used:\n  t.csv:3: expected an objective, got 'oops' (run a/i/1)" in said
+    assert "column 'note' differs from candidate to candidate (2 values in 1 run): left out" in said
+    assert len(gl.read(command[-1])) == 2
+
+
+def test_what_a_trace_file_cannot_hold_is_named(capsys):
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0, True)]}]
+    campaign = gl.Campaign.from_runs(runs)
+    gl.Campaign.from_arrays(runs=campaign.runs, facts={"checker": "cvrp 1"}, **campaign.columns).save("c")
+    assert run(["export", "c", "-o", "out.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "not in the file, because a trace has no place for it: checker cvrp 1" in said
+
+
+def test_an_export_that_cannot_be_written_is_one_sentence(capsys):
+    assert run(["export", "t.csv", "-o", "t.csv/inside/out.csv"]) == 2
+    assert capsys.readouterr().err == "error: t.csv: expected a directory, got a file\n"
