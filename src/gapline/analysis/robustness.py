@@ -92,7 +92,9 @@ def robustness(
     pairs = list(contrasts) if contrasts is not None else _all_pairs(readings)
     if sweep is None:
         kernel = readings.kernels[0]
-        sweep = horizon_sweep(readings.envelopes, readings.snapshots[reference], kernel=kernel)
+        sweep = horizon_sweep(
+            readings.envelopes, readings.snapshots[reference], kernel=kernel, tolerance=readings.tolerance
+        )
     choices, left_out = _choices(readings, sweep, reference, goals=goals, cutoffs=cutoffs, horizons=horizons)
     baseline = readings.pooled(reference, 0)
     summary, verdicts = [], []
