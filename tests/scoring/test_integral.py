@@ -256,6 +256,9 @@ def test_a_run_of_which_nothing_is_accepted_scores_exactly_theta_minus_one(horiz
     objectives = [20.0 - k for k in range(len(times))]
     got = gl.primal_integral(times, objectives, reference=10, horizon=horizon, kernel="dimacs:1.1", weight=weight)
     assert got == 1.1 - 1
+    # Two pieces whose weighted sum rounds down.
+    late = gl.primal_integral([4.413528623116857], [20], reference=10, horizon=262 / 7, kernel="dimacs:1.1")
+    assert late == 1.1 - 1
 
 
 def test_a_first_step_at_the_horizon_leaves_the_value_before():
@@ -263,12 +266,17 @@ def test_a_first_step_at_the_horizon_leaves_the_value_before():
         assert gl.primal_integral([horizon], [5], reference=10, horizon=horizon, kernel="dimacs:1.1") == 1.1 - 1
 
 
-@pytest.mark.parametrize("kernel", [*strategies.KERNELS, "raw", "test minus"])
+@pytest.mark.parametrize("kernel", [*strategies.KERNELS, "raw", "test minus", "test tiny"])
 def test_zero_is_the_positive_one(kernel):
-    """A negative gap of zero width used to leave its sign behind."""
+    """A negative gap of zero width, a negative zero of one's own, and a mean that underflows from below."""
     gl.register_kernel("test minus", lambda z, ref: -0.0 * z * ref, before=-0.0, replace=True)
-    got = gl.primal_integral([0, 30], [10, 5], reference=10, horizon=30, kernel=kernel)
-    assert (got, math.copysign(1, got)) == (0.0, 1.0)
+    gl.register_kernel("test tiny", lambda z, ref: -5e-324 * (z < ref), before=0.0, replace=True)
+    for time in ([0, 29], [0, 30]):
+        got = gl.primal_integral(time, [10, 10 * (1 - 1e-15)], reference=10, horizon=30, kernel=kernel)
+        if time == [0, 30] or kernel.startswith("test"):
+            assert (got, math.copysign(1, got)) == (0.0, 1.0)
+    empty = gl.primal_integral([], [], reference=10, horizon=30, kernel="test minus")
+    assert math.copysign(1, empty) == 1.0
 
 
 def test_a_registered_kernel_sees_its_own_runs_alone_with_their_references():

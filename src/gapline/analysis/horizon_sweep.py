@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import Kernel, parse_kernel
@@ -117,6 +118,7 @@ def horizon_sweep(
     arms: Sequence[str] | None = None,
     relative: bool | None = None,
     events: Sequence[Events] | None = None,
+    tolerance: float = TOLERANCE,
 ) -> HorizonSweep:
     """Follow the mean score of every arm over the horizon.
 
@@ -140,7 +142,7 @@ def horizon_sweep(
     >>> sweep.swaps_of("early", "late")
     (Swap(horizon=7.0, before='early', after='late'),)
     """
-    chosen = parse_kernel(kernel)
+    chosen = parse_kernel(kernel, tolerance=tolerance)
     if chosen.before is None:
         raise UsageError(
             f"kernel {chosen.name}: expected one with a value before the first incumbent, such as squeezed"

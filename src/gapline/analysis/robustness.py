@@ -95,7 +95,11 @@ def robustness(
     if sweep is None:
         kernel = readings.kernels[0]
         sweep = horizon_sweep(
-            readings.envelopes, readings.snapshots[reference], kernel=kernel, weighting=readings.weighting
+            readings.envelopes,
+            readings.snapshots[reference],
+            kernel=kernel,
+            weighting=readings.weighting,
+            tolerance=readings.tolerance,
         )
     choices, left_out = _choices(readings, sweep, reference, goals=goals, cutoffs=cutoffs, horizons=horizons)
     baseline = readings.pooled(reference, 0)

@@ -20,6 +20,7 @@ from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE, Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
@@ -81,9 +82,25 @@ def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
 def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
 ) -> CurveSum:
-    """Add up the gap curves of runs with the given weights; on relative time every horizon is 1."""
+    """Add up the gap curves of runs with the given weights; on relative time every horizon is 1.
+
+    Slices of the runs are added up in threads and merged: how they were cut shows in no bit of the curve.
+    """
+    end = common_horizon(envelopes.runs, relative=relative)
+    sums: dict[int, CurveSum] = {}
+
+    def work(low: int, high: int) -> None:
+        part = envelopes.select(range(low, high))
+        sums[low] = _slice_sum(part, references[low:high], weights[low:high], kernel, relative=relative, end=end)
+
+    in_slices(envelopes.runs["count"].to_numpy(), work)
+    return merge_curve_sums([sums[low] for low in sorted(sums)])
+
+
+def _slice_sum(
+    envelopes: Envelopes, references: Floats, weights: Floats, kernel: Kernel, *, relative: bool, end: float
+) -> CurveSum:
     runs = envelopes.runs
-    end = common_horizon(runs, relative=relative)
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
     own, starts = step_places(first, count)
     times = envelopes.time[own]
@@ -91,8 +108,7 @@ def curve_sum(
     times.flags.writeable = False
     before = kernel.before
     if before is None:
-        filled = count > 0
-        if not (filled.all() and (times[starts] == 0).all()):
+        if not ((count > 0).all() and (times[starts] == 0).all()):
             raise UsageError(
                 f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
                 hint="use a kernel with a value before the first incumbent, such as squeezed",
@@ -107,9 +123,9 @@ def curve_sum(
 
 def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
     """Return where a curve over these runs ends: their one horizon, or 1 on relative time."""
-    horizons = runs["horizon"].unique().sort().to_list()
     if relative:
         return 1.0
+    horizons = runs["horizon"].unique().sort().to_list()
     if len(horizons) != 1:
         raise HorizonError(
             f"curve: expected one horizon, got {listing(f'{h:g}' for h in horizons)}",

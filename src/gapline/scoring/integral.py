@@ -187,7 +187,7 @@ def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-unt
     """Return (before · before_width + Σ terms) / normalizer; exactly `before` where nothing else has any weight."""
     if before_width == normalizer:
         return before
-    # Adding zero turns a negative zero into the positive one: there is one zero on every page.
+    # A sum that underflows below zero would leave a negative zero; adding zero makes it the one that is printed.
     return _sum(terms, size, before * before_width) / normalizer + 0.0
 
 
@@ -220,7 +220,7 @@ def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyp
         for i in range(size):
             terms[i] = gap(RAW, 0.0, z[i], reference, 0.0) * (pieces[i] / normalizer)
         mean = _sum(terms, size, 0.0)
-    return mean + 0.0
+    return mean
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]

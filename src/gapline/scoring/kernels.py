@@ -241,7 +241,7 @@ def register_kernel(
         raise UsageError(f"kernel {name!r}: expected a name that is not taken, got one of {listing(KERNELS)}")
     if not math.isfinite(before):
         raise UsageError(f"kernel {name}: expected a finite value before the first incumbent, got {before}")
-    made = Kernel(name, KernelCode.CUSTOM, float(before), function=function)
+    made = Kernel(name, KernelCode.CUSTOM, before + 0.0, function=function)
     if not replace and _registered.get(name, made) != made:
         raise UsageError(
             f"kernel {name!r}: expected a name that is not taken, got one registered for another function",

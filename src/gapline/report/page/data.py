@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline import __version__
+from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.names import parse_weight
+from gapline.model.version import VERSION
 from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page.encode import (
     Block,
@@ -26,7 +27,7 @@ from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.study import Study
-from gapline.summary.cells import Cells, build_cells, finite_or_none
+from gapline.summary.cells import TIE, Cells, build_cells, finite_or_none
 from gapline.summary.means import check_horizons
 
 # Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
@@ -74,7 +75,7 @@ def page_data(study: Study) -> PageData:
     omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
     head = {
         "title": study.title,
-        "version": __version__,
+        "version": VERSION,
         "campaign": study.campaign.digest(),
         "arms": list(cells.arms),
         "panels": list(cells.panels),
@@ -83,6 +84,8 @@ def page_data(study: Study) -> PageData:
         "kernels": _kernels(study),
         "weight": _weight(study.weight),
         "goals": list(study.goals),
+        "tolerance": study.tolerance,
+        "tie": TIE,
         "weighting": study.weighting,
         "level": study.level,
         "colours": list(COLOURS),
@@ -114,12 +117,11 @@ def _first_of_each(unit: Integers, units: int) -> Integers:
     return found
 
 
-def _gather(runs: pl.DataFrame, order: Integers) -> tuple[Integers, Integers]:
+def _gather(runs: pl.DataFrame, order: Integers) -> tuple[slice | Integers, Integers]:
     """Return the positions of all steps in the given order of runs, and where each run begins among them."""
     first, count = runs["first"].to_numpy()[order], runs["count"].to_numpy()[order]
-    offsets = np.concatenate(([0], np.cumsum(count)))[:-1].astype(np.int64)
-    flat = np.repeat(first - offsets, count) + np.arange(int(count.sum()))
-    return flat.astype(np.int64), offsets[count > 0]
+    flat, offsets = step_places(first, count)
+    return flat, offsets[count > 0]
 
 
 def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:
@@ -173,11 +175,17 @@ def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list
 
 def _kernels(study: Study) -> list[dict[str, Any]]:
     """Describe the kernels that the page can compute; a function of the user's own exists in Python alone."""
-    kernels = [parse_kernel(name) for name in study.kernels]
+    kernels = [parse_kernel(name, tolerance=study.tolerance) for name in study.kernels]
     if kernels[0].code is KernelCode.CUSTOM:
         raise UsageError(f"page: expected a built-in kernel as the declared one, got {kernels[0].name!r}")
     return [
-        {"name": kernel.name, "code": int(kernel.code), "before": kernel.before, "parameter": kernel.parameter}
+        {
+            "name": kernel.name,
+            "kind": kernel.code.name.lower(),
+            "before": kernel.before,
+            "parameter": kernel.parameter,
+            "tolerance": kernel.tolerance,
+        }
         for kernel in kernels
         if kernel.code is not KernelCode.CUSTOM
     ]
@@ -187,7 +195,7 @@ def _weight(name: str) -> dict[str, Any]:
     weight = parse_weight(name)
     return {
         "name": weight.name,
-        "code": int(weight.code),
+        "kind": weight.code.name.lower(),
         "cutoff": weight.cutoff,
         "edges": list(weight.edges),
         "values": list(weight.values),

@@ -1,4 +1,4 @@
-// Mean convergence and attainment as step curves: the twin of gapline.scoring.curve and .attainment.
+// Mean convergence and attainment as step curves: the rules of gapline.scoring.curve and .attainment.
 
 // Up to this many breakpoints a curve is drawn exactly; beyond, its exact value is taken at each place of a grid
 // that is finer than the pixels of the figure.
@@ -29,7 +29,7 @@ function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
   const { runs, steps, head } = page;
   const weightOf = runWeights(page, choice, arm);
   const references = head.snapshots[choice.snapshot].references;
-  const raw = choice.kernel.code === KERNEL.RAW;
+  const raw = choice.kernel.kind === "raw";
   let start = 0;
   let size = 0;
   for (const r of page.runsOfArm[arm]) {

@@ -25,7 +25,7 @@ function renderInstances(summary) {
   const columns = labels.map(([label, kind], k) => [sortButton(label, k), kind]);
   fillTable("instance-table", columns, rows.map((row) => [
     element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit, run: null }, "instance-block") } }, row.name),
-    row.panel, formatValue(row.reference), [formatValue(row.best), row.best < row.reference * (1 - TOLERANCE) ? "best" : null], ...meansCells(row.means),
+    row.panel, formatValue(row.reference), [formatValue(row.best), isBeaten(row.best, row.reference, page.head.tolerance) ? "best" : null], ...meansCells(row.means),
   ]), (k) => rows[k].unit === shownUnit());
   byId("instance-table").tHead.querySelectorAll("th").forEach((cell, k) => {
     if (sorting.column === k) cell.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");

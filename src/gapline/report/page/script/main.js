@@ -97,7 +97,7 @@ function headlineOf(summary, stale) {
   if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
   const now = difference(page, choice, summary.score, first.arm, second.arm);
   const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
-  const level = Math.abs(now.value) < TIE;
+  const level = Math.abs(now.value) < head.tie;
   const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
   if (stale) return [words, element("span", {}, `${sentence}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
   if (!row || row.low === null) return [words, `${sentence}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
@@ -114,7 +114,7 @@ function renderVerdict(summary, stale) {
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
   const most = Math.max(...summary.visible.map((row) => row.attained));
-  const best = summary.visible.filter((row) => most - row.attained < TIE).map((row) => row.name);
+  const best = summary.visible.filter((row) => most - row.attained < head.tie).map((row) => row.name);
   const card = (title, value, note) => element("div", { class: "card" }, element("p", { class: "card-title" }, title), element("p", { class: "card-value" }, value), element("p", { class: "card-note" }, note));
   byId("cards").replaceChildren(
     card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),

@@ -1,59 +1,82 @@
-// The score of every run under one choice: the twin of gapline.scoring, step by step.
+// The score of every run under one choice: the rules of gapline.scoring, step by step. Tolerance, tie and the kinds of
+// kernel and weight come with the data, so that the page has no opinion of its own on any of them.
 
-const KERNEL = { SQUEEZED: 0, MAXFORM: 1, BERTHOLD: 2, DIMACS: 3, RAW: 4 };
-const TOLERANCE = 1e-9;
+// Whether a value is below a reference by more than the relative tolerance: gapline.reference.beaten.
+function isBeaten(value, reference, tolerance) {
+  return value < reference - tolerance * Math.abs(reference);
+}
 
 function gapOf(kernel, z, reference) {
-  switch (kernel.code) {
-    case KERNEL.SQUEEZED:
+  switch (kernel.kind) {
+    case "squeezed":
       return Number.isFinite(z + reference)
         ? (z - reference) / (z + reference)
         : (0.5 * z - 0.5 * reference) / (0.5 * z + 0.5 * reference);
-    case KERNEL.MAXFORM:
+    case "maxform":
       return (z - reference) / Math.max(z, reference);
-    case KERNEL.BERTHOLD:
+    case "berthold":
       return Math.abs(z - reference) / Math.max(z, reference);
-    case KERNEL.DIMACS:
-      return z < kernel.parameter * reference ? (z - reference) / reference : kernel.parameter - 1;
-    default:
+    case "dimacs":
+      return isBeaten(z, kernel.parameter * reference, kernel.tolerance) ? (z - reference) / reference : kernel.before;
+    case "raw":
       return (z - reference) / reference;
+    default:
+      throw new Error(`kernel ${kernel.name}: expected a kind that this page can compute, got ${kernel.kind}`);
   }
+}
+
+// ln((low + width) / low), from the relative width: close stamps keep all their digits.
+function logGrowth(low, width) {
+  const growth = width / low;
+  return Number.isFinite(growth) ? Math.log1p(growth) : Math.log(width) - Math.log(low);
 }
 
 // The integral of the time weight over [start, end].
 function widthOf(weight, start, end, horizon) {
-  if (weight.code === 0) return end - start;
-  if (weight.code === 1) {
-    const a = Math.max(start, weight.cutoff);
-    return Math.log1p((Math.max(end, weight.cutoff) - a) / a);
+  switch (weight.kind) {
+    case "uniform":
+      return end - start;
+    case "early_log": {
+      const a = Math.max(start, weight.cutoff);
+      return logGrowth(a, Math.max(end, weight.cutoff) - a);
+    }
+    case "end_log": {
+      // In remaining time, where the cutoff is exact: horizon - cutoff is not.
+      const rest = Math.max(horizon - end, weight.cutoff);
+      const more = Math.max(horizon - start, weight.cutoff);
+      return logGrowth(rest, rest === weight.cutoff ? more - rest : end - start);
+    }
+    case "steps": {
+      let total = 0;
+      for (let k = 0; k < weight.edges.length; k++) {
+        const upper = k + 1 < weight.edges.length ? weight.edges[k + 1] : Infinity;
+        const a = Math.max(start, weight.edges[k]);
+        const b = Math.min(end, upper);
+        if (b > a) total += weight.values[k] * (b - a);
+      }
+      return total;
+    }
+    default:
+      throw new Error(`weight ${weight.name}: expected a kind that this page can compute, got ${weight.kind}`);
   }
-  if (weight.code === 2) {
-    const b = Math.min(end, horizon - weight.cutoff);
-    const a = Math.min(start, horizon - weight.cutoff);
-    return Math.log1p((b - a) / Math.max(horizon - b, weight.cutoff));
-  }
-  let total = 0;
-  for (let k = 0; k < weight.edges.length; k++) {
-    const upper = k + 1 < weight.edges.length ? weight.edges[k + 1] : Infinity;
-    const a = Math.max(start, weight.edges[k]);
-    const b = Math.min(end, upper);
-    if (b > a) total += weight.values[k] * (b - a);
-  }
-  return total;
 }
 
-// Neumaier's compensated sum.
-function compensated() {
-  let sum = 0;
+// What rounding took from sum + x = next (Neumaier).
+function lostIn(sum, x, next) {
+  return Math.abs(sum) >= Math.abs(x) ? sum - next + x : x - next + sum;
+}
+
+function compensated(sum = 0) {
   let lost = 0;
   return {
     add(x) {
       const next = sum + x;
-      lost += Math.abs(sum) >= Math.abs(x) ? sum - next + x : x - next + sum;
+      lost += lostIn(sum, x, next);
       sum = next;
     },
+    // An infinite sum has no correction.
     get total() {
-      return sum + lost;
+      return Number.isFinite(sum) ? sum + lost : sum;
     },
   };
 }
@@ -75,30 +98,30 @@ function scoreRun(steps, run, stop, { kernel, weight, reference, horizon }) {
   const { time, objective } = steps;
   const first = steps.first[run];
   const whole = widthOf(weight, 0, horizon, horizon);
-  if (!(whole > 0) || (weight.code !== 0 && weight.code !== 3 && horizon <= weight.cutoff)) return NaN;
-  if (kernel.code === KERNEL.RAW && !(stop > first && time[first] === 0)) return NaN;
-  let sum = kernel.code === KERNEL.RAW ? 0 : kernel.before * widthOf(weight, 0, stop > first ? time[first] : horizon, horizon);
-  let lost = 0;
+  if (!(whole > 0) || (weight.cutoff > 0 && horizon <= weight.cutoff)) return NaN;
+  const raw = kernel.kind === "raw";
+  if (raw && !(stop > first && time[first] === 0)) return NaN;
+  const early = widthOf(weight, 0, stop > first ? time[first] : horizon, horizon);
+  // Exactly the value before the first incumbent, where nothing else has any weight, or nothing was ever accepted.
+  if (!raw && early === whole) return kernel.before;
+  if (kernel.kind === "dimacs" && gapOf(kernel, objective[stop - 1], reference) === kernel.before) return kernel.before;
+  const sum = compensated(raw ? 0 : kernel.before * early);
   for (let k = first; k < stop; k++) {
     const width = widthOf(weight, time[k], k + 1 < stop ? time[k + 1] : horizon, horizon);
-    if (width === 0) continue;
-    const x = gapOf(kernel, objective[k], reference) * width;
-    const next = sum + x;
-    if (!Number.isFinite(next)) return Infinity;
-    lost += Math.abs(sum) >= Math.abs(x) ? sum - next + x : x - next + sum;
-    sum = next;
+    if (width > 0) sum.add(gapOf(kernel, objective[k], reference) * width);
   }
-  const mean = (sum + lost) / whole;
-  return kernel.code <= KERNEL.BERTHOLD ? Math.min(Math.max(mean, -1), 1) : mean;
+  // Adding zero turns a negative zero into the positive one.
+  const mean = sum.total / whole + 0;
+  return raw ? mean : Math.min(Math.max(mean, -1), kernel.before);
 }
 
-// The first time at which (z - z*) <= goal · z*; infinite where the goal was never attained.
-function hittingTime(steps, run, stop, reference, goal) {
+// The first time at which (z - z*) <= (goal + tolerance) · z*; infinite where the goal was never attained.
+function hittingTime(steps, run, stop, reference, goal, tolerance) {
   let low = steps.first[run];
   let high = stop;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (steps.objective[middle] - reference <= goal * reference) high = middle;
+    if (steps.objective[middle] - reference <= (goal + tolerance) * reference) high = middle;
     else low = middle + 1;
   }
   return low < stop ? steps.time[low] : Infinity;
@@ -133,11 +156,11 @@ function scoreAll(page, choice) {
     reading.stop[r] = stop;
     reading.score[r] = scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, horizon });
     reading.finalGap[r] = empty ? NaN : (steps.objective[stop - 1] - reference) / reference;
-    reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal);
+    reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal, head.tolerance);
     const late = lateCount(page, r, horizon);
     reading.late[r] = late.count;
     if (late.atLeast) reading.lateAtLeast = true;
-    if (!empty && steps.objective[stop - 1] < reference * (1 - TOLERANCE)) reading.below[r] = 1;
+    if (!empty && isBeaten(steps.objective[stop - 1], reference, head.tolerance)) reading.below[r] = 1;
   }
   return reading;
 }

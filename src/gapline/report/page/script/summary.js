@@ -1,6 +1,4 @@
-// Means over seeds, then instances, then panels; ranks and differences: the twin of gapline.summary.
-
-const TIE = 1e-12;
+// Means over seeds, then instances, then panels; ranks and differences: the rules of gapline.summary.
 
 // Sums and counts of a value in each cell (arm × unit); runs for which `value` is null are left out.
 function cellSums(page, value) {
@@ -14,7 +12,7 @@ function cellSums(page, value) {
     if (x === null) continue;
     const cell = runs.arm[r] * units + runs.unit[r];
     const next = sum[cell] + x;
-    lost[cell] += Math.abs(sum[cell]) >= Math.abs(x) ? sum[cell] - next + x : x - next + sum[cell];
+    lost[cell] += lostIn(sum[cell], x, next);
     sum[cell] = next;
     count[cell]++;
   }
@@ -53,27 +51,24 @@ function cellMean(page, cells, arm, weighting, chosen) {
   const weights = unitWeights(page, cells, arm, weighting, chosen);
   const total = compensated();
   let any = false;
-  let infinite = false;
   for (let u = 0; u < cells.units; u++) {
     if (!weights[u]) continue;
     const x = cells.sum[arm * cells.units + u];
     if (Number.isNaN(x)) return NaN;
-    if (!Number.isFinite(x)) infinite = true;
     total.add(weights[u] * x);
     any = true;
   }
-  if (!any) return NaN;
-  return infinite ? Infinity : total.total;
+  return any ? total.total : NaN;
 }
 
 // 1 + how many are better by more than a tie.
-function ranksOf(means) {
-  return means.map((mean) => (Number.isNaN(mean) ? null : 1 + means.filter((other) => other < mean - TIE).length));
+function ranksOf(means, tie) {
+  return means.map((mean) => (Number.isNaN(mean) ? null : 1 + means.filter((other) => other < mean - tie).length));
 }
 
 // Why no rank can be given under this choice, or null.
 function unrankable(choice, below) {
-  if (choice.kernel.code !== KERNEL.BERTHOLD || !below) return null;
+  if (choice.kernel.kind !== "berthold" || !below) return null;
   return `berthold is out of its envelope: ${formatCount(below)} runs end below their reference; shown, not ranked`;
 }
 
@@ -102,7 +97,7 @@ function summariseAll(page, choice, reading) {
   const shown = arms.filter((row) => !choice.hidden.has(row.name));
   const below = shown.reduce((sum, row) => sum + row.below, 0);
   const reason = unrankable(choice, below);
-  const ranks = ranksOf(shown.map((row) => row.score));
+  const ranks = ranksOf(shown.map((row) => row.score), head.tie);
   shown.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
   const ranked = [...shown].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
   return { arms, visible: shown, ranked, score, attained, finalGap, below, notRanked: reason };
@@ -126,8 +121,8 @@ function difference(page, choice, cells, a, b) {
     instances++;
     const one = cells.sum[a * cells.units + u] / cells.count[a * cells.units + u];
     const other = cells.sum[b * cells.units + u] / cells.count[b * cells.units + u];
-    if (one - other < -TIE) wins++;
-    else if (one - other > TIE) losses++;
+    if (one - other < -page.head.tie) wins++;
+    else if (one - other > page.head.tie) losses++;
   }
   return { value, wins, losses, ties: instances - wins - losses, instances };
 }

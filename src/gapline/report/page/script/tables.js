@@ -170,7 +170,7 @@ function renderPanels(summary) {
 
 function meansCells(means) {
   const best = page.summary.notRanked ? NaN : Math.min(...means.filter((mean) => !Number.isNaN(mean)));
-  return means.map((mean) => [formatScore(mean), mean - best < TIE ? "best" : null]);
+  return means.map((mean) => [formatScore(mean), mean - best < page.head.tie ? "best" : null]);
 }
 
 function emptyOf(wanted) {
