@@ -2,6 +2,9 @@
 
 from functools import cache
 
+import numpy as np
+import polars as pl
+
 import gapline as gl
 from gapline.paper.synthetic import TIER_TWO
 from gapline.paper.write import synthetic_study
@@ -66,6 +69,24 @@ def by_hand(**choices) -> ReportInput:
     return prepare_report(
         campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=50, band_draws=20, **choices
     )
+
+
+@cache
+def hierarchical() -> ReportInput:
+    """Arm a ends at K = 2, C = 50, then 40; arm b has more of the primary objective."""
+    runs = pl.DataFrame(
+        {"arm": ["a", "a", "b"], "instance": ["i"] * 3, "seed": [1, 2, 1], "horizon": [9.0] * 3}
+    ).with_columns(first=pl.Series([0, 2, 3]), count=pl.Series([2, 1, 1]))
+    secondary = np.array([60.0, 50.0, 40.0, 20.0])
+    campaign = gl.Campaign.from_arrays(
+        runs=runs, time=np.array([1.0, 2.0, 1.0, 1.0]), objective=secondary, verdict=np.ones(4, np.uint8),
+        primary=np.array([3.0, 2.0, 2.0, 3.0]), secondary=secondary,
+    )  # fmt: skip
+    envelopes = gl.build_envelopes(campaign, transform="hierarchical:100")
+    snapshot = gl.Snapshot.from_entries(
+        {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
+    )
+    return prepare_report(campaign, envelopes, [(snapshot, None)], draws=10, band_draws=10)
 
 
 @cache

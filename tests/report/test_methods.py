@@ -7,7 +7,7 @@ from gapline.report.facts import instance_set_digest
 from gapline.report.input import prepare_report
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
 from gapline.report.statements import make_statements
-from report.report_studies import by_hand, synthetic
+from report.report_studies import by_hand, hierarchical, synthetic
 
 CONTRACT = """
 seeds = [1, 2]
@@ -130,6 +130,13 @@ def test_the_digest_of_the_instances_is_that_of_their_sorted_digests():
     other = by_columns(instance_digest=["sha256:ab", "sha256:ab"])
     assert instance_set_digest(other.envelopes.runs) != digest
     assert instance_set_digest(by_columns(instance_digest=["sha256:aa", None]).envelopes.runs) is None
+
+
+def test_both_parts_of_a_hierarchical_objective_and_the_condition_on_its_multiplier_are_stated():
+    text = clauses(hierarchical())["transform"].text
+    assert "under the transform hierarchical:100" in text
+    assert "K and C" in text
+    assert "keeps the lexicographic order" in text
 
 
 def test_coverage_counts_what_was_planned():

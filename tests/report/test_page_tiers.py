@@ -7,6 +7,7 @@ from gapline.report.input import prepare_report
 from gapline.report.page.build import write_page
 from gapline.report.statements import make_statements
 from report.page_study import make_study
+from report.report_studies import hierarchical
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,14 @@ def test_statuses_that_nobody_states_are_not_called_crashes(open_page, tmp_path)
         card = page.page.locator(".card").nth(1).text_content()
         assert "0 empty · 2 of unknown end" in card
         assert "crash" not in card
+
+
+def test_both_parts_of_a_hierarchical_objective_stand_among_the_facts_of_a_run(open_page, tmp_path):
+    page = open_page(write_page(hierarchical(), tmp_path / "page.html"))
+    page.change(page.page.locator("#run-table tr", has_text="b").locator("button").first.click)
+    facts = page.page.locator("#run-facts").text_content()
+    assert "best_primary3.0" in facts
+    assert "best_secondary20.0" in facts
 
 
 def test_what_rounds_to_zero_has_no_sign_on_the_page(open_page, page_file):
