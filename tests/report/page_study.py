@@ -58,7 +58,13 @@ def make_campaign(
 
 
 def make_study(
-    *, title: str = "A small study", weight: str = "uniform", kernels: tuple[str, ...] = KERNELS, **choices: object
+    *,
+    title: str = "A small study",
+    weight: str = "uniform",
+    kernels: tuple[str, ...] = KERNELS,
+    tier_two: tuple[str, ...] = (),
+    contrasts: tuple[tuple[str, str], ...] = (("alpha", "beta"),),
+    **choices: object,
 ) -> Study:
     campaign, references = make_campaign(**choices)  # type: ignore[arg-type]
     frozen = gl.Snapshot.from_values(references, name="known before", as_of="2026-01-01T00:00:00Z")
@@ -69,7 +75,8 @@ def make_study(
         kernels=kernels,
         goals=GOALS,
         weight=weight,
-        contrasts=[("alpha", "beta")],
+        tier_two=tier_two,
+        contrasts=contrasts,
         draws=400,
     )
     return for_report(study)

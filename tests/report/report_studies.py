@@ -2,6 +2,9 @@
 
 from functools import cache
 
+import numpy as np
+import polars as pl
+
 import gapline as gl
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.paper.write import synthetic_study
@@ -68,6 +71,23 @@ def by_hand(**choices) -> Study:
     campaign = gl.Campaign.from_runs(runs)
     snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 20.0}, name="mine")
     return report_of(campaign, snapshot, **choices)
+
+
+@cache
+def hierarchical() -> Study:
+    """Arm a ends at K = 2, C = 50, then 40; arm b has more of the primary objective."""
+    runs = pl.DataFrame(
+        {"arm": ["a", "a", "b"], "instance": ["i"] * 3, "seed": [1, 2, 1], "horizon": [9.0] * 3}
+    ).with_columns(first=pl.Series([0, 2, 3]), count=pl.Series([2, 1, 1]))
+    secondary = np.array([60.0, 50.0, 40.0, 20.0])
+    campaign = gl.Campaign.from_arrays(
+        runs=runs, time=np.array([1.0, 2.0, 1.0, 1.0]), objective=secondary, verdict=np.ones(4, np.uint8),
+        primary=np.array([3.0, 2.0, 2.0, 3.0]), secondary=secondary,
+    )  # fmt: skip
+    snapshot = gl.Snapshot.from_entries(
+        {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
+    )
+    return report_of(campaign, snapshot, transform="hierarchical:100")
 
 
 @cache

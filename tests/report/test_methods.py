@@ -1,13 +1,17 @@
+import tomllib
+from dataclasses import replace
+
 import polars as pl
 import pytest
-from gapline.report.input import prepare_report
 
 import gapline as gl
+from gapline.errors import UsageError
+from gapline.model.contract import Contract
 from gapline.model.reading import Coverage
 from gapline.report.facts import instance_set_digest
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
 from gapline.report.statements import make_statements
-from report.report_studies import by_hand, synthetic
+from report.report_studies import by_hand, hierarchical, report_of, synthetic
 
 CONTRACT = """
 seeds = [1, 2]
@@ -35,11 +39,18 @@ TOPICS = [
 ]  # fmt: skip
 
 
-def clauses(study, **choices):
-    return {clause.topic: clause for clause in methods_clauses(study, make_statements(study, **choices).facts)}
+def clauses(study, **changes):
+    changed = replace(study, **changes)
+    return {clause.topic: clause for clause in methods_clauses(changed, make_statements(changed).facts)}
 
 
-def by_columns(facts=None, **columns):
+def contracted():
+    """The study by hand as if a contract had declared it."""
+    contract = Contract.model_validate(tomllib.loads(CONTRACT))
+    return replace(by_hand(), contract=contract, contract_text=CONTRACT, tolerance=contract.reference.tolerance)
+
+
+def by_columns(facts=None, tier_two=(), **columns):
     """Two arms on one instance, with further columns of the runs."""
     runs = pl.DataFrame({"arm": ["a", "b"], "instance": ["i"] * 2, "seed": [1, 1], "horizon": [9.0] * 2, **columns})
     runs = runs.with_columns(first=pl.Series([0, 1]), count=pl.Series([1, 1]))
@@ -47,11 +58,11 @@ def by_columns(facts=None, **columns):
         runs=runs, time=[1.0, 2.0], objective=[12.0, 13.0], verdict=[1, 1], facts=facts or {}
     )
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
-    return prepare_report(campaign, gl.build_envelopes(campaign), [(snapshot, None)], draws=10, band_draws=10)
+    return report_of(campaign, snapshot, tier_two=tier_two)
 
 
 def test_every_clause_is_there_with_and_without_a_contract():
-    for study in (by_hand(), by_hand(contract=CONTRACT), synthetic()):
+    for study in (by_hand(), contracted(), synthetic()):
         assert list(clauses(study)) == TOPICS
 
 
@@ -61,7 +72,7 @@ def test_what_nobody_said_is_marked_and_nothing_else():
         "objective", "validation", "arms and solvers", "instances", "clock", "charged work", "granularity", "threads",
         "machine", "coverage", "contrasts",
     }  # fmt: skip
-    declared = clauses(by_hand(contract=CONTRACT), coverage=Coverage(8, planned=8))
+    declared = clauses(contracted(), coverage=Coverage(8, planned=8))
     assert {topic for topic, clause in declared.items() if not clause.declared} == {"instances", "contrasts"}
     for found in (clauses(by_hand()), declared):
         for clause in found.values():
@@ -69,15 +80,15 @@ def test_what_nobody_said_is_marked_and_nothing_else():
 
 
 def test_the_numbers_in_the_text_are_those_of_the_data():
-    found = clauses(by_hand(contract=CONTRACT))
+    found = clauses(contracted())
     assert "50% of the cost_a, minimised" in found["objective"].text
     assert "2 threads" in found["threads"].text
     assert "8 runs with 9 captured candidates, 1 candidate were" in found["failures"].text
     assert "1 run without any valid candidate: such a run scores 1" in found["failures"].text
     assert "2 arms, 2 instances in 1 panel, 2 runs per arm and instance" in found["aggregation"].text
-    assert by_hand().snapshots[0].snapshot.digest in found["reference"].text
+    assert by_hand().references[0].snapshot.digest in found["reference"].text
     assert "only by more than a relative 1e-06" in found["reference"].text
-    assert by_hand(contract=CONTRACT).campaign.digest() in found["provenance"].text
+    assert contracted().campaign.digest() in found["provenance"].text
 
 
 def test_of_a_typed_file_nothing_is_claimed_that_nobody_knows():
@@ -115,7 +126,7 @@ def test_statuses_are_counted_where_they_are_known():
 def test_solvers_versions_and_tiers_are_named_and_a_change_is_a_warning():
     study = by_columns(solver=["pyvrp", "jsprit"], solver_version=["0.10", "2.0"])
     assert "a (pyvrp 0.10), b (jsprit 2.0)." in clauses(study)["arms and solvers"].text
-    described = clauses(study, tier_two=["b"])["arms and solvers"].text
+    described = clauses(replace(study, tier_two=("b",)))["arms and solvers"].text
     assert "Descriptive (tier 2), neither ranked nor tested: b." in described
     changed = by_columns(arm=["a", "a"], seed=[1, 2], solver=["pyvrp"] * 2, solver_version=["0.10", "0.11"])
     text = clauses(changed)["arms and solvers"].text
@@ -132,6 +143,13 @@ def test_the_digest_of_the_instances_is_that_of_their_sorted_digests():
     assert instance_set_digest(by_columns(instance_digest=["sha256:aa", None]).envelopes.runs) is None
 
 
+def test_both_parts_of_a_hierarchical_objective_and_the_condition_on_its_multiplier_are_stated():
+    text = clauses(hierarchical())["transform"].text
+    assert "under the transform hierarchical:100" in text
+    assert "K and C" in text
+    assert "keeps the lexicographic order" in text
+
+
 def test_coverage_counts_what_was_planned():
     found = clauses(by_hand(), coverage=Coverage(22, planned=48, interrupted=2, missing=24))
     assert found["coverage"].text == "The numbers rest on 22 of 48 planned runs, 2 interrupted, 24 missing."
@@ -144,21 +162,21 @@ def test_contrasts_are_called_declared_only_where_that_is_on_record():
 
 
 def test_a_contrast_with_a_descriptive_arm_is_not_counted():
-    study = by_hand(declared=(("a", "b"),))
-    assert "1 contrast named" in clauses(study)["contrasts"].text
-    assert NOT_DECLARED in clauses(study, tier_two=["b"])["contrasts"].text
+    assert "1 contrast named" in clauses(by_hand(contrasts=(("a", "b"),)))["contrasts"].text
+    with pytest.raises(UsageError, match="tier 2"):
+        clauses(by_hand(contrasts=(("a", "b"),), tier_two=("b",)))
 
 
 def test_a_policy_is_said_in_words_for_every_snapshot():
     text = clauses(synthetic())["reference"].text
     assert "declared to be frozen" in text
     assert "analysis-time reference" in text
-    assert all(entry.snapshot.digest in text for entry in synthetic().snapshots)
+    assert all(entry.snapshot.digest in text for entry in synthetic().references)
 
 
 @pytest.mark.parametrize(
     ("write", "expected"), [(methods_markdown, "50% of the cost\\_a"), (methods_latex, "50\\% of the cost\\_a")]
 )
 def test_both_forms_escape_the_contract(write, expected):
-    study = by_hand(contract=CONTRACT)
+    study = contracted()
     assert expected in write(study, make_statements(study).facts)

@@ -84,13 +84,12 @@ def write_headline(
         return Headline(f"{done}: no order is stated", f"{coverage}.")
     if order.unrankable is not None:
         return Headline(f"No ranking under {kernel}", order.unrankable)
-    mean = f"mean {kernel} score {number(means[ranked[0]])}"
     if len(ranked) == 1:
-        return Headline(f"{ranked[0]}: {mean}", "One arm is compared.")
+        return Headline(f"{ranked[0]}: mean {kernel} score {number(means[ranked[0]])}", "One arm is compared.")
     first, second = ranked[0], ranked[1]
     apart = (means[second] or 0.0) - (means[first] or 0.0)
-    found = _difference(contrasts, first, second)
-    return _compare(first, second, found, apart, f"{mean[:1].upper()}{mean[1:]}.", level, no_intervals)
+    both = f"Mean {kernel} scores {number(means[first])} and {number(means[second])}."
+    return _compare(first, second, _difference(contrasts, first, second), apart, both, level, no_intervals)
 
 
 def _compare(

@@ -1,12 +1,10 @@
-import numpy as np
 import polars as pl
 import pytest
 
-import gapline as gl
 from gapline.report.statements import make_statements
 from gapline.report.tables.instances import instance_frame, instance_table
 from gapline.report.tables.runs import run_frame, run_table
-from report.report_studies import by_hand, report_of, rows_of
+from report.report_studies import by_hand, hierarchical, rows_of
 
 
 def order_of(study):
@@ -37,22 +35,6 @@ def test_the_best_of_an_instance_is_bold_and_a_mean_over_fewer_runs_never_is():
 def test_a_descriptive_arm_is_never_bold():
     rows = rows_of(instance_table(by_hand(), order_of(by_hand(tier_two=("a",)))))
     assert not any(cell.bold for row in rows if row["arm"].text == "a" for cell in row.values())
-
-
-def hierarchical():
-    """Arm a ends at K = 2, C = 50, then 40; arm b has more of the primary objective."""
-    runs = pl.DataFrame(
-        {"arm": ["a", "a", "b"], "instance": ["i"] * 3, "seed": [1, 2, 1], "horizon": [9.0] * 3}
-    ).with_columns(first=pl.Series([0, 2, 3]), count=pl.Series([2, 1, 1]))
-    secondary = np.array([60.0, 50.0, 40.0, 20.0])
-    campaign = gl.Campaign.from_arrays(
-        runs=runs, time=np.array([1.0, 2.0, 1.0, 1.0]), objective=secondary, verdict=np.ones(4, np.uint8),
-        primary=np.array([3.0, 2.0, 2.0, 3.0]), secondary=secondary,
-    )  # fmt: skip
-    snapshot = gl.Snapshot.from_entries(
-        {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
-    )
-    return report_of(campaign, snapshot, transform="hierarchical:100")
 
 
 def test_both_parts_of_a_hierarchical_objective_stand_in_every_table():

@@ -57,7 +57,7 @@ def test_every_mean_has_its_empty_count_beside_it():
 
 
 def test_goals_that_print_alike_have_their_own_columns():
-    scores = gl.score(by_hand().envelopes, by_hand().snapshots[0].snapshot, goals=[0.01234567, 0.01234568])
+    scores = gl.score(by_hand().envelopes, by_hand().references[0].snapshot, goals=[0.01234567, 0.01234568])
     table = group_table(gl.summarise(scores))
     assert [column.head for column in table.columns][-2:] == ["≤ 1.234567 %", "≤ 1.234568 %"]
 

@@ -62,12 +62,13 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
     most = max((shares[arm] for arm in order.compared), default=None)
     best = sorted(arm for arm in order.compared if most is not None and shares[arm] > most - TIE)
+    alike = "all arms alike" if order.compared else "no arm is compared"
     beaten = int(study.scores[0].frame["beaten"].sum())
     return [
         {
             "title": f"Within {goal_words(goal)} of the reference",
             "value": percent(most, digits=1),
-            "note": f"best: {', '.join(map(printable, best))}" if len(best) < len(order.compared) else "all arms alike",
+            "note": f"best: {', '.join(map(printable, best))}" if len(best) < len(order.compared) else alike,
         },
         failure_card(said),
         {

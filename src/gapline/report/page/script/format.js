@@ -12,6 +12,7 @@ function formatScore(value, digits = 5) {
 
 function formatSigned(value, digits = 5) {
   const text = formatScore(value, digits);
+  // An exact zero, and what rounds to it, has no sign.
   return value > 0 && text !== "overflow" && Number(text) !== 0 ? "+" + text : text.replace("-", "−");
 }
 
@@ -32,7 +33,7 @@ function formatValue(value, significant = 9) {
 }
 
 function formatGoal(goal) {
-  return formatValue(100 * goal, 6) + " %";
+  return formatValue(100 * goal, 12) + " %";
 }
 
 // Control, bidi and other unprintable characters are shown, not obeyed.

@@ -87,23 +87,19 @@ function showControls() {
   byId("horizon").setAttribute("aria-valuetext", byId("horizon-text").textContent);
 }
 
+// Who is ahead is said by Python, once: the page repeats it for the declared choice and states no order for another.
 function headlineOf(summary, stale) {
   const { head, choice } = page;
-  const [first, second] = summary.ranked;
+  if (head.short || (!stale && !choice.hidden.size)) return head.headline;
+  const [first, second] = summary.compared;
   if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
-  if (!first || Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
+  if (!first) return ["No arm is compared here", "The arms shown are descriptive (tier 2)."];
+  if (Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
   const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
-  const sentence = "M" + mean.slice(1);
-  if (!second || Number.isNaN(second.score)) return [`${first.name}: ${mean}`, "One arm is shown."];
-  const now = difference(page, choice, summary.score, first.arm, second.arm);
-  const row = head.contrasts.find((one) => (one.a === first.name && one.b === second.name) || (one.a === second.name && one.b === first.name));
-  const level = Math.abs(now.value) < head.tie;
-  const words = level ? `${first.name} and ${second.name} are level` : `${first.name} is ahead of ${second.name} by ${formatScore(Math.abs(now.value))}`;
-  if (stale) return [words, element("span", {}, `${sentence}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
-  if (!row || row.low === null) return [words, `${sentence}. No interval: ${row?.reason || head.noIntervals || "none was computed"}.`];
-  const ends = row.a === first.name ? [row.low, row.high] : [-row.high, -row.low];
-  const sure = ends[1] < 0 ? "excludes 0" : "includes 0: the order is not settled";
-  return [words, `${sentence}. ${formatValue(100 * head.level, 4)} % interval of the difference ${formatSigned(ends[0])} to ${formatSigned(ends[1])}, which ${sure}.`];
+  const alone = !second || Number.isNaN(second.score);
+  const words = alone ? `${first.name}: ${mean}` : `${first.name} has the smallest mean shown: no order is stated`;
+  if (stale) return [words, element("span", {}, `M${mean.slice(1)}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
+  return [words, `M${mean.slice(1)} among the arms shown. Of all compared arms: ${head.headline[0]}.`];
 }
 
 function renderVerdict(summary, stale) {
@@ -113,12 +109,16 @@ function renderVerdict(summary, stale) {
   byId("subline").replaceChildren(more instanceof Node ? more : visible(more));
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
-  const most = Math.max(...summary.visible.map((row) => row.attained));
-  const best = summary.visible.filter((row) => most - row.attained < head.tie).map((row) => row.name);
+  const most = summary.compared.length ? Math.max(...summary.compared.map((row) => row.attained)) : null;
+  const best = summary.compared.filter((row) => most - row.attained < head.tie).map((row) => row.name).sort();
+  const alike = summary.compared.length ? "all arms alike" : "no arm is compared";
+  const unknown = sum((row) => row.statuses.unknown || 0);
+  const known = sum("runs") > unknown;
+  const ended = [...(known ? [`${formatCount(sum(failures))} crashed`] : []), ...(unknown ? [`${formatCount(unknown)} of unknown end`] : [])];
   const card = (title, value, note) => element("div", { class: "card" }, element("p", { class: "card-title" }, title), element("p", { class: "card-value" }, value), element("p", { class: "card-note" }, note));
   byId("cards").replaceChildren(
-    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.visible.length ? `best: ${best.join(", ")}` : "all arms alike"),
-    card("What failed", `${formatCount(sum("empty"))} empty · ${formatCount(sum(failures))} crashed`, `of ${formatCount(sum("runs"))} runs (crashed, killed, out of memory or lost); ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
+    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.compared.length ? `best: ${best.join(", ")}` : alike),
+    card("What failed", [`${formatCount(sum("empty"))} empty`, ...ended].join(" · "), `of ${formatCount(sum("runs"))} runs${known ? " (crashed, killed, out of memory or lost)" : ""}; ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
     card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
     card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),
   );

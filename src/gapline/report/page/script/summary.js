@@ -79,7 +79,7 @@ function summariseAll(page, choice, reading) {
   const attained = cellSums(page, (r) => (Number.isFinite(reading.hit[r]) ? 1 : 0));
   const finalGap = cellSums(page, (r) => (reading.stop[r] === steps.first[r] ? null : reading.finalGap[r]));
   const arms = head.arms.map((name, arm) => ({
-    arm, name, runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, below: 0, statuses: {},
+    arm, name, descriptive: head.tierTwo.includes(name), runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, below: 0, statuses: {},
     score: cellMean(page, score, arm, choice.weighting),
     attained: cellMean(page, attained, arm, choice.weighting),
     finalGap: cellMean(page, finalGap, arm, choice.weighting),
@@ -97,10 +97,14 @@ function summariseAll(page, choice, reading) {
   const shown = arms.filter((row) => !choice.hidden.has(row.name));
   const below = shown.reduce((sum, row) => sum + row.below, 0);
   const reason = unrankable(choice, below);
-  const ranks = ranksOf(shown.map((row) => row.score), head.tie);
-  shown.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
-  const ranked = [...shown].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
-  return { arms, visible: shown, ranked, score, attained, finalGap, below, notRanked: reason };
+  // Descriptive arms (tier 2) have no rank and stand below the compared ones, by name.
+  const compared = shown.filter((row) => !row.descriptive);
+  const ranks = ranksOf(compared.map((row) => row.score), head.tie);
+  shown.forEach((row) => (row.rank = null));
+  compared.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
+  const best = [...compared].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
+  const ranked = [...best, ...shown.filter((row) => row.descriptive)];
+  return { arms, visible: shown, compared: best, ranked, score, attained, finalGap, below, notRanked: reason };
 }
 
 // Smaller first, what does not exist last.

@@ -42,8 +42,8 @@ function fillTable(id, columns, rows, chosen = () => false) {
   );
 }
 
-function armCell(arm) {
-  return element("span", { class: "arm-cell" }, swatch(arm), page.head.arms[arm]);
+function armCell(arm, mark = "") {
+  return element("span", { class: "arm-cell" }, swatch(arm), page.head.arms[arm] + mark);
 }
 
 function intervalOf(name) {
@@ -84,7 +84,7 @@ function renderRanking(summary, reading, stale) {
     const span = intervalOf(row.name);
     const best = row.rank === 1 ? "best" : null;
     return [
-      row.rank === null ? DASH : String(row.rank), armCell(row.arm), [formatScore(row.score), best], forest(row, span, stale, low, high),
+      row.rank === null ? DASH : String(row.rank), armCell(row.arm, row.descriptive ? " (descriptive)" : ""), [formatScore(row.score), best], forest(row, span, stale, low, high),
       stale ? [element("span", { class: "stale", title: stale }, spanText(span)), "stale"] : spanText(span),
       formatPercent(row.finalGap), formatPercent(row.attained, 1), formatCount(row.runs),
       [formatCount(row.empty), row.empty ? "failed" : null], [formatCount(failures(row)), failures(row) ? "failed" : null],
@@ -116,7 +116,9 @@ function choiceWords() {
 function renderContrasts(summary, stale) {
   const { head, choice } = page;
   const declared = head.contrasts.length ? head.contrasts : pairsOf(head.arms);
-  const rows = declared.filter((row) => !choice.hidden.has(row.a) && !choice.hidden.has(row.b)).map((row) => {
+  // A descriptive arm is never tested.
+  const left = (name) => choice.hidden.has(name) || head.tierTwo.includes(name);
+  const rows = declared.filter((row) => !left(row.a) && !left(row.b)).map((row) => {
     const now = difference(page, choice, summary.score, head.arms.indexOf(row.a), head.arms.indexOf(row.b));
     return { ...row, now };
   });
@@ -169,8 +171,9 @@ function renderPanels(summary) {
 }
 
 function meansCells(means) {
-  const best = page.summary.notRanked ? NaN : Math.min(...means.filter((mean) => !Number.isNaN(mean)));
-  return means.map((mean) => [formatScore(mean), mean - best < page.head.tie ? "best" : null]);
+  const compared = means.map((mean, k) => !Number.isNaN(mean) && !page.summary.visible[k].descriptive);
+  const best = page.summary.notRanked ? NaN : Math.min(...means.filter((_, k) => compared[k]));
+  return means.map((mean, k) => [formatScore(mean), compared[k] && mean - best < page.head.tie ? "best" : null]);
 }
 
 function emptyOf(wanted) {
