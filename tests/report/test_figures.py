@@ -62,9 +62,9 @@ def test_a_descriptive_arm_is_in_no_forest_of_differences_and_no_swap():
     figure = contrast_figure(study.contrasts, label, descriptive=["sliced"])
     assert figure.data.height == 3  # of four arms, three are compared
     assert not any("sliced" in pair for pair in figure.data["pair"])
-    sweep = sweep_figure(analyses.sweep, label, descriptive=["sliced"])
+    sweep = sweep_figure(analyses.horizon, label, descriptive=["sliced"])
     assert not any("sliced" in pair for pair in sweep.swaps["pair"])
-    shift = shift_figure(analyses.reference, *analyses.labels, kernel="squeezed", descriptive=["early"])
+    shift = shift_figure(analyses.references, *analyses.labels.values(), kernel="squeezed", descriptive=["early"])
     assert shift.data["arm"][-1] == "early"
 
 
@@ -94,19 +94,19 @@ def test_an_empty_run_is_drawn_at_one_throughout():
 
 def test_the_sweep_ends_at_the_mean_scores_and_marks_swaps_on_both_curves():
     study, analyses = synthetic(), synthetic_analyses()
-    figure = sweep_figure(analyses.sweep, study.scores[0].reference)
+    figure = sweep_figure(analyses.horizon, study.scores[0].reference)
     ends = {arm: part["score"][-1] for (arm,), part in figure.data.partition_by("arm", as_dict=True).items()}
     assert ends == pytest.approx(dict(study.summary.frame.select("arm", "squeezed").iter_rows()), abs=1e-12)
-    assert figure.swaps.height == sum(len(swaps) for swaps in analyses.sweep.swaps.values()) > 0
-    for (a, b), swaps in analyses.sweep.swaps.items():
+    assert figure.swaps.height == sum(len(swaps) for swaps in analyses.horizon.swaps.values()) > 0
+    for (a, b), swaps in analyses.horizon.swaps.items():
         for swap in swaps:
-            one, other = (float(analyses.sweep.curves[arm].at(swap.horizon)) for arm in (a, b))
+            one, other = (float(analyses.horizon.curves[arm].at(swap.horizon)) for arm in (a, b))
             assert one == pytest.approx(other, abs=1e-9)
 
 
 def test_segments_span_the_difference_that_the_screen_found():
-    study, analyses = synthetic(), synthetic_analyses()
-    figure = segment_figure(analyses.complementarity, study.scores[0])
+    analyses = synthetic_analyses()
+    figure = segment_figure(analyses.complementarity, analyses.folded_scores)
     rates = figure.data["attainment"].to_list()
     spans = [abs(rates[k] - rates[k + 1]) for k in range(0, len(rates), 2)]
     assert spans == pytest.approx(analyses.complementarity.contrasts["d_attainment"].to_list(), abs=1e-12)
@@ -115,13 +115,13 @@ def test_segments_span_the_difference_that_the_screen_found():
 
 def test_slopes_and_shift_show_the_pooled_means():
     study, analyses = synthetic(), synthetic_analyses()
-    slopes = slope_figure(analyses.metric, analyses.names[0], analyses.labels[0])
+    slopes = slope_figure(analyses.metrics, *next(iter(analyses.labels.items())))
     means = study.summary.frame.row(by_predicate=pl.col("arm") == "late", named=True)
     late = dict(slopes.data.filter(pl.col("arm") == "late").select("kernel", "score").iter_rows())
     assert late == pytest.approx({kernel: means[kernel] for kernel in slopes.kernels}, abs=1e-12)
     outside = slopes.data.filter(pl.col("envelope") != "inside")
     assert set(outside["kernel"]) == {"berthold"}
-    shift = shift_figure(analyses.reference, *analyses.labels, kernel="squeezed")
+    shift = shift_figure(analyses.references, *analyses.labels.values(), kernel="squeezed")
     assert dict(shift.data.select("arm", "from").iter_rows()) == pytest.approx(
         dict(study.summary.frame.select("arm", "squeezed").iter_rows()), abs=1e-12
     )
@@ -186,7 +186,9 @@ def test_titles_say_what_and_captions_under_which_choices():
         assert title["text"], name
         assert "gapline" in caption, name
         if name != "health":
-            assert study.scores[0].reference.digest[:19] in caption, name
+            # Complementarity is judged against the analysis reference, everything else against the declared one.
+            label = study.folded.label if name == "complementarity" else study.references[0].label
+            assert label.digest[:19] in caption, name
 
 
 def test_long_curves_fit_a_notebook_and_keep_their_ends():

@@ -12,7 +12,6 @@ import pytest
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.model.store import file_digest
-from gapline.paper.synthetic import TIER_TWO
 from gapline.report.write import remove_stale, write_report
 from gapline.report.writers.latex import escape
 from report.report_studies import by_hand, synthetic
@@ -130,7 +129,7 @@ def test_a_goal_of_many_digits_is_reported(tmp_path):
 def test_ranks_headline_and_facts_are_the_same_in_every_file(tmp_path):
     """Macros, tables, page and results.json say one thing; the descriptive arm has a rank in none of them."""
     study = synthetic()
-    folder = write_report(study, tmp_path / "results", formats=(), tier_two=TIER_TWO)
+    folder = write_report(study, tmp_path / "results", formats=())
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     ranks = {arm["arm"]: arm["rank"] for arm in document["readings"][0]["arms"]}
     assert ranks["sliced"] is None

@@ -6,7 +6,7 @@ from report.report_studies import rows_of, synthetic, synthetic_analyses
 def pooled():
     analyses = synthetic_analyses()
     empties = dict(synthetic().summary.frame.select("arm", "empty").iter_rows())
-    return pooled_table(analyses.metric, dict(zip(analyses.names, analyses.labels, strict=True)), empties)
+    return pooled_table(analyses.metrics, analyses.labels, empties)
 
 
 def test_berthold_under_a_beaten_reference_is_shown_and_not_ranked():
