@@ -133,7 +133,7 @@ def survey_logs(
         for run in found.runs:
             if run.horizon is None:
                 run.horizon = horizon
-            # The user's word on the direction overrules the log's; on the horizon it only fills what the log leaves open.
+            # The user's word on the direction overrules the log's; his horizon only fills what the log leaves open.
             run.sense = sense or run.sense
             who = survey.naming.settle(run, in_path)
             # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
