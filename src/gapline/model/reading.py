@@ -69,7 +69,17 @@ class Coverage:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"complete": self.complete}
+        known = None if self.planned is None else self.complete
+        return {name: getattr(self, name) for name in self.__slots__} | {"complete": known}
+
+
+def vouched(validation: str) -> str:
+    """Say who vouches for the candidates, as captions put it.
+
+    >>> vouched("checker"), vouched("declared")
+    ('validated by checker', 'valid as the source declares')
+    """
+    return "valid as the source declares" if validation == "declared" else f"validated by {validation}"
 
 
 def add_coverage(parts: Sequence[Coverage]) -> Coverage:
@@ -107,7 +117,7 @@ class Reading:
         if self.weighting is not None:
             parts.append(f"{self.weighting}-equal")
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
-        parts += [f"horizon {horizons} {self.time_unit}", f"validated by {self.validation}"]
+        parts += [f"horizon {horizons} {self.time_unit}", vouched(self.validation)]
         if self.transform != "none":
             parts.append(f"transform {self.transform}")
         parts.append(str(self.coverage))
