@@ -53,7 +53,7 @@ def test_score_json_has_the_published_shape(worked, capsys):
     assert document["reference"]["policy"] == "frozen, declared"
     assert document["reference"]["name"] == "refs"
     assert document["reference"]["digest"].startswith("sha256:")
-    assert (document["weight"], document["weighting"], document["validation"]) == ("uniform", "panel", "checker")
+    assert (document["weight"], document["weighting"], document["validation"]) == ("uniform", "panel", "declared")
     assert document["kernels"] == ["squeezed", "dimacs:1.1"]
     first, second, third = document["arms"]
     assert (first["arm"], first["runs"], first["empty"], first["final_gap"]) == ("run 1", 1, 1, None)
@@ -76,7 +76,7 @@ def test_the_table_names_reference_weight_and_horizon(worked, capsys):
     assert run(["score", *worked]) == 0
     out = capsys.readouterr().out
     assert "against refs (frozen, declared, sha256:" in out
-    assert "weight uniform; horizon 30 s; validated by checker" in out
+    assert "weight uniform; panel-equal; horizon 30 s; valid as the source declares; 3 runs" in out
     assert out.index("run 3") < out.index("run 2") < out.index("run 1")
 
 

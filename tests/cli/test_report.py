@@ -105,6 +105,7 @@ def test_a_study_answers_from_its_contract_and_keeps_its_results(study, capsys):
         "machine",
         "instances",
         "coverage",
+        "validation",
     }
     assert "deep (pyvrp)" in methods["arms and solvers"]["text"]
 

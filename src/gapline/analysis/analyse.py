@@ -36,7 +36,7 @@ from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
-from gapline.study import Study
+from gapline.study import DEFAULT_KERNEL, Study
 from gapline.summary.power import PowerTable, power_table
 
 Pair = tuple[str, str]
@@ -56,12 +56,13 @@ class Analysis:
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels to compare, the declared one first; `raw` has no value before the first incumbent: left out."""
+        """The kernels to compare, first the declared one, or `squeezed` where it has no value before an incumbent."""
         named = self.study.kernels
         if len(named) == 1:
             named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
         parsed = [parse_kernel(name, tolerance=self.study.tolerance) for name in named]
-        return tuple(kernel for kernel in parsed if kernel.before is not None) or (parse_kernel("squeezed"),)
+        lead = next((kernel for kernel in parsed if kernel.before is not None), parse_kernel(DEFAULT_KERNEL))
+        return (lead, *(kernel for kernel in parsed if kernel is not lead))
 
     @cached_property
     def references_by_name(self) -> dict[str, LabelledSnapshot]:
@@ -209,7 +210,14 @@ class Analysis:
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),
             "robustness": self.robustness.document(),
-            "bootstrap": {"interval": study.interval, "level": study.level, "draws": study.draws, "seed": study.seed},
+            "bootstrap": {
+                "kernel": study.kernels[0],
+                "weighting": study.weighting,
+                "interval": study.interval,
+                "level": study.level,
+                "draws": study.draws,
+                "seed": study.seed,
+            },
             "intervals": None if intervals is None else intervals.frame.to_dicts(),
             "contrasts": None if differences is None else differences.frame.to_dicts(),
             "ranking": None if ranks is None else ranks.frame.to_dicts(),

@@ -9,7 +9,7 @@ def test_contrasts_are_bold_where_zero_is_outside_and_declared_ones_come_first()
     assert len(table.rows) == study.contrasts.frame.height
     for row, data in zip(table.rows, table.frame.iter_rows(named=True), strict=True):
         assert row[4].bold == (data["low"] > 0 or data["high"] < 0)
-    assert "against here" in table.notes[0]
+    assert str(hostile().references[0].label) in table.notes[0]
 
 
 def test_a_descriptive_arm_is_in_no_contrast():

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.health import Health
+from gapline.model.reading import vouched
 from gapline.report.drawing import arm_scales, load_altair, titled
 
 # Column of the health table -> what the bar is called.
@@ -40,7 +41,7 @@ def health_figure(health: Health, *, validation: str) -> HealthFigure:
         data=data,
         title="Health: what never reached a score, and what did not end well",
         caption=(
-            f"{runs:,} runs, {captured:,} captured candidates, validated by {validation}; rejected candidates stay out "
+            f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation)}; rejected candidates stay out "
             f"of the envelope, empty runs stay in every mean"
         ),
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gapline.errors import listing
+from gapline.model.reading import vouched
 from gapline.model.text import counted, printable
 from gapline.model.version import VERSION
 from gapline.report.facts import study_notes
@@ -52,7 +53,7 @@ def _facts(said: Statements) -> str:
     horizons = listing((f"{h:g}" for h in facts.horizons), most=4)
     return (
         f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
-        f"{facts.coverage} · horizon {horizons} s · validated by {facts.validation}"
+        f"{facts.coverage} · horizon {horizons} s · {vouched(facts.validation)}"
     )
 
 

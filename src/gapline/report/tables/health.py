@@ -5,8 +5,10 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.health import Health
+from gapline.model.reading import vouched
 from gapline.report.numbers import DASH, count
 from gapline.report.table import Column, Table, Text, frame_table, one_part
+from gapline.report.tables.means import sentence
 
 # Column of the health frame -> its head in words and in LaTeX.
 _HEADS = {
@@ -32,7 +34,7 @@ def health_table(health: Health, /, *, validation: str, name: str = "health") ->
         for row in health.frame.iter_rows(named=True)
     ]
     notes = [
-        f"Validated by {validation}. Invalid candidates stay out of the envelope; a run without a valid incumbent "
+        f"{sentence(vouched(validation))} Invalid candidates stay out of the envelope; a run without a valid incumbent "
         "scores the worst value and stays in every denominator."
     ]
     if unknown := int(health.frame["unknown"].sum()):

@@ -20,7 +20,8 @@ def pooled_table(
     metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /
 ) -> Table:
     """Return the pooled means of every kernel, a part per reference; the best of the compared arms in bold."""
-    pooled = metric.pooled
+    # A kernel that does not exist for some run (raw) has no mean to show.
+    pooled = metric.pooled.filter(pl.col("score").is_not_null().any().over("kernel"))
     kernels = list(dict.fromkeys(pooled["kernel"].to_list()))
     parts: list[Part] = []
     for name, label in labels.items():
