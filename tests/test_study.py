@@ -151,7 +151,7 @@ def test_runs_of_an_arm_that_the_contract_no_longer_has_are_left_out_and_counted
     opened = gl.open_study(study)
     assert opened.coverage == Coverage(runs=4, planned=4, removed=4)
     assert set(opened.envelopes.runs["arm"]) == {"good"}
-    assert any("4 runs belong to cells that the contract does not have" in note for note in opened.notes())
+    assert any("4 runs belong to arms or cells that the contract does not have" in note for note in opened.notes())
 
 
 def test_the_tolerance_of_the_contract_is_the_one_that_counts(study):

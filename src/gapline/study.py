@@ -18,7 +18,7 @@ from gapline.capture.read import read
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign
-from gapline.model.layout import CONTRACT_FILE, is_study
+from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.reading import TOLERANCE, Coverage, Reading
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import Alarm, find_alarms
@@ -252,7 +252,9 @@ class Study:
         """Return the coverage of some arms alone."""
         cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
-        return _count(runs, cells, planned=self.contract is not None, filled=self.coverage.filled > 0, removed=0)
+        return _count(
+            runs, cells, planned=self.coverage.planned is not None, filled=self.coverage.filled > 0, removed=0
+        )
 
 
 def open_study(
@@ -324,9 +326,11 @@ def open_study(
     stated = _declared(contract)
     wanted = {"arm": _patterns(arm), "panel": _patterns(panel), "instance": _patterns(instance)}
     whole = read(sources[0] if len(sources) == 1 else list(sources))
-    kept, removed = runs_of_contract(whole, contract)
+    # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
+    planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
+    kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
     campaign = kept.filter(**wanted)
-    cells = planned_cells(campaign, contract, wanted)
+    cells = planned_cells(campaign, planned, wanted)
     try:
         rule = Missing(missing)
     except ValueError:
@@ -382,7 +386,7 @@ def open_study(
         coverage=_count(
             envelopes.runs,
             cells,
-            planned=contract is not None,
+            planned=planned is not None,
             filled=rule is Missing.EMPTY,
             removed=removed,
         ),
@@ -483,7 +487,7 @@ def _remarks(register: "Register | None", removed: int, filled: int) -> tuple[st
     changes = [] if register is None else register.changes()
     remarks = [f"changed after the first run: {change}" for change in changes]
     if removed:
-        remarks.append(f"{removed:,} runs belong to cells that the contract does not have: left out")
+        remarks.append(f"{removed:,} runs belong to arms or cells that the contract does not have: left out")
     if filled:
         remarks.append(f"{filled:,} cells without a whole run count as empty streams (--missing empty)")
     return tuple(remarks)

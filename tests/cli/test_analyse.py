@@ -179,7 +179,7 @@ def test_a_contract_gives_the_defaults(tmp_path, monkeypatch, capsys):
     assert document["bootstrap"]["kernel"] == "maxform"
     assert document["complementarity"]["goal"] == 0.05
     assert document["metrics"]["pairs"] == 2
-    assert [row["reference"] for row in document["readings"]] == ["frozen", "analysis"]
+    assert [row["reference"] for row in document["readings"]] == ["analysis", "frozen"]
     code, document = as_json(capsys, "analyse", "study", "--arm", "mine", "--draws", "9")
     assert (code, document["contrasts"], document["bootstrap"]["draws"]) == (0, [], 9)
 

@@ -22,7 +22,7 @@ class MetricSensitivity:
     Attributes
     ----------
     pooled
-        arm, tier, kernel, reference, score (panel-equal), rank among tier-1 arms, out_of_envelope.
+        arm, tier, kernel, reference, score, rank among tier-1 arms, out_of_envelope.
     saturated
         kernel, reference, runs: under a threshold, runs of which no candidate was accepted.
     signs
@@ -41,6 +41,8 @@ class MetricSensitivity:
     ratios: pl.DataFrame
     pairs: int
     reversals: tuple[Reversal, ...]
+    weight: str
+    weighting: str
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -51,6 +53,8 @@ class MetricSensitivity:
             "negative": negative.to_dicts(),
             "signs": self.signs.to_dicts(),
             "ratios": self.ratios.to_dicts(),
+            "weight": self.weight,
+            "weighting": self.weighting,
             "pairs": self.pairs,
             "reversals": [reversal.document() for reversal in self.reversals],
         }
@@ -101,6 +105,8 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         ratios=pl.DataFrame(ratios, schema=METRIC_RATIOS, orient="row"),
         pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
         reversals=tuple(_reversals(readings)),
+        weight=readings.weight,
+        weighting=readings.weighting,
     )
 
 

@@ -23,7 +23,7 @@ class ReferenceSensitivity:
     changed, instances
         Instances of the campaign whose reference differs by more than the tolerance, and all of them.
     shift
-        arm, kernel, from and to (pooled, panel-equal), shift in score units.
+        arm, kernel, from and to (pooled), shift in score units.
     negative
         arm, kernel, from and to: runs below zero, by more than the tolerance, before and after.
     reversals
@@ -37,12 +37,16 @@ class ReferenceSensitivity:
     shift: pl.DataFrame
     negative: pl.DataFrame
     reversals: tuple[Reversal, ...]
+    weight: str
+    weighting: str
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {
             "from": self.before,
             "to": self.after,
+            "weight": self.weight,
+            "weighting": self.weighting,
             "changed": self.changed,
             "instances": self.instances,
             "shift": self.shift.to_dicts(),
@@ -84,4 +88,6 @@ def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int 
         shift=pl.DataFrame(shift, schema=REFERENCE_SHIFT, orient="row"),
         negative=pl.DataFrame(negative, schema=REFERENCE_NEGATIVE, orient="row"),
         reversals=tuple(reversals),
+        weight=readings.weight,
+        weighting=readings.weighting,
     )

@@ -22,16 +22,20 @@ def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
     return runs.select("arm").unique().join(union, how="cross").select(CELL).sort(CELL)
 
 
-def runs_of_contract(campaign: Campaign, contract: "Contract | None") -> tuple[Campaign, int]:
-    """Leave out runs that the contract does not ask for; return how many there were."""
+def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: bool) -> tuple[Campaign, int]:
+    """Leave out runs that the contract does not ask for, by their cell or by their arm alone; return how many."""
     if contract is None:
         return campaign, 0
-    keys = _plan(contract).keys()
-    keep = [key in keys for key in list(campaign.keys())]
+    if cells:
+        keys = _plan(contract).keys()
+        keep = [RunKey(*row) in keys for row in campaign.runs.select(RUN_KEY).iter_rows()]
+    else:
+        named = {arm.name for arm in contract.arms}
+        keep = [arm in named for arm in campaign.runs["arm"]]
     if not any(keep) and len(campaign):
         arms = listing(sorted(set(campaign.runs["arm"])))
         raise GaplineError(
-            f"expected runs of the contract's cells, got {len(campaign):,} runs of none of them (arms {arms})",
+            f"expected runs that the contract asks for, got {len(campaign):,} others (arms {arms})",
             hint="score the campaign directory itself, or name its arms, instances and seeds in study.toml",
         )
     if all(keep):

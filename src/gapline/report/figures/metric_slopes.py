@@ -43,9 +43,9 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
         kernels=tuple(dict.fromkeys(data["kernel"].to_list())),
         title="The same runs under other kernels",
         caption=(
-            f"pooled scores, panel-equal, against {reference}; compare arms within a kernel, not magnitudes between "
-            f"kernels; {len(counted)} reversals in {sensitivity.pairs} panel orderings × "
-            f"{data['kernel'].n_unique() - 1} other kernels{outside}"
+            f"pooled scores, {sensitivity.weighting}-equal, weight {sensitivity.weight}, against {reference}; compare "
+            f"arms within a kernel, not magnitudes between kernels; {len(counted)} reversals in {sensitivity.pairs} "
+            f"panel orderings × {data['kernel'].n_unique() - 1} other kernels{outside}"
         ),
         log=spread,
     )

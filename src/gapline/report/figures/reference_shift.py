@@ -42,8 +42,8 @@ def shift_figure(
         kernel=kernel,
         title="The same runs against another reference",
         caption=(
-            f"pooled {kernel} scores, panel-equal, from {before} to {after}; {sensitivity.changed} of "
-            f"{sensitivity.instances} references differ; runs below zero: {int(negative['from'].sum()):,} before, "
+            f"pooled {kernel} scores, {sensitivity.weighting}-equal, weight {sensitivity.weight}, from {before} to "
+            f"{after}; {sensitivity.changed} of {sensitivity.instances} references differ; runs below zero: {int(negative['from'].sum()):,} before, "
             f"{int(negative['to'].sum()):,} after; {len(flips)} panel orderings reverse"
         ),
     )

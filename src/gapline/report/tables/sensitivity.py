@@ -46,7 +46,7 @@ def pooled_table(
     marked = ("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()
     return Table(
         name="pooled",
-        caption="Pooled panel-equal means under every kernel",
+        caption=f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}",
         columns=(Column("arm", "Arm", text=True), Column("empty", "Empty"), *(kernel_column(k) for k in kernels)),
         parts=tuple(parts),
         frame=pooled,
@@ -89,6 +89,7 @@ def shift_table(references: ReferenceSensitivity, /) -> Table:
         references.shift,
         text=("arm", "kernel"),
         notes=[
+            f"{references.weighting}-equal means, weight {references.weight}; "
             f"{references.changed} of {references.instances} reference values differ; "
             f"{len(references.reversals)} panel orderings reverse"
         ],
