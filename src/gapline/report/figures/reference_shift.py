@@ -43,7 +43,8 @@ def shift_figure(
         title="The same runs against another reference",
         caption=(
             f"pooled {kernel} scores, {sensitivity.weighting}-equal, weight {sensitivity.weight}, from {before} to "
-            f"{after}; {sensitivity.changed} of {sensitivity.instances} references differ; runs below zero: {int(negative['from'].sum()):,} before, "
+            f"{after}; {sensitivity.changed} of {sensitivity.instances} references differ; "
+            f"runs below zero: {int(negative['from'].sum()):,} before, "
             f"{int(negative['to'].sum()):,} after; {len(flips)} panel orderings reverse"
         ),
     )
