@@ -83,7 +83,7 @@ def test_runs_of_another_instance_are_refused():
 
 
 def test_negative_scores_come_with_their_four_explanations():
-    notes = negative_notes([("a/i/1", -0.25), ("b/i/1", 0.5), ("c/i/1", -0.5)])
+    notes = negative_notes([("a/i/1", -0.25), ("b/i/1", 0.5), ("c/i/1", -0.5), ("d/i/1", -1e-12)])
     assert notes[0] == "2 runs score below zero: c/i/1 (-0.5), a/i/1 (-0.25)"
     assert "not a certificate" in notes[1]
     assert [line.removeprefix("- ") for line in notes[2:]] == list(EXPLANATIONS)

@@ -88,6 +88,9 @@ def test_an_empty_run_scores_exactly_theta_minus_one_at_every_horizon(engine):
     empty = "{ first: [0, 0], time: [], objective: [] }"
     call = f"scoreRun({empty}, 0, 0, {{ ...given, horizon: (k + 1) / 7 }})"
     assert set(engine(f"Array.from({{ length: 1000 }}, (_, k) => {call})", given)) == {1.1 - 1}
+    # A first incumbent at the horizon itself leaves no time but that before it.
+    last = call.replace(empty, "{ first: [0, 1], time: [(k + 1) / 7], objective: [5] }").replace("0, 0, {", "0, 1, {")
+    assert set(engine(f"Array.from({{ length: 1000 }}, (_, k) => {last})", given)) == {1.1 - 1}
 
 
 @pytest.mark.parametrize(

@@ -162,3 +162,11 @@ def test_many_equal_stamps_are_one_breakpoint():
         for s in range(50)
     ]
     assert gl.mean_curve(*prepared((runs, {"i": 10.0}))).frame["time"].to_list() == [0.0, 1.0, math.nextafter(1, 2)]
+
+
+def test_steps_too_small_to_show_one_by_one_show_together():
+    """Each step lowers 1 by 2**-54, which a plain sum rounds away; 4096 of them are 2**-42."""
+    size = 4096
+    total = CurveSum(1.0, np.ones(1), np.arange(1.0, size + 1), np.full(size, -(2.0**-54)), horizon=5000.0)
+    _, value = total.curve()
+    assert value[-1] == 1 - 2.0**-42

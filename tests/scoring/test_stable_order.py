@@ -16,6 +16,7 @@ def test_the_fast_order_is_the_stable_one(times, crowded):
 
 def test_a_negative_zero_is_a_zero():
     assert stable_order(np.array([0.0, -0.0, 1.0, -0.0])).tolist() == [0, 1, 3, 2]
+    assert stable_order(np.array([-0.0, 0.0, 1.0])).tolist() == [0, 1, 2]
 
 
 def test_stamps_that_differ_in_the_last_bit_alone_are_told_apart():

@@ -110,8 +110,7 @@ function scoreRun(steps, run, stop, { kernel, weight, reference, horizon }) {
     const width = widthOf(weight, time[k], k + 1 < stop ? time[k + 1] : horizon, horizon);
     if (width > 0) sum.add(gapOf(kernel, objective[k], reference) * width);
   }
-  // Adding zero turns a negative zero into the positive one.
-  const mean = sum.total / whole + 0;
+  const mean = sum.total / whole;
   return raw ? mean : Math.min(Math.max(mean, -1), kernel.before);
 }
 
