@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 
-from gapline.analysis.analyse import sensitivity
+import gapline as gl
+from bench.timing import ratio
+from gapline.analysis.analyse import analyse
 from gapline.envelope.build import build_envelopes
 from gapline.scoring.scores import score
 from gapline.summary.bootstrap import Bootstrap
@@ -19,33 +19,27 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import planted
 
 DRAWS = 10_000
+# Every analysis that needs no draws.
+PARTS = ("health", "ladders", "completeness", "metrics", "references", "complementarity", "horizon", "robustness")
+PARTS += ("neighbours", "power")
 
 
-def seconds(work) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
-
-
-def ratio(work, yardstick, *, rounds: int) -> float:
-    """Median of the ratios of single rounds: what else the machine does falls on both alike."""
-    work()
-    return median(seconds(work) / median(seconds(yardstick) for _ in range(3)) for _ in range(rounds))
-
-
-def analysis_ratio(*, candidates: int = 1000, rounds: int = 3) -> float:
+def analysis_ratio(*, candidates: int = 1000, repeats: int = 3) -> float:
     """All analyses, envelopes included, on 8,800 runs, against the NumPy sum of time and objective."""
     made = planted.plant(candidates=candidates, improving=True)
     campaign = made.campaign
     time, objective = np.array(campaign.time), np.array(campaign.objective)
 
     def analyses() -> None:
-        sensitivity(campaign, build_envelopes(campaign), [made.snapshot], tier_two=["sliced"])
+        study = gl.open_study(campaign, snapshots=[made.snapshot], tier_two=["sliced"], draws=1)
+        found = analyse(study)
+        for name in PARTS:
+            getattr(found, name)
 
-    return ratio(analyses, lambda: (time.sum(), objective.sum()), rounds=rounds)
+    return ratio(analyses, lambda: (time.sum(), objective.sum()), repeats=repeats)
 
 
-def bootstrap_ratio(*, rounds: int = 7) -> float:
+def bootstrap_ratio(*, repeats: int = 7) -> float:
     """Percentile intervals of every arm and contrast, against drawing the 10,000 × 212 indices with NumPy."""
     made = planted.plant()
     scores = score(build_envelopes(made.campaign), made.snapshot)
@@ -56,7 +50,7 @@ def bootstrap_ratio(*, rounds: int = 7) -> float:
         one, other = np.triu_indices(replicates.shape[1], 1)
         percentile_intervals(np.concatenate([replicates, replicates[:, one] - replicates[:, other]], axis=1))
 
-    return ratio(intervals, lambda: generator.integers(0, 212, size=(DRAWS, 212)), rounds=rounds)
+    return ratio(intervals, lambda: generator.integers(0, 212, size=(DRAWS, 212)), repeats=repeats)
 
 
 def run() -> list[tuple[str, float, float | None]]:

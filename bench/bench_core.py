@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -39,8 +41,14 @@ def _pass_rows() -> list[Row]:
     growth = ratio(lambda: _score(campaign, snapshot), lambda: _score(half, snapshot))
     other = references(campaign, 1050.0)
     again = ratio(lambda: gl.score(envelopes, other, kernels=PAPER_KERNELS), lambda: _score(campaign, snapshot))
+    with tempfile.TemporaryDirectory() as folder:
+        place = campaign.save(Path(folder) / "campaign")
+        verified = ratio(lambda: gl.open(place), lambda: _sum_columns(campaign), repeats=5)
+        scored = ratio(lambda: _score(gl.open(place), snapshot), lambda: _sum_columns(campaign), repeats=5)
     return [
         ("20 M candidates: envelope, five kernels, final gap, one goal / NumPy sum of two columns", whole, 8.0),
+        ("opening 20 M candidates, every digest verified / the same sum", verified, None),
+        ("opening, verifying and scoring them / the same sum", scored, None),
         ("twice the runs / half of them", growth, 2.2),
         ("a second reference, from the envelopes / the whole pass", again, None),
     ]
