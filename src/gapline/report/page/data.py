@@ -10,6 +10,7 @@ import polars as pl
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.names import parse_weight
+from gapline.model.reading import vouched
 from gapline.model.version import VERSION
 from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page.encode import (
@@ -92,7 +93,7 @@ def page_data(study: Study) -> PageData:
         "dashes": list(DASHES),
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
         "reasons": list(study.campaign.reasons),
-        "validation": envelopes.validation,
+        "validation": vouched(envelopes.validation),
         "transform": str(envelopes.transform),
         "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
         "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],

@@ -87,7 +87,7 @@ function renderRanking(summary, reading, stale) {
       row.rank === null ? DASH : String(row.rank), armCell(row.arm, row.descriptive ? " (descriptive)" : ""), [formatScore(row.score), best], forest(row, span, stale, low, high),
       stale ? [element("span", { class: "stale", title: stale }, spanText(span)), "stale"] : spanText(span),
       formatPercent(row.finalGap), formatPercent(row.attained, 1), formatCount(row.runs),
-      [formatCount(row.empty), row.empty ? "failed" : null], [formatCount(failures(row)), failures(row) ? "failed" : null],
+      [formatCount(row.empty), row.empty ? "failed" : null], [row.statuses.unknown === row.runs ? "–" : formatCount(failures(row)), failures(row) ? "failed" : null],
       formatCount(row.rejected), formatCount(row.late, reading.lateAtLeast),
     ];
   });
@@ -101,7 +101,7 @@ function renderRanking(summary, reading, stale) {
     header: ["rank", "arm", "mean", "low", "high", "final_gap", "attainment", "goal", "runs", "empty", "failed", "rejected", "late"],
     rows: summary.ranked.map((row) => {
       const span = stale ? null : intervalOf(row.name);
-      return [row.rank, row.name, row.score, span?.low, span?.high, row.finalGap, row.attained, choice.goal, row.runs, row.empty, failures(row), row.rejected, row.late];
+      return [row.rank, row.name, row.score, span?.low, span?.high, row.finalGap, row.attained, choice.goal, row.runs, row.empty, row.statuses.unknown === row.runs ? null : failures(row), row.rejected, row.late];
     }),
   }));
 }
@@ -110,7 +110,7 @@ function renderRanking(summary, reading, stale) {
 function choiceWords() {
   const { choice, head } = page;
   const horizon = choice.horizon === null ? head.horizonWords : `horizon ${formatValue(choice.horizon)} s`;
-  return visible(`Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, validated by ${head.validation}`);
+  return visible(`Kernel ${choice.kernel.name}, weight ${head.weight.name}, ${choice.weighting}-equal, ${horizon}, ${head.validation}`);
 }
 
 function renderContrasts(summary, stale) {
