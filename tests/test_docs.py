@@ -41,3 +41,10 @@ def test_a_page_runs_as_it_stands(page, tmp_path):
             command, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_the_docs_import_nothing_from_inner_modules():
+    """`gapline`, or a folder that authors of plug-ins import from: never a module inside a folder."""
+    inner = re.compile(r"^\s*(?:from|import) gapline\.\w+\.\w+", re.MULTILINE)
+    for page in PAGES:
+        assert inner.findall(page.read_text(encoding="utf-8")) == [], page.name

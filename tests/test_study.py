@@ -218,3 +218,9 @@ def test_several_sources_have_no_contract_in_common(study):
 def test_an_unknown_contrast_proposes_the_nearest_arm():
     with pytest.raises(UsageError, match="did you mean 'a'"):
         open_runs(contrasts=[("aa", "b")])
+
+
+def test_a_solver_whose_version_changed_inside_an_arm_is_a_note_of_every_result():
+    runs = [run | {"solver_version": "1.0" if run["seed"] == 1 else "1.1"} for run in trace_runs(arms=("a",))]
+    assert any("a" in note and "1.0" in note and "1.1" in note for note in open_runs(runs).notes())
+    assert not any("1.0" in note for note in open_runs([run | {"solver_version": "1.0"} for run in runs]).notes())

@@ -20,6 +20,7 @@ from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, 
 from gapline.model.campaign import Campaign
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.reading import TOLERANCE, Coverage, Reading
+from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.choose import (
@@ -359,7 +360,7 @@ def open_study(
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
-    remarks = _remarks(register, removed, absent.height if rule is Missing.EMPTY else 0)
+    remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0)
     return Study(
         sources=paths,
         title=title or stated.get("title") or "gapline report",
@@ -482,10 +483,11 @@ def _contrasts(
     return named, all(frozenset(pair) in before for pair in named)
 
 
-def _remarks(register: "Register | None", removed: int, filled: int) -> tuple[str, ...]:
-    """Say what was changed after the first run, and what was left out or filled in."""
+def _remarks(campaign: Campaign, register: "Register | None", removed: int, filled: int) -> tuple[str, ...]:
+    """Say what changed after the first run or between runs, and what was left out or filled in."""
     changes = [] if register is None else register.changes()
     remarks = [f"changed after the first run: {change}" for change in changes]
+    remarks += version_changes(campaign.runs)
     if removed:
         remarks.append(f"{removed:,} runs belong to arms or cells that the contract does not have: left out")
     if filled:

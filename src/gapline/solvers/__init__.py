@@ -9,21 +9,26 @@ A solver prints one JSON object per line on its standard output, flushed at once
 The first line says who it is. Each later line is a candidate: what the solver believes the objective to be and a
 solution that the checker can read; `time` (the solver's own seconds) and `bound` (a dual bound) may be added. The host
 stamps the line when it arrives. Any program in any language that does this is a solver: see `solver = "command"`.
-In Python, `gapline.solvers.protocol` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
+In Python, `run_adapter` with `announce` and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gapline.solvers.catalogue import Adapter, Option, check_setup, command_line, solver_identity
+    from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
 
-__all__ = ["Adapter", "Option", "check_setup", "command_line", "solver_identity"]
+_PROTOCOL = ("Task", "announce", "emit", "emit_bound", "run_adapter")
+
+__all__ = [
+    "Adapter", "Option", "Task", "announce", "check_setup", "command_line", "emit", "emit_bound", "run_adapter",
+    "solver_identity",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     # Adapters load this package in the solver's own time: the contract and its libraries are not for them.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from gapline.solvers import catalogue
-
-    return getattr(catalogue, name)
+    return getattr(import_module(f"gapline.solvers.{'protocol' if name in _PROTOCOL else 'catalogue'}"), name)

@@ -1,7 +1,8 @@
 """Suites that the author of an adapter, a checker or a reader inherits: what holds for ours must hold for theirs."""
 
+from gapline.model.contract import Arm
 from gapline.testing.adapter import AdapterSuite
 from gapline.testing.checker import CheckerSuite
 from gapline.testing.readers import ReaderConformance
 
-__all__ = ["AdapterSuite", "CheckerSuite", "ReaderConformance"]
+__all__ = ["AdapterSuite", "Arm", "CheckerSuite", "ReaderConformance"]
