@@ -13,7 +13,7 @@ from gapline.journal.fairness import summarise_fairness
 from gapline.model.contract import load_contract
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.store import file_digest
-from gapline.report.terminal import number, percent
+from gapline.report.numbers import number, percent
 from gapline.run.process.machine import describe_machine
 
 KERNELS = ["squeezed", "dimacs:1.1"]
