@@ -10,7 +10,6 @@ what a study declares after its runs stands in a line of its own, with the numbe
 
 import contextlib
 import datetime
-import fcntl
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.errors import IntegrityError
+from gapline.journal.locks import locked
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.plan import Plan
@@ -187,9 +187,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
     """
     path = study / JOURNALS / REGISTER
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(path) as file:
         data = path.read_bytes()
         entries = _entries(path, data)
         last = entries[-1] if entries else None
@@ -215,8 +213,6 @@ def register_plan(study: Path, declared: Declared) -> Register:
         except OSError:
             os.ftruncate(file, len(data))
             raise
-    finally:
-        os.close(file)
     return Register(study, (*entries, entry))
 
 

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gapline.journal.attempts import attempts_of
+from gapline.journal.locks import lock_now, open_lock
 
 CLAIM_FILE = "claim"
-
-
 LOOK_EVERY = 0.05
 
 
@@ -28,10 +27,10 @@ def claim(
     crash can leave it behind. One that was made for the same `runner`, by a worker that is lost, is waited for.
     """
     cell.mkdir(parents=True, exist_ok=True)
-    file = os.open(cell / CLAIM_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = open_lock(cell / CLAIM_FILE)
     try:
         deadline = time.monotonic() + patience
-        while not _lock(file):
+        while not lock_now(file):
             if time.monotonic() >= deadline or stopping() or _claimant(file) != runner:
                 yield None
                 return
@@ -43,14 +42,6 @@ def claim(
         yield file
     finally:
         os.close(file)
-
-
-def _lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _claimant(file: int) -> str | None:
@@ -69,12 +60,10 @@ def is_claimed(cell: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        # Shared: two who look at once must not take each other for a worker.
+        return not lock_now(file, fcntl.LOCK_SH)
     finally:
         os.close(file)
-    return False
 
 
 def new_attempt(cell: Path) -> Path:

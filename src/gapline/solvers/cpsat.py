@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound
-from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
 OWN = (".pb", ".pbtxt")
 MOST_DIGITS = 9
@@ -35,10 +35,8 @@ class Stated(NamedTuple):
 
 def solve(task: Task) -> None:
     """Stream the solutions of CP-SAT, and its bound whenever it improves."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("ortools", "mip") from None
+    from ortools.sat.python import cp_model
+
     announce("cpsat", version("ortools"))
     stated = read_own(task.instance) if task.instance.suffix in OWN else read_program(task.instance)
     best = BestBound()
@@ -59,13 +57,8 @@ def solve(task: Task) -> None:
                 bound=best.news(in_file_units(self.best_objective_bound)),
             )
 
-    def on_bound(bound: float) -> None:
-        news = best.news(in_file_units(bound))
-        if news is not None:
-            emit_bound(news)
-
     solver = cp_model.CpSolver()
-    solver.best_bound_callback = on_bound
+    solver.best_bound_callback = lambda bound: best.print(in_file_units(bound))
     solver.parameters.random_seed = task.seed % 2**31
     # With one worker the seed would decide next to nothing.
     solver.parameters.permute_variable_randomly = True
@@ -80,7 +73,7 @@ def solve(task: Task) -> None:
     if status == cp_model.MODEL_INVALID:
         raise UsageError(f"{task.instance}: CP-SAT calls the model invalid: {stated.model.validate()}")
     if stated.model.has_objective() and status != cp_model.INFEASIBLE:
-        on_bound(solver.best_objective_bound)
+        best.print(in_file_units(solver.best_objective_bound))
 
 
 def read_own(path: Path) -> Stated:

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
+from gapline.solvers.day_slices import load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.route_clock import RouteClock, read_clock
 
@@ -23,14 +24,9 @@ ROUNDING = 1e-9
 
 def solve(task: Task) -> None:
     """Stream the best solution of every second in which there is a better one."""
-    try:
-        hexaly = import_module("hexaly.optimizer")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("hexaly", "hexaly") from None
-    from mamut_routing_lib.td import load_td_instance
-
+    hexaly = import_module("hexaly.optimizer")
     announce("hexaly", version("hexaly"))
-    clock = read_clock(load_td_instance(task.instance, verify_sha256=False), task.options.get("slices"))
+    clock = read_clock(load_day(task.instance), task.options.get("slices"))
     try:
         optimizer = hexaly.HexalyOptimizer()
     except hexaly.HxError as error:

@@ -8,18 +8,15 @@ It takes no seed. Its lower bound is printed once, at the end: it is valid as so
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
 
 
 def solve(task: Task) -> None:
     """Stream the incumbents of the tree, then the bound."""
-    try:
-        from kayros import _lera  # noqa: F401  (kayros can be built without it)
-        from kayros.io import load_instance
-        from kayros.lera import routes_to_mamut, solve_duration
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("kayros", "routing") from None
+    from kayros import _lera  # noqa: F401  (kayros can be built without it)
+    from kayros.io import load_instance
+    from kayros.lera import routes_to_mamut, solve_duration
+
     announce("kayros.lera", version("kayros"))
     loaded = load_instance(str(task.instance))
     customers = loaded.instance.num_customers

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gapline.errors import EnvironmentLacksError, GaplineError, TraceError
-from gapline.solvers.protocol import announce, emit, emit_bound
+from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.solvers.protocol import announce, emit, emit_bound, errors_in_one_line
 
 if TYPE_CHECKING:
     from gapline.capture.reader import Reader
@@ -143,13 +143,8 @@ def main() -> None:
     parser.add_argument("--format", required=True)
     parser.add_argument("program", nargs="+")
     given = parser.parse_args()
-    try:
+    with errors_in_one_line():
         code = watch(given.program, given.format)
-    except BrokenPipeError:
-        os._exit(1)
-    except GaplineError as error:
-        print(str(error).replace("\n", "; "), file=sys.stderr)
-        sys.exit(error.exit_code)
     if code < 0:
         # The host tells a run that was killed from one that crashed.
         if -code != signal.SIGKILL:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import StaticModel, read_model
 
@@ -23,10 +22,8 @@ FOREVER = 10_000_000
 
 def solve(task: Task) -> None:
     """Stream the improving solutions of the routing search."""
-    try:
-        from ortools.constraint_solver import pywrapcp, routing_enums_pb2
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("ortools", "routing") from None
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
     metaheuristic = task.option("metaheuristic", METAHEURISTICS[0], among=METAHEURISTICS)
     announce("ortools", version("ortools"))
     model = read_model(task)

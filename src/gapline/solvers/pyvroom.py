@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import StaticModel, guess_problem, read_model
 
@@ -20,10 +20,7 @@ PROBLEMS = ("vrptw", "cvrp")
 
 def solve(task: Task) -> None:
     """Print the last solution of VROOM, when it serves every customer."""
-    try:
-        vroom = import_module("vroom")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("pyvroom", "solvers") from None
+    vroom = import_module("vroom")
     problem = task.option("problem", guess_problem(task.instance))
     if problem not in PROBLEMS:
         raise UsageError(f"{task.instance}: pyvroom solves {' and '.join(PROBLEMS)}, got {problem}")

@@ -3,7 +3,6 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
 from queue import SimpleQueue
 
 from gapline.model.plan import Cell
@@ -31,14 +30,9 @@ class SlotRunner:
 
     def __call__(self, cell: Cell) -> CellResult:
         """Wait for a slot, run the cell in it."""
-        with self._lease() as slot:
-            return run_cell(cell, self._settings, slot, self._control)
-
-    @contextmanager
-    def _lease(self) -> Iterator[Slot]:
         slot = self._free.get()
         try:
-            yield slot
+            return run_cell(cell, self._settings, slot, self._control)
         finally:
             self._free.put(slot)
 
