@@ -35,6 +35,7 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
         document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems}
         options.print_json(document)
         return 1 if unchecked else 0
+    # As printed: an escaped name is longer than it is.
     width = max([3, *(len(printable(arm)) for arm in counts)])
     click.echo(f"{'arm':<{width}}  candidates   valid  invalid  unchecked")
     for arm, count in counts.items():

@@ -28,6 +28,7 @@ def command(study: str | None, as_json: bool) -> int:
     if as_json:
         options.print_json(facts)
     else:
+        # The list of what is missing is printed below, a line each.
         for name, value in facts.items():
             if not isinstance(value, list):
                 click.echo(f"{name:<22} {value}")

@@ -67,6 +67,7 @@ def command(
     target = Path(output) if output else None
     if target and not dry_run:
         _refuse_target(target, overwrite)
+    # These are for the campaign that is made of what was read, the others for the reading.
     later = {name: choices.pop(name) for name in ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references")}
     # On a terminal only: a log file full of bars helps nobody.
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
@@ -182,6 +183,7 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
                 "runs": dict(zip(keys, bounds.tolist(), strict=True)),
             }
         return checks
+    # A free check must not make an import fail that is otherwise whole.
     except GaplineError as error:
         return {"not_checked": error.message}
 

@@ -33,6 +33,7 @@ def command(study: str, no_check: bool, no_pin: bool, as_json: bool, **choices: 
 
     report = run_study(study, check=not no_check, pin=not no_pin, progress=progress_for_terminal(), **choices)
     campaign = report.campaign
+    # A problem of a journal is told by the call and by the campaign: once is enough.
     problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
     noisy = sum(result.noisy for result in report.results)
     unchecked = campaign.diagnostics.unchecked if campaign else 0
@@ -60,6 +61,7 @@ def command(study: str, no_check: bool, no_pin: bool, as_json: bool, **choices: 
             click.echo(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
         if report.left:
             click.echo(f"go on with: {report.resume}")
+    # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:
         return 3
     if report.interrupted is not None:

@@ -116,6 +116,7 @@ def fold(
 
     old = Snapshot.load(snapshot)
     campaign = read(list(sources))
+    # Refused by default: a value that is too good to be true, once it is a reference, is beaten by nothing.
     unchecked = "solver" if validation == "solver" else "leave-out" if allow_unchecked else "refuse"
     envelopes = build_envelopes(campaign, horizon=horizon, transform=transform, unchecked=unchecked)
     folded = fold_runs(old, envelopes, campaign=campaign, trust_solver=validation == "solver", **choices)

@@ -204,6 +204,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             previous=_closing(data.splitlines()[-1]) if data else None,
             moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             gapline=VERSION,
+            # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
             begun=sum(1 for _ in path.parent.glob("*/attempt-*")),
             **facts,
         )
@@ -211,6 +212,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             os.write(file, _seal(entry))
             os.fsync(file)
         except OSError:
+            # Half a line would make the register unreadable for good.
             os.ftruncate(file, len(data))
             raise
     return Register(study, (*entries, entry))
@@ -264,6 +266,7 @@ def _differences(before: Declared, after: Declared) -> list[str]:
     found = []
     for name in Declared.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
+        # None is what nobody looked at this time, which is no change.
         if old == new or new is None or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
@@ -271,6 +274,7 @@ def _differences(before: Declared, after: Declared) -> list[str]:
             found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
         else:
             found.append(f"{name}: {_word(old)} became {_word(new)}")
+    # A comment or a reordering: the digest of the file differs, and no choice does.
     if not found and before.contract != after.contract:
         found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
     return found

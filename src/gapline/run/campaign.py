@@ -27,7 +27,7 @@ from gapline.run.progress import Progress
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
 from gapline.run.where.place import open_place, read_place
-from gapline.solvers import check_setup, solver_identity
+from gapline.solvers import arms_lack, solver_identity
 
 
 @dataclass(slots=True)
@@ -135,15 +135,15 @@ def run_study(
         )
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
     planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in Plan.of(contract).cells]
+    # In a random order, so that a drift of the machine over the day does not fall on one arm.
     cells = shuffle_cells(planned, order_seed)
     check_arms(cells, study)
     judge = _check_settings(study, contract) if check else None
     settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
     states = {cell.key: cell_state(cell, settings) for cell in cells}
     # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
-    checker = None if judge is None else f"{judge.name} {judge.version}"
     solvers = {arm.name: solver_identity(arm) for arm in contract.arms}
-    register_plan(study, declare(study, contract, checker=checker, solvers=solvers))
+    register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
@@ -171,8 +171,7 @@ def run_study(
 
 def check_arms(cells: list[Cell], study: Path) -> None:
     """Refuse to begin when a solver is missing, naming all that are."""
-    arms = {cell.arm.name: cell.arm for cell in cells}
-    lacking = [problem for arm in arms.values() if (problem := check_setup(arm, study)) is not None]
+    lacking = arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study)
     if lacking:
         raise EnvironmentLacksError(
             "\n".join(lacking), hint="nothing was run; install what is missing, or drop the arm"
@@ -193,6 +192,7 @@ def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:
 @contextmanager
 def _signals(control: Control, progress: Progress, report: RunReport) -> Iterator[None]:
     """First Ctrl-C: launch no more. Second Ctrl-C, or SIGTERM: end the solvers. Data is kept either way."""
+    # Python lets only the main thread set handlers; as a library we may be called from another one.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -222,6 +222,7 @@ def rebuild_campaign(study_dir: str | Path) -> Campaign:
     (study / JOURNALS).mkdir(parents=True, exist_ok=True)
     # Two runners may finish at once: each rebuilds from the journals, one after the other.
     with locked(study / JOURNALS / "campaign.lock"):
+        # From all journals, not from this call's results: another runner's cells belong to it too.
         campaign = read_study(study)
         save_campaign(campaign, study / CAMPAIGN, overwrite=True)
     return campaign

@@ -120,6 +120,7 @@ def run_cell(
             # For people who look: a line for each fact.
             readable = msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(readable))
+            # The supervisor inherits the claim: should we die, the cell stays taken until it has cleared its tree.
             ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, order, ending, lambda: _check(attempt, settings, slot, control))
     except InstanceLostError as error:
@@ -226,6 +227,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
         "instance_digest": _digest(settings.study / cell.instance.path),
     }
     for name, value in cell.arm.options.items():
+        # An option that is called like a column of ours keeps both, under another name.
         column = f"option_{name}" if name in carried or name in RUNS or name in CARRIED else name
         carried[column] = msgspec.json.encode(value).decode() if isinstance(value, list) else value
     return carried
@@ -233,6 +235,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
 
 def condition(cell: Cell, settings: RunSettings) -> str:
     """Return the digest of what makes two attempts at a cell comparable."""
+    # What may differ between two attempts is left out on purpose: cores, load, order of the cells, checker.
     facts = [
         cell.arm.model_dump(),
         cell.horizon,
@@ -268,6 +271,7 @@ class InstanceLostError(TraceError):
 def _digest(path: Path) -> str:
     try:
         facts = path.stat()
+        # By time and size: thousands of cells share few instances, and each is read once unless it changes.
         return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
     except OSError as error:
         raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error

@@ -26,6 +26,7 @@ def claim(
     The claim is a lock on an open file that the supervisor inherits: it lasts as long as either of them lives, and no
     crash can leave it behind. One that was made for the same `runner`, by a worker that is lost, is waited for.
     """
+    # The directory first: the lock is on a file in it, and two runners may make it at once.
     cell.mkdir(parents=True, exist_ok=True)
     file = open_lock(cell / CLAIM_FILE)
     try:
@@ -34,6 +35,7 @@ def claim(
             if time.monotonic() >= deadline or stopping() or _claimant(file) != runner:
                 yield None
                 return
+            # Polled: flock has no time-out, and the lock's owner may be on another machine.
             time.sleep(LOOK_EVERY)
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
@@ -70,5 +72,6 @@ def new_attempt(cell: Path) -> Path:
     """Create the directory of the next attempt."""
     number = 1 + max((int(path.name.partition("-")[2]) for path in attempts_of(cell)), default=0)
     attempt = cell / f"attempt-{number:03d}"
+    # Not exist_ok: an attempt is never entered twice, whoever else believes to hold the claim.
     attempt.mkdir()
     return attempt

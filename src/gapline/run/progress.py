@@ -50,6 +50,7 @@ class PlainProgress(Progress):
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Print the cell."""
         self._count += 1
+        # By horizons and not by the pace so far: solvers that stop early would promise too much.
         self._seconds = max(0.0, self._seconds - cell.horizon)
         # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
         left = max(self._seconds / self._slots, cell.horizon if self._count < self._total else 0.0)

@@ -15,9 +15,9 @@ In Python, `gapline.solvers.protocol` does the printing; `gapline.testing.Adapte
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gapline.solvers.catalogue import Adapter, Option, check_setup, command_line, solver_identity
+    from gapline.solvers.catalogue import Adapter, Option, arms_lack, check_setup, command_line, solver_identity
 
-__all__ = ["Adapter", "Option", "check_setup", "command_line", "solver_identity"]
+__all__ = ["Adapter", "Option", "arms_lack", "check_setup", "command_line", "solver_identity"]
 
 
 def __getattr__(name: str) -> Any:

@@ -136,6 +136,7 @@ def whole_scale(numbers: Sequence[float], where: str) -> int:
     >>> whole_scale([1.0, 0.25, 3.5], "here")
     100
     """
+    # By the decimals as written: 0.1 is one digit, though its binary value has dozens.
     digits = max((-exponent(number) for number in numbers), default=0)
     if digits > MOST_DIGITS:
         raise UsageError(f"{where}: CP-SAT needs decimals of up to {MOST_DIGITS} digits, got {digits}")
@@ -154,6 +155,7 @@ def exponent(number: float) -> int:
 
 def scale_side(side: float, scale: int, *, up: bool) -> int:
     """Return a side of a row in whole units, rounded to the inside; an infinite one as the largest number there is."""
+    # Larger sums than CP-SAT can hold mean no side at all.
     if abs(side) >= 2**62 / scale:
         return -(2**62) if side < 0 else 2**62
     exact = Decimal(repr(side)) * scale

@@ -55,6 +55,7 @@ def mean_travel(leave: Floats, arrive: Floats, edges: Floats) -> Floats:
     >>> mean_travel(day, arrival, np.array([0.0, 2.0, 10.0])).tolist()
     [3.0, 4.25]
     """
+    # Between two neighbouring moments the function is straight, so that the trapezoid is exact.
     moments = np.union1d(leave, edges)
     travel = np.interp(moments, leave, arrive - leave)
     areas = np.concatenate([[0.0], np.cumsum((travel[1:] + travel[:-1]) / 2 * np.diff(moments))])

@@ -10,7 +10,6 @@ seen. Its limit on time is whole seconds too, rounded down.
 import subprocess
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
@@ -25,7 +24,7 @@ ROUNDING = 1e-9
 def solve(task: Task) -> None:
     """Stream the best solution of every second in which there is a better one."""
     hexaly = import_module("hexaly.optimizer")
-    announce("hexaly", version("hexaly"))
+    announce("hexaly")
     clock = read_clock(load_day(task.instance), task.options.get("slices"))
     try:
         optimizer = hexaly.HexalyOptimizer()
@@ -58,6 +57,7 @@ def solve(task: Task) -> None:
 
         optimizer.add_callback(hexaly.HxCallbackType.TIME_TICKED, print_better)
         optimizer.solve()
+        # The last second has no tick of its own.
         print_better(optimizer)
 
 

@@ -7,7 +7,6 @@ late: run it pinned, on a quiet machine.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import UsageError
@@ -21,7 +20,7 @@ def solve(task: Task) -> None:
     problem = guess_problem(task.instance)
     if problem != "cvrp":
         raise UsageError(f"{task.instance}: hygese solves cvrp, got {problem}")
-    announce("hygese", version("hygese"), terminal_only=True)
+    announce("hygese", terminal_only=True)
     instance = read_model(task).instance
     data: dict[str, Any] = {
         "demands": instance.demands,

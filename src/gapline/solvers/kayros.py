@@ -5,7 +5,6 @@ min_perturbations, max_perturbations, restart_no_improvement, seed_k_factor.
 """
 
 import sys
-from importlib.metadata import version
 
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
@@ -24,7 +23,7 @@ def solve(task: Task) -> None:
     iterations = task.iterations()
     if iterations is not None:
         parameters |= {"ils_max_iterations": iterations, "max_iterations": iterations}
-    announce("kayros", version("kayros"))
+    announce("kayros")
     # Read before the time that is left is taken: kayros counts from the search on.
     loaded = load_instance(str(task.instance))
     try:

@@ -22,6 +22,7 @@ def solve(task: Task) -> None:
     customers = loaded.instance.num_customers
 
     def on_incumbent(found: dict[str, Any]) -> None:
+        # Routes begin and end at the depot, which is 0; checkers want customers alone.
         routes = [[stop for stop in route if stop] for route in routes_to_mamut(found["routes"], customers)]
         emit(found["value"], routes, time=found["time"])
 

@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class Task:
 
     def time_left(self) -> float:
         """Return the seconds until the horizon, at least a hundredth."""
+        # Never zero, which several solvers read as no limit.
         return max(0.01, self.horizon - seconds_since_start())
 
     def last_word(self) -> float:
@@ -92,9 +94,13 @@ def read_task(arguments: list[str] | None = None) -> Task:
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 
-def announce(solver: str, version: str, *, terminal_only: bool = False) -> None:
-    """Print the first line: who solves, in which version, and whether its last solution is all that it will print."""
-    _print_line({"solver": solver, "version": f"{version}, terminal solution only" if terminal_only else version})
+def announce(solver: str, version: str = "", *, terminal_only: bool = False) -> None:
+    """Print the first line: who solves, in which version, and whether its last solution is all that it will print.
+
+    Without a version it is that of the installed package which bears the solver's name.
+    """
+    found = version or metadata.version(solver)
+    _print_line({"solver": solver, "version": f"{found}, terminal solution only" if terminal_only else found})
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:

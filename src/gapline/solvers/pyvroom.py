@@ -8,7 +8,6 @@ VROOM takes no seed and stops by itself.
 import datetime
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import UsageError
@@ -24,7 +23,7 @@ def solve(task: Task) -> None:
     problem = task.option("problem", guess_problem(task.instance))
     if problem not in PROBLEMS:
         raise UsageError(f"{task.instance}: pyvroom solves {' and '.join(PROBLEMS)}, got {problem}")
-    announce("pyvroom", version("pyvroom"), terminal_only=True)
+    announce("pyvroom", terminal_only=True)
     model = read_model(task)
     stated = state_problem(vroom, model)
     found = stated.solve(

@@ -4,7 +4,6 @@ Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice 
 """
 
 import time
-from importlib.metadata import version
 from typing import Any
 
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
@@ -20,7 +19,7 @@ def solve(task: Task) -> None:
     from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
     from pyvrp.stop import MaxIterations
 
-    announce("pyvrp", version("pyvrp"))
+    announce("pyvrp")
     model = read_model(task)
 
     def emit_solution(solution: Any) -> None:

@@ -110,6 +110,7 @@ def value_at(xs: Points, ys: Points, x: float) -> float:
     if x <= xs[0]:
         return ys[0]
     if x >= xs[-1]:
+        # After the last point travel takes as long as at its end.
         return ys[-1] + (x - xs[-1])
     high = bisect_right(xs, x)
     low = high - 1

@@ -58,6 +58,7 @@ def solve(task: Task) -> None:
 
     model.includeEventhdlr(Stream(), "gapline", "prints candidates and bounds")
     model.setParam("randomization/randomseedshift", task.seed % 2**31)
+    # Two seeds: that of the search, and that of the order of rows and columns.
     model.setParam("randomization/permutationseed", task.seed % 2**31)
     iterations = task.iterations()
     if iterations is None:

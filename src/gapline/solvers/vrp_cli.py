@@ -11,7 +11,6 @@ seconds: the adapter rounds it down, so that the solution is printed before the 
 import datetime
 import json
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ OPEN = 10**8
 def solve(task: Task) -> None:
     """Print the last solution of vrp-cli, when it serves every customer."""
     vrp_cli = import_module("vrp_cli")
-    announce("vrp-cli", version("vrp-cli"), terminal_only=True)
+    announce("vrp-cli", terminal_only=True)
     count = task.option("slices", 1, among=SLICES)
     model = read_model(task)
     matrices = time_matrices(task, model, count)

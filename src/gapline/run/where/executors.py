@@ -64,6 +64,7 @@ def run_cells(
     lost: Counter[RunKey] = Counter()
     failure: BaseException | None = None
     while pending or (waiting and failure is None and not stopping()):
+        # At least one: a cluster that has no workers at this moment may get some.
         room = len(cells) if width is None else max(1, width())
         while waiting and len(pending) < room and failure is None and not stopping():
             cell = waiting.popleft()
@@ -80,6 +81,7 @@ def run_cells(
                 failure = failure or error
             elif lost[cell.key] < MOST_LOST:
                 lost[cell.key] += 1
+                # At the end: a cell that kills its workers must not hold up the others.
                 waiting.append(cell)
             else:
                 problem = f"{cell.key}: {lost[cell.key] + 1} workers were lost with it, the last one: {error}"

@@ -24,6 +24,7 @@ def lease_cores(
     gives a job its own cores is obeyed: only the cores that this process may use are looked at.
     """
     available = cores()
+    # Refuses at once what could never be leased, instead of waiting for ever.
     make_slots(available, width=width)
     place = folder or Path(tempfile.gettempdir()) / f"gapline-cores-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
