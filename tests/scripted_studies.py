@@ -11,8 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gapline.journal import fairness
+from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import Journal, read_journal
 from gapline.journal.records import Ending, Order
+from gapline.journal.write import JournalWriter
 from gapline.run.process.tree import strays
 
 ZOO = Path(__file__).parent / "run" / "zoo"
@@ -194,3 +197,21 @@ def eventually() -> Callable[[Callable[[], bool]], None]:
             time.sleep(0.005)
 
     return wait
+
+
+@pytest.fixture
+def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine of the tests is, only a planted disturbance counts."""
+    monkeypatch.setattr(fairness, "LATE", 1e9)
+    monkeypatch.setattr(fairness, "NOISY_SECONDS", 100.0)
+
+
+def plant(attempt, objective, **facts):
+    """Write the journal of an attempt anew, with one candidate and an ending that differs."""
+    journal = read_journal(attempt)
+    end = msgspec.structs.replace(journal.ending, events=1, **facts)
+    (attempt / EVENTS_FILE).unlink()
+    writer = JournalWriter(attempt / EVENTS_FILE)
+    say = b'"t":0.5,"say":{"objective": %f}' % objective
+    writer.append([b'"start":' + msgspec.json.encode(journal.order), say, b'"end":' + msgspec.json.encode(end)])
+    writer.close()

@@ -7,7 +7,6 @@ import pytest
 from gapline.check import load_checker
 from gapline.cli.app import run
 from gapline.cli.demo_campaign import SNAPSHOT
-from gapline.generate import study as new_study
 from gapline.generate.study import Panel, write_study
 from gapline.reference.snapshot import Snapshot
 
@@ -43,25 +42,6 @@ def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     )
 
 
-def test_a_directory_with_another_study_is_left_alone(tmp_path, capsys):
-    write_study(tmp_path, "cvrp", panels=[Panel(5, 1)])
-    assert run(["demo", str(tmp_path)]) == 2
-    assert "expected a new directory or an earlier demo, got the study 'cvrp'" in capsys.readouterr().err
-
-
 def test_the_worked_example_needs_no_solver(capsys):
     assert run(["demo", "--worked-example"]) == 0
     assert "run 3 ends below its reference" in capsys.readouterr().out
-
-
-def test_a_missing_solver_is_named_before_anything_runs(tmp_path, capsys, monkeypatch):
-    from gapline.solvers import catalogue
-
-    lacking = catalogue.Adapter("gapline.solvers.kayros", "no-such-package", catalogue.ADAPTERS["kayros"].options)
-    monkeypatch.setitem(catalogue.ADAPTERS, "kayros", lacking)
-    monkeypatch.setattr(new_study, "PANELS", (Panel(5, 1),))
-    assert run(["demo", str(tmp_path)]) == 3
-    shown = capsys.readouterr().err
-    assert "no-such-package is not installed" in shown
-    assert "gapline[demo]" in shown
-    assert not (tmp_path / "references").exists()

@@ -1,4 +1,4 @@
-"""`gapline report` and `gapline paper` as a user meets them."""
+"""`gapline report` as a user meets it."""
 
 import json
 
@@ -9,14 +9,6 @@ from gapline.cli.app import run
 from gapline.model.store import save_campaign
 from gapline.reference.policy import analysis_snapshot
 
-TRACES = """arm,instance,seed,time,objective,valid,horizon,panel
-fast,i1,1,1,12,true,30,p
-fast,i1,1,4,11,true,30,p
-fast,i2,1,2,25,true,30,p
-deep,i1,1,5,10.5,true,30,p
-deep,i1,1,9,9.5,true,30,p
-deep,i2,1,,,,30,p
-"""
 CONTRACT = """
 seeds = [1]
 [study]
@@ -48,14 +40,6 @@ solver = "pyvrp"
 name = "deep"
 solver = "pyvrp"
 """
-
-
-@pytest.fixture
-def traces(tmp_path, monkeypatch):
-    (tmp_path / "traces.csv").write_text(TRACES)
-    (tmp_path / "refs.csv").write_text("instance,value,certified\ni1,10,false\ni2,20,false\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
@@ -125,12 +109,3 @@ def test_wrong_use_is_said_before_anything_is_written(traces, capsys):
     assert run(["report", "traces.csv", "--references", "refs.csv", "--contrast", "fast", "nobody", "-o", "out"]) == 2
     assert not (traces / "out").exists()
     assert run(["paper"]) == 2
-
-
-def test_paper_of_a_study_has_its_tables(traces, capsys):
-    arguments = ["paper", "traces.csv", "--references", "refs.csv", "-o", "paper", "--tier2", "fast", "--format", "svg"]
-    assert run([*arguments, "--title", "my runs"]) == 0
-    assert "8 figures" in capsys.readouterr().out
-    tables = {path.stem for path in (traces / "paper" / "tables").iterdir()}
-    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid"}
-    assert "my runs" in (traces / "paper" / "figures" / "two-regime.svg").read_text(encoding="utf-8")

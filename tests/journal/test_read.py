@@ -1,39 +1,16 @@
 """A journal that was cut, changed or shuffled: the valid prefix counts, the rest is reported and never scored."""
 
-import os
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gapline.journal.line import EVENTS_FILE, seal, unseal
+from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import JournalState, read_journal
-from gapline.journal.records import Ending, Order
 from gapline.journal.write import JournalWriter
 from gapline.model.tables import RunStatus
-
-ORDER = Order(arm="a", instance="i", seed=1, panel="p", horizon=2.0, attempt=1, argv=["solver"])
-END = Ending(cause="exit", started="2026-08-01T12:00:00+00:00", elapsed=1.0, exit_code=0)
-OBJECTIVES = [30.0, 20.0, 10.0]
-
-
-def bodies() -> list[bytes]:
-    events = [
-        b'"t":%.9f,"say":{"objective":%.1f,"solution":["\\n",%d]}' % (0.1 * k, objective, k)
-        for k, objective in enumerate(OBJECTIVES, start=1)
-    ]
-    return [b'"start":' + msgspec.json.encode(ORDER), *events, b'"end":' + msgspec.json.encode(END)]
-
-
-@pytest.fixture
-def attempt(tmp_path: Path) -> Path:
-    writer = JournalWriter(tmp_path / EVENTS_FILE)
-    writer.append(bodies())
-    writer.close()
-    (tmp_path / "run.json").write_bytes(msgspec.json.encode(ORDER))
-    return tmp_path
+from journal.sample_journal import END, OBJECTIVES, ORDER, bodies
 
 
 def rewrite(attempt: Path, data: bytes) -> None:
@@ -122,21 +99,6 @@ def test_an_attempt_without_a_journal_still_names_its_run(attempt):
     assert journal.order == ORDER
 
 
-@given(st.lists(st.binary(max_size=40).filter(lambda b: b"\n" not in b), max_size=8))
-def test_sealed_lines_open_again_and_only_in_their_order(texts):
-    checksum = 0
-    lines = []
-    for text in texts:
-        body = b'{"x":' + msgspec.json.encode(text)
-        line, after = seal(body, checksum)
-        assert unseal(line[:-1], checksum) == (body + b"}", after)
-        lines.append((line[:-1], checksum))
-        checksum = after
-    for line, before in lines:
-        with pytest.raises(ValueError, match="expected"):
-            unseal(line, before ^ 1)
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
 @given(data=st.binary(max_size=400))
 def test_any_bytes_at_all_can_be_read(tmp_path, data):
@@ -144,33 +106,3 @@ def test_any_bytes_at_all_can_be_read(tmp_path, data):
     journal = read_journal(tmp_path)
     assert journal.state is not JournalState.WHOLE
     assert journal.events == []
-
-
-def test_a_journal_is_never_overwritten(attempt):
-    with pytest.raises(FileExistsError):
-        JournalWriter(attempt / EVENTS_FILE)
-
-
-def test_a_short_write_is_cut_back_to_the_last_whole_line(tmp_path, monkeypatch):
-    """A full disk takes part of a line first and only then says so."""
-    writer = JournalWriter(tmp_path / EVENTS_FILE)
-    writer.append(bodies()[:2])
-    before = (tmp_path / EVENTS_FILE).read_bytes()
-    true_write = os.write
-    answers = iter([lambda file, data: true_write(file, bytes(data)[:7])])
-
-    def full(file: int, data: bytes) -> int:
-        step = next(answers, None)
-        if step is None:
-            raise OSError(28, "No space left on device")
-        return step(file, data)
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="more bytes were needed"):
-        writer.append(bodies()[2:3])
-    monkeypatch.undo()
-    assert (tmp_path / EVENTS_FILE).read_bytes() == before
-    # The journal goes on where it was: a small line may still fit.
-    writer.append(bodies()[2:])
-    writer.close()
-    assert read_journal(tmp_path).state is JournalState.WHOLE

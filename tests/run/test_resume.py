@@ -1,55 +1,57 @@
-"""`gapline status`: what is done, running, failed and left, and the command to go on."""
+"""Interrupted, killed and resumed, a campaign ends as the one that was left alone."""
 
-import json
-import subprocess
-import sys
+import pytest
 
-from gapline.run.campaign import run_study
-
-
-def status(path, *options):
-    code = "from gapline.cli import main; main()"
-    command = [sys.executable, "-c", code, "status", str(path), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+import gapline
+from gapline.journal.line import EVENTS_FILE
+from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.run.resume import study_status
+from run.campaign_content import ARMS, content, expected
 
 
-def test_before_between_and_after(make_study, eventually):
-    study = make_study({"crashing": ["dies", "SIGSEGV"], "waiting": ["waits"]}, seeds=(1,))
-    before = json.loads(status(study.path, "--json"))
-    assert [before[name] for name in ("planned", "done", "running", "interrupted", "missing", "failed")] == [
-        *(4, 0, 0, 0, 4, 0)
-    ]
-    assert before["resume"] == f"gapline run {study.path}"
-    assert before["seconds_left"] == 240.0
+def test_a_second_call_runs_nothing_and_changes_nothing(make_study):
+    study = make_study(ARMS, seeds=(1,))
+    run_study(study.path)
+    before = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()}
+    digest = gapline.open(study.path / "campaign").digest()
+    report = run_study(study.path)
+    assert (report.before, report.results) == (6, [])
+    assert {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts()} == before
+    assert gapline.open(study.path / "campaign").digest() == digest
 
-    runner = study.start("-j", "1")
-    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
-    between = json.loads(status(study.path, "--json"))
-    assert (between["running"], between["done"], between["missing"]) == (1, 1, 2)
-    (study.path / "go").touch()
+
+@pytest.mark.parametrize("size", [0, 1, 2_000, 4_000, 6_000])
+def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventually, size):
+    """The runner is killed as soon as the journals hold so many bytes; the broken attempts stay, and do not count."""
+    study = make_study({**ARMS, "steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=(1,))
+    runner = study.start()
+    eventually(
+        lambda: (
+            runner.poll() is not None
+            or sum(path.stat().st_size for path in study.path.glob(f"journal/*/*/{EVENTS_FILE}")) >= size
+        )
+    )
+    runner.kill()
     runner.communicate()
+    # The supervisors of the dead runner hold their cells until they have cleared them.
+    eventually(lambda: study_status(study.path).cells["running"] == 0)
+    broken = {path: (path / EVENTS_FILE).read_bytes() for path in study.attempts() if (path / EVENTS_FILE).exists()}
+    assert run_study(study.path).left == 0
+    assert content(study.path) == expected(1)
+    assert {path: (path / EVENTS_FILE).read_bytes() for path in broken} == broken
 
-    after = json.loads(status(study.path, "--json"))
-    assert (after["done"], after["left"], after["failed"], after["resume"]) == (4, 0, 2, None)
-    assert after["failures"][0] == {"arm": "crashing", "instance": "one", "seed": 1, "cause": "crashed (SIGSEGV)"}
-    text = status(study.path)
-    assert "crashed 2, finished 2" in text
-    assert "crashing/one/1: crashed (SIGSEGV)" in text
 
-
-def test_a_solver_that_changes_its_version_inside_an_arm_is_a_warning(make_study):
-    study = make_study({"silent": ["silent"]}, seeds=(1,))
-    (study.path / "version").write_text("1.0")
-    program = study.path / "mine"
-    program.write_text('#!/bin/sh\nprintf \'{"solver": "mine", "version": "%s"}\\n\' "$(cat version)"\n')
-    program.chmod(0o755)
-    contract = study.path / "study.toml"
-    contract.write_text(contract.read_text() + "\n[[arms]]\nname='mine'\nsolver='command'\ncommand=['./mine']\n")
+def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
     run_study(study.path)
-    assert json.loads(status(study.path, "--json"))["warnings"] == []
-    (study.path / "version").write_text("1.1")
-    contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
-    run_study(study.path)
-    warning = "arm mine: 1.0 made 2 runs, 1.1 made 2 runs"
-    assert json.loads(status(study.path, "--json"))["warnings"] == [warning]
-    assert f"warning: the solver changed its version: {warning}" in status(study.path)
+    path = study.attempts()[0] / EVENTS_FILE
+    path.write_bytes(path.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
+    campaign = rebuild_campaign(study.path)
+    assert (len(campaign), len(campaign.interrupted)) == (1, 1)
+    assert any(f"{EVENTS_FILE}:3:" in problem for problem in campaign.diagnostics.problems)
+    status = study_status(study.path)
+    assert (status.cells["quarantined"], status.left) == (1, 1)
+    again = run_study(study.path)
+    assert any("the run is quarantined" in problem for problem in again.campaign.diagnostics.problems)
+    assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 2
+    assert len(study.attempts()) == 3

@@ -14,7 +14,6 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from gapline.solvers import check_setup, command_line
 from gapline.solvers.hexaly import licence_lack
-from gapline.solvers.route_clock import read_clock
 from gapline.testing import AdapterSuite
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -94,20 +93,3 @@ def test_hexaly_itself_is_asked_for_its_licence():
     pytest.importorskip("hexaly.optimizer")
     found = licence_lack()
     assert found is None or (found.startswith("expected a licence of Hexaly, got ") and "\n" not in found)
-
-
-def test_slices_come_closer_to_the_true_clock(tmp_path):
-    """The more slices, the nearer the duration of a route of one customer."""
-    from mamut_routing_lib.td import load_td_instance
-
-    (path,) = write_instances("tdvrptw", tmp_path, name="clock", customers=12)
-    loaded = load_td_instance(path)
-    true = read_clock(loaded)
-    checker = load_checker("tdvrptw")
-    singles = [[customer] for customer in range(1, 13)]
-    assert sum(map(true.duration, singles)) == pytest.approx(checker.check(path, singles).objective, rel=0.02)
-    errors = []
-    for slices in (1, 24, 96):
-        rough = read_clock(loaded, slices)
-        errors.append(sum(abs(rough.end_of(one, 1000.0) - true.end_of(one, 1000.0)) for one in singles))
-    assert errors[2] < errors[1] < errors[0]

@@ -1,11 +1,11 @@
-"""The child's side: its task, its clock and its lines."""
+"""The task of an adapter, its clock, its lines, and how it ends when something is missing."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 from gapline.errors import UsageError
@@ -13,7 +13,6 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from gapline.solvers import command_line
 from gapline.solvers.protocol import Task, announce, emit, read_task, seconds_since_start
-from gapline.solvers.static_model import SLICES, guess_problem, read_model, read_slice, slice_travel
 
 
 @pytest.fixture
@@ -24,7 +23,9 @@ def path(tmp_path):
 def test_the_task_comes_from_the_command_line(path):
     arm = Arm(name="a", solver="pyvrp", options={"slice": "max", "iterations": 3})
     command = command_line(arm, path, seed=5, horizon=2.5, threads=2)
-    assert read_task(command[3:]) == Task(path, 5, 2.5, 2, {"slice": "max", "iterations": 3})
+    assert read_task(command[command.index("gapline.solvers.pyvrp") + 1 :]) == Task(
+        path, 5, 2.5, 2, {"slice": "max", "iterations": 3}
+    )
 
 
 def test_or_from_the_environment(path, monkeypatch):
@@ -95,28 +96,43 @@ run_adapter(solve)
         assert child.stderr.read() == b""
 
 
-def test_slices_of_a_travel_time_by_hand():
-    """Travel takes 2 at 0, 6 at 4 and 2 at 10: mean (4 * 4 + 6 * 4) / 10 = 4, at midday 6 - 4/6."""
-    leave, arrive = np.array([0.0, 4.0, 10.0]), np.array([2.0, 10.0, 12.0])
-    assert {which: slice_travel(leave, arrive, which) for which in SLICES} == {
-        "min": 20,
-        "mean": 40,
-        "mid": 53,
-        "max": 60,
-    }
+@pytest.mark.parametrize("solver", ["kayros", "pyvrp", "ortools"])
+def test_a_missing_instance_is_one_line(tmp_path, solver):
+    missing = str(tmp_path / "none.vrp")
+    command = command_line(Arm(name="a", solver=solver), missing, seed=1, horizon=1.0, threads=1)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"instance: expected a file, got {missing!r}\n"
 
 
-def test_slices_lie_between_the_least_and_the_most(tmp_path):
-    (instance,) = write_instances("tdvrptw", tmp_path, name="slice", customers=6)
-    times = {which: read_slice(instance, which).distances for which in SLICES}
-    assert (times["min"] <= times["mean"]).all()
-    assert (times["mean"] <= times["max"]).all()
-    assert (times["min"] <= times["mid"]).all()
-    assert (times["mid"] <= times["max"]).all()
-    assert (times["min"] < times["max"]).any()
-    assert read_model(Task(instance, 1, 1.0)).minimise_duration
+@pytest.mark.parametrize(
+    ("solver", "module", "package", "extra"),
+    [
+        ("kayros", "kayros", "kayros", "routing"),
+        ("kayros.lera", "kayros", "kayros", "routing"),
+        ("pyvrp", "pyvrp", "pyvrp", "routing"),
+        ("ortools", "ortools", "ortools", "routing"),
+        ("vrp-cli", "vrp_cli", "vrp-cli", "solvers"),
+        ("hygese", "hygese", "hygese", "solvers"),
+        ("pyvroom", "vroom", "pyvroom", "solvers"),
+        ("highs", "highspy", "highspy", "mip"),
+        ("scip", "pyscipopt", "pyscipopt", "mip"),
+        ("cpsat", "ortools", "ortools", "mip"),
+    ],
+)
+def test_a_missing_package_is_one_line_and_exit_code_3(tmp_path, solver, module, package, extra):
+    (path,) = write_instances("cvrp", tmp_path, name="adapter", customers=3)
+    (tmp_path / f"{module}.py").write_text("raise ImportError('blocked')")
+    command = command_line(Arm(name="a", solver=solver), path, seed=1, horizon=1.0, threads=1)
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, check=False)
+    assert done.returncode == 3
+    assert done.stderr == f"{package} is not installed; Hint: pip install 'gapline[{extra}]'\n"
 
 
-def test_an_unknown_suffix_asks_for_the_problem(tmp_path):
-    with pytest.raises(UsageError, match=r"options\.problem"):
-        guess_problem(tmp_path / "instance.dat")
+def test_an_adapter_loads_nothing_that_its_solver_does_not_need():
+    """Start-up is charged to the solver."""
+    heavy = ("pydantic", "polars", "numba", "pyvrp")
+    code = f"import sys, gapline.solvers.pyvrp; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

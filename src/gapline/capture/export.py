@@ -39,6 +39,10 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
 def not_in_a_trace(campaign: Campaign) -> list[str]:
     """Say what a trace file has no place for: it holds runs and events, not what is declared of the campaign."""
     notes = list(campaign.diagnostics.notes)
+    if campaign.interrupted:
+        # A run of a trace is whole: written as one without events, a cell that was cut short would score as empty.
+        cells = listing(map(str, campaign.interrupted))
+        notes.append(f"not in the file, because an attempt that was cut short is no run: {cells}")
     if campaign.facts:
         declared = listing(f"{name} {value}" for name, value in sorted(campaign.facts.items()))
         notes.append(f"not in the file, because a trace has no place for it: {declared}")

@@ -65,7 +65,7 @@ class CommandChecker:
             raise UsageError(f"checker: expected command:PROGRAM [ARGUMENTS], got 'command:{command}'")
         self._command = command
         self.patience = patience
-        self._child: _Child | None = None
+        self._child: LineProcess | None = None
         hello = self._start()
         self.name = f"command:{hello.checker}"
         self.version = hello.version
@@ -96,7 +96,7 @@ class CommandChecker:
 
     def _start(self) -> _Hello:
         try:
-            self._child = _Child(self._arguments)
+            self._child = LineProcess(self._arguments)
         except OSError as error:
             raise EnvironmentLacksError(f"checker {self._arguments[0]!r} cannot be started: {error.strerror}") from None
         return self._ask(None, _Hello)
@@ -118,17 +118,18 @@ class CommandChecker:
         return CheckerFailure(f"checker {self._command}: expected a JSON line, got {got}{said}")
 
 
-class _Child:
+class LineProcess:
     """A running program with a line-wise exchange that never waits longer than asked."""
 
-    def __init__(self, arguments: list[str]) -> None:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
+    def __init__(self, arguments: list[str], *, cwd: Path | None = None, errors: IO[bytes] | None = None) -> None:
+        errors = tempfile.TemporaryFile() if errors is None else errors  # noqa: SIM115 (closed by end)
         try:
             process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                cwd=cwd,
                 start_new_session=True,
                 bufsize=0,
             )
@@ -137,12 +138,13 @@ class _Child:
             raise
         assert process.stdin is not None
         assert process.stdout is not None
-        self._process, self._errors = process, errors
+        self.pid, self._process, self._errors = process.pid, process, errors
         os.set_blocking(process.stdin.fileno(), False)
         self._buffer = b""
         self.end = weakref.finalize(self, _end, process, errors)
 
     def exchange(self, request: bytes | None, patience: float) -> bytes:
+        """Send a line, if any, and return the next one; TimeoutError, EOFError or OSError where none comes."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         source, target = self._process.stdout.fileno(), self._process.stdin.fileno()
@@ -160,12 +162,20 @@ class _Child:
             if readable:
                 piece = os.read(source, 65536)
                 if not piece:
-                    raise EOFError("the end of its output")
+                    raise EOFError(f"the end of its output{self._code()}")
                 self._buffer += piece
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
+    def _code(self) -> str:
+        try:
+            code = self._process.wait(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            return ""
+        return f" (exit code {code})" if code >= 0 else f" (signal {-code})"
+
     def last_words(self) -> str:
+        """Return the last line on its standard error, as the end of a sentence."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=0.2)
         size = self._errors.seek(0, os.SEEK_END)

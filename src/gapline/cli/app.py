@@ -17,30 +17,16 @@ from gapline.model.version import VERSION
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
-    "demo",
-    "init",
-    "generate",
-    "run",
-    "status",
-    "check",
-    "import",
-    "export",
-    "merge",
-    "snapshot",
-    "score",
-    "curve",
-    "compare",
-    "analyse",
-    "report",
-    "paper",
-    "doctor",
-)
+    "demo", "init", "generate", "run", "status", "check", "import", "export", "merge", "snapshot", "score", "curve",
+    "compare", "analyse", "report", "paper", "doctor",
+)  # fmt: skip
 
 
 class _Commands(click.RichGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(COMMANDS)
 
+    # Loaded by name: `gapline --help` must not import every command's libraries.
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         if name not in COMMANDS:
             return None
@@ -87,6 +73,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to en
         return 130
     except BrokenPipeError:
         # The reader of our output went away (`gapline score … | head`): nothing is wrong.
+        # Python flushes at exit, and would complain again into the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -111,14 +98,8 @@ def _refuse_empty(arguments: list[str]) -> None:
 
 # The call names a place that cannot be what it should be; every other failure of the system is one of the machine.
 _WRONG_PLACE = (
-    errno.ENOENT,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.EEXIST,
-    errno.ENOTEMPTY,
-    errno.ENAMETOOLONG,
-    errno.ELOOP,
-)
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
 
 
 def _in_words(error: Exception) -> GaplineError | None:

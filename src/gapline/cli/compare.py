@@ -43,13 +43,11 @@ def command(
         options.print_json(comparison.document() | gate)
         return code
     print_comparison(comparison)
-    for note in comparison.notes:
-        click.echo(f"note: {printable(note)}")
+    options.print_lines("note: ", comparison.notes)
     if comparison.absent:
         click.echo(f"note: {len(comparison.absent):,} runs are missing on one side")
     click.echo(printable(verdict_line(comparison)))
     if why is not None:
         click.echo(f"failed: {printable(why)}")
-    for alarm in comparison.alarms:
-        click.echo(f"ALARM {printable(alarm)}")
+    options.print_lines("ALARM ", comparison.alarms)
     return code

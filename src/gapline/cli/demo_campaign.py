@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from gapline.envelope.build import Envelopes
     from gapline.model.contract import Contract
     from gapline.reference.snapshot import Snapshot
@@ -25,7 +23,7 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     from gapline.generate.study import write_study
     from gapline.model.contract import load_contract
     from gapline.model.layout import CONTRACT_FILE
-    from gapline.solvers import check_setup
+    from gapline.solvers import arms_lack
 
     if not (folder / CONTRACT_FILE).exists():
         try:
@@ -37,8 +35,7 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
         raise UsageError(
             f"{folder}: expected a new directory or an earlier demo, got the study {contract.study.name!r}"
         )
-    lacking = [line for line in map(check_setup, contract.arms) if line]
-    if lacking:
+    if lacking := arms_lack(contract.arms):
         raise _lacking(lacking)
     panels = len({instance.panel for instance in contract.instances})
     say(f"{len(contract.instances)} instances in {panels} panels, generated from the name {contract.study.name!r}")
@@ -87,6 +84,7 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     if campaign is None:
         raise GaplineError(f"{study}: expected a campaign, got none")
     best = analysis_snapshot(None, build_envelopes(campaign))
+    # Named in the snapshot: values priced by another version are not comparable with the campaign's.
     checker = load_checker(str(contract.objective.checker))
     return Snapshot.from_entries(
         {instance: entry.document() for instance, entry in best.values.items()},
@@ -98,23 +96,16 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     )
 
 
-def delivered(envelopes: "Envelopes") -> "pl.DataFrame":
-    """Return what each arm delivered, before any score: counts that no mean may hide, headed as people read them."""
-    from gapline.analysis.health import count_runs
-
-    counts = count_runs(envelopes, ["arm"]).rename(
-        {"captured": "candidates", "terminal_invalid": "invalid at the end", "crashed": "failed"}
-    )
-    return counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
-
-
 def print_health(envelopes: "Envelopes") -> None:
-    """Print what each arm delivered."""
+    """Print what each arm delivered, before any score: counts that no mean may hide, headed as people read them."""
+    from gapline.analysis.health import count_runs
     from gapline.report.table import frame_table
     from gapline.report.writers.terminal import print_table
 
-    caption = "Health: what was captured, and what the checker let through"
-    print_table(frame_table("health", caption, delivered(envelopes)))
+    heads = {"captured": "candidates", "terminal_invalid": "invalid at the end", "crashed": "failed"}
+    counts = count_runs(envelopes, ["arm"]).rename(heads)
+    shown = counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
+    print_table(frame_table("health", "Health: what was captured, and what the checker let through", shown))
 
 
 def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:

@@ -2,10 +2,12 @@
 
 import rich_click as click
 
+from gapline.cli import options
+
 
 @click.command("doctor")
 @click.argument("study", required=False, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def command(study: str | None, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
@@ -14,10 +16,7 @@ def command(study: str | None, as_json: bool) -> int:
 
     Example: gapline doctor my-study
     """
-    import json
-
     from gapline.model.environment import describe_environment
-    from gapline.model.text import printable
 
     facts: dict[str, object] = dict(describe_environment())
     lacking: list[str] = []
@@ -27,13 +26,13 @@ def command(study: str | None, as_json: bool) -> int:
         arms, lacking = study_lacks(study)
         facts |= {"study": study, "arms": arms, "lacking": lacking}
     if as_json:
-        click.echo(json.dumps(facts, indent=1))
+        options.print_json(facts)
     else:
+        # The list of what is missing is printed below, a line each.
         for name, value in facts.items():
             if not isinstance(value, list):
                 click.echo(f"{name:<22} {value}")
-        for line in lacking:
-            click.echo(f"missing: {printable(line)}")
+        options.print_lines("missing: ", lacking)
         if study is not None and not lacking:
             click.echo(f"next: gapline run {study}")
     return 3 if lacking else 0

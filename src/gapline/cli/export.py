@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.model.text import counted, printable
+from gapline.model.text import counted
 
 if TYPE_CHECKING:
     from gapline.model.campaign import Campaign
+    from gapline.model.diagnostics import Diagnostics
 
 _SHOWN_PROBLEMS = 10
 
@@ -32,8 +33,7 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
     campaign, lines = read_and_count(sources, filters)
     write_trace(campaign, Path(output), form=form)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
-    for line in (*lines, *not_in_a_trace(campaign)):
-        click.echo(printable(line))
+    options.print_lines("", (*lines, *not_in_a_trace(campaign)))
 
 
 def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":
@@ -46,8 +46,12 @@ def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[
     if left := len(whole) - len(campaign):
         lines.append(f"left out by the filters: {counted(left, 'run')} of {len(whole):,}")
     if number := whole.diagnostics.problem_count:
-        lines.append(f"{counted(number, 'cell')} could not be used:")
-        lines += [f"  {problem}" for problem in whole.diagnostics.problems[:_SHOWN_PROBLEMS]]
-        if number > _SHOWN_PROBLEMS:
-            lines.append(f"  and {number - _SHOWN_PROBLEMS:,} more")
+        lines += [f"{counted(number, 'cell')} could not be used:", *first_problems(whole.diagnostics)]
     return campaign, lines
+
+
+def first_problems(read: "Diagnostics") -> list[str]:
+    """Return the first problems of what was read, indented, and how many more there are."""
+    left = read.problem_count - _SHOWN_PROBLEMS
+    more = [f"  and {left:,} more"] if left > 0 else []
+    return [*(f"  {problem}" for problem in read.problems[:_SHOWN_PROBLEMS]), *more]

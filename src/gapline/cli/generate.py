@@ -2,6 +2,8 @@
 
 import rich_click as click
 
+from gapline.cli import options
+
 
 @click.command("generate")
 @click.argument("problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp", "mip"]))
@@ -11,7 +13,7 @@ import rich_click as click
 )
 @click.option("--count", type=click.IntRange(1), default=1, show_default=True, help="How many instances.")
 @click.option("-o", "--output", default="instances", show_default=True, type=click.Path(file_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def command(problem: str, *, name: str, customers: int, count: int, output: str, as_json: bool) -> None:
     """Write instances of a problem, with their digests.
 
@@ -20,15 +22,13 @@ def command(problem: str, *, name: str, customers: int, count: int, output: str,
 
     Example: gapline generate tdvrptw --name demo --n 25 --count 3 -o instances/
     """
-    import json
-
     from gapline.generate import write_instances
     from gapline.model.store import file_digest
 
     paths = write_instances(problem, output, name=name, customers=customers, count=count)
     digests = {str(path): file_digest(path) for path in paths}
     if as_json:
-        click.echo(json.dumps([{"path": path, "digest": digest} for path, digest in digests.items()], indent=1))
+        options.print_json([{"path": path, "digest": digest} for path, digest in digests.items()])
         return
     for path, digest in digests.items():
         click.echo(f"{path}  {digest}")

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.cli import options
+from gapline.cli.export import first_problems
 from gapline.model.text import printable
 
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
-    from gapline.capture.survey import Survey
+    from gapline.capture.survey import RunLine, Survey
 
 _SHOWN_PROBLEMS = 10
 
@@ -31,7 +33,7 @@ _SHOWN_PROBLEMS = 10
 @click.option("--overwrite", is_flag=True, help="Replace the campaign that is there.")
 @click.option("--dry-run", is_flag=True, help="Print what would be read, per file, and write nothing.")
 @click.option("--list-formats", is_flag=True, help="Print the known formats.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def command(
     *,
     files: tuple[str, ...],
@@ -47,8 +49,11 @@ def command(
 
     Example: gapline import runs/ --name '{arm}/{instance}-s{seed}.log' --horizon 60 -o campaign
     """
-    import json
+    import sys
     from pathlib import Path
+
+    from rich.console import Console
+    from rich.progress import Progress
 
     from gapline.capture.importer import build_import
     from gapline.capture.survey import survey_logs
@@ -62,44 +67,27 @@ def command(
     target = Path(output) if output else None
     if target and not dry_run:
         _refuse_target(target, overwrite)
+    # These are for the campaign that is made of what was read, the others for the reading.
     later = {name: choices.pop(name) for name in ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references")}
-    with _Progress() as progress:
-        survey = survey_logs(files, format=format_, progress=progress.step, **choices)
+    # On a terminal only: a log file full of bars helps nobody.
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        reading = bar.add_task("reading", total=None)
+        survey = survey_logs(
+            files,
+            format=format_,
+            progress=lambda done, total: bar.update(reading, completed=done, total=total),
+            **choices,
+        )
     if dry_run:
         return _print_survey(survey, later, as_json)
     imported = build_import(survey, **later)
     assert target is not None
     facts = _write(imported, target, overwrite)
-    click.echo(json.dumps(facts, indent=1) if as_json else "\n".join(_report(imported, facts)))
+    if as_json:
+        options.print_json(facts)
+    else:
+        click.echo("\n".join(_report(imported, facts)))
     return 0
-
-
-class _Progress:
-    """A bar on a terminal, nothing elsewhere: a log file full of bars helps nobody."""
-
-    def __init__(self) -> None:
-        self.bar: Any = None
-        self.task: Any = None
-
-    def __enter__(self) -> "_Progress":
-        import sys
-
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self.bar = Progress(console=Console(stderr=True), transient=True)
-            self.task = self.bar.add_task("reading", total=None)
-            self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar:
-            self.bar.stop()
-
-    def step(self, done: int, total: int) -> None:
-        if self.bar:
-            self.bar.update(self.task, completed=done, total=total)
 
 
 def _refuse_target(target: Any, overwrite: bool) -> None:
@@ -114,18 +102,14 @@ def _refuse_target(target: Any, overwrite: bool) -> None:
 
 
 def _print_formats(as_json: bool) -> int:
-    import json
-
     from gapline.capture.formats import all_readers
 
     readers, notes = all_readers()
     if as_json:
-        click.echo(json.dumps({reader.name: reader.describes for reader in readers}, indent=1))
-    else:
-        for reader in readers:
-            click.echo(f"{reader.name:<12} {reader.describes}")
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+        options.print_json({reader.name: reader.describes for reader in readers})
+        return 0
+    options.print_lines("", (f"{reader.name:<12} {reader.describes}" for reader in readers))
+    options.print_lines("note: ", notes, err=True)
     return 0
 
 
@@ -168,8 +152,11 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
 
 def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
     """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
+    from dataclasses import asdict
+
     from gapline.envelope.build import build_envelopes
     from gapline.errors import GaplineError
+    from gapline.model.tables import RUN_KEY, RunKey
     from gapline.scoring.reading import reference_column
     from gapline.scoring.resolution import resolution_bound
     from gapline.scoring.stated import check_stated_integrals
@@ -183,18 +170,11 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
         envelopes = build_envelopes(campaign.filter(instance=known) if known else campaign)
         checks: dict[str, Any] = {}
         if found := check_stated_integrals(envelopes, snapshot, imported.stated_integrals):
-            checks["stated_integrals"] = {
-                "checked": found.checked,
-                "largest_difference": found.largest,
-                "run": str(found.run),
-                "kernel": found.kernel,
-                "stated": found.stated,
-                "recomputed": found.recomputed,
-            }
+            checks["stated_integrals"] = asdict(found) | {"largest_difference": found.largest, "run": str(found.run)}
         if coarse and known:
             bounds = resolution_bound(envelopes, reference_column(snapshot, envelopes))
             row = int(bounds.argmax())
-            keys = ["/".join(map(str, key)) for key in envelopes.runs.select("arm", "instance", "seed").iter_rows()]
+            keys = [str(RunKey(*key)) for key in envelopes.runs.select(RUN_KEY).iter_rows()]
             checks["resolution"] = {
                 "kernel": "squeezed",
                 "largest": float(bounds[row]),
@@ -203,6 +183,7 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
                 "runs": dict(zip(keys, bounds.tolist(), strict=True)),
             }
         return checks
+    # A free check must not make an import fail that is otherwise whole.
     except GaplineError as error:
         return {"not_checked": error.message}
 
@@ -212,10 +193,7 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     read = sum(file.error is None for file in imported.files)
     lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *known.lines()]
     if known.problem_count:
-        lines.append(f"{known.problem_count:,} problems:")
-        lines += [f"  {problem}" for problem in known.problems[:_SHOWN_PROBLEMS]]
-        if known.problem_count > _SHOWN_PROBLEMS:
-            lines.append(f"  and {known.problem_count - _SHOWN_PROBLEMS:,} more")
+        lines += [f"{known.problem_count:,} problems:", *first_problems(known)]
     if references := facts.get("references"):
         lines.append(
             f"references: {references['instances']:,} instances, {references['certified']:,} certified, "
@@ -240,8 +218,6 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
 
 def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> int:
     """Print the table of a dry run; exit code 1 where the import itself would be refused."""
-    import json
-
     from gapline.capture.importer import build_import
     from gapline.errors import GaplineError
 
@@ -252,17 +228,12 @@ def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> in
         refused = error
     rows = _survey_rows(survey)
     if as_json:
-        notes = list(survey.notes)
-        click.echo(json.dumps({"files": rows, "notes": notes, "error": str(refused) if refused else None}, indent=1))
+        options.print_json({"files": rows, "notes": survey.notes, "error": str(refused) if refused else None})
         return 1 if refused else 0
     click.echo("\n".join(_aligned(_table_rows(rows))))
-    for row in rows:
-        for problem in row["problems"][:_SHOWN_PROBLEMS]:
-            click.echo(problem)
-    for note in survey.notes:
-        click.echo(note)
-    if refused:
-        click.echo(f"the import would be refused: {refused}")
+    shown = [problem for row in rows for problem in row["problems"][:_SHOWN_PROBLEMS]]
+    for line in (*shown, *survey.notes, *([f"the import would be refused: {refused}"] if refused else [])):
+        click.echo(line)
     return 1 if refused else 0
 
 
@@ -289,31 +260,19 @@ def _aligned(table: list[tuple[str, ...]]) -> list[str]:
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
-    rows = []
-    for file in survey.files:
-        runs = [
-            {
-                "arm": run.identity.arm,
-                "instance": run.identity.instance,
-                "seed": run.identity.seed,
-                "panel": run.identity.panel,
-                "candidates": run.candidates,
-                "first": run.first,
-                "last": run.last,
-                "horizon": run.horizon,
-                "status": run.status,
-                "clock": run.clock,
-                "sense": run.sense,
-            }
-            for run in survey.runs[file.first_run : file.first_run + file.run_count]
-        ]
-        rows.append(
-            {
-                "path": file.path,
-                "format": file.format,
-                "runs": runs,
-                "problem_count": file.problem_count,
-                "problems": list(file.problems),
-            }
-        )
-    return rows
+    facts = ("candidates", "first", "last", "horizon", "status", "clock", "sense")
+
+    def describe(run: "RunLine") -> dict[str, Any]:
+        who = {name: getattr(run.identity, name) for name in ("arm", "instance", "seed", "panel")}
+        return who | {name: getattr(run, name) for name in facts}
+
+    return [
+        {
+            "path": file.path,
+            "format": file.format,
+            "runs": [describe(run) for run in survey.runs[file.first_run : file.first_run + file.run_count]],
+            "problem_count": file.problem_count,
+            "problems": file.problems,
+        }
+        for file in survey.files
+    ]

@@ -2,32 +2,31 @@
 
 import rich_click as click
 
+from gapline.cli import options
+
 
 @click.command("init")
 @click.argument("directory", type=click.Path(file_okay=False))
 @click.option("--problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp", "mip"]), default="tdvrptw", show_default=True)
 @click.option("--name", default="", help="Name of the study and its instances; the problem when left out.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def command(directory: str, problem: str, name: str, as_json: bool) -> None:
     """Write a commented study.toml and generated instances of two panels.
 
     Example: gapline init my-study --problem cvrp
     """
-    import json
-
     from gapline.generate.study import write_study
     from gapline.model.contract import load_contract
-    from gapline.solvers import check_setup
+    from gapline.solvers import arms_lack
 
     path = write_study(directory, problem, name=name)
     contract = load_contract(path, files=True)
     runs = len(contract.arms) * len(contract.instances) * len(contract.seeds)
-    lacking = [line for line in map(check_setup, contract.arms) if line]
+    lacking = arms_lack(contract.arms)
     if as_json:
-        click.echo(json.dumps({"contract": str(path), "runs": runs, "lacking": lacking}, indent=1))
+        options.print_json({"contract": str(path), "runs": runs, "lacking": lacking})
         return
     click.echo(f"{path}: {len(contract.arms)} arms, {len(contract.instances)} instances, {len(contract.seeds)} seeds")
     click.echo(f"{runs} runs of {contract.time.horizon:g} s each")
-    for line in lacking:
-        click.echo(f"missing: {line}")
+    options.print_lines("missing: ", lacking)
     click.echo(f"next: gapline run {directory}")

@@ -6,7 +6,6 @@ import rich_click as click
 
 from gapline.cli import options
 from gapline.cli.export import read_and_count
-from gapline.model.text import printable
 
 
 @click.command("merge")
@@ -21,5 +20,4 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
     campaign, lines = read_and_count(sources, filters)
     campaign.save(output)
     click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
-    for line in (*campaign.diagnostics.lines(), *lines):
-        click.echo(printable(line))
+    options.print_lines("", (*campaign.diagnostics.lines(), *lines))

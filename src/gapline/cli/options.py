@@ -1,6 +1,6 @@
 """Options that every command which scores takes, from one place: their names are those of `gapline.open_study`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -103,13 +103,20 @@ def study_document(opened: "Study") -> dict[str, Any]:
     }
 
 
+def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> None:
+    """Print each fact on a line of its own behind the label, whatever characters it holds."""
+    from gapline.model.text import printable
+
+    for fact in facts:
+        click.echo(f"{label}{printable(fact)}", err=err)
+
+
 def print_remarks(opened: "Study") -> int:
     """Print notes, what could not be read, and alarms; return the exit code that the alarms ask for."""
     from gapline.errors import listing
     from gapline.model.text import printable
 
-    for note in opened.notes():
-        click.echo(f"note: {printable(note)}")
+    print_lines("note: ", opened.notes())
     read = opened.campaign.diagnostics
     if read.problem_count:
         shown = listing(map(printable, read.problems), most=3)
@@ -119,8 +126,5 @@ def print_remarks(opened: "Study") -> int:
 
 def print_alarms(opened: "Study") -> int:
     """Print the alarms; return the exit code that they ask for."""
-    from gapline.model.text import printable
-
-    for alarm in opened.alarms:
-        click.echo(f"ALARM {printable(alarm)}")
+    print_lines("ALARM ", opened.alarms)
     return 1 if opened.alarms else 0

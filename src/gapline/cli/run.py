@@ -1,6 +1,10 @@
 """`gapline run`: run the cells of a study that are not done yet."""
 
+from typing import Any
+
 import rich_click as click
+
+from gapline.cli import options
 
 
 @click.command("run")
@@ -8,7 +12,6 @@ import rich_click as click
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
 @click.option(
     "--on",
-    "place",
     metavar="PLACE",
     help="Where runs are made: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
 )
@@ -16,17 +19,8 @@ import rich_click as click
 @click.option("--rerun-noisy", is_flag=True, help="Run again what others disturbed; both attempts are kept.")
 @click.option("--no-check", is_flag=True, help="Leave the candidates to `gapline check`.")
 @click.option("--no-pin", is_flag=True, help="Let runs move between cores.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    study: str,
-    jobs: int | None,
-    place: str | None,
-    order_seed: int | None,
-    rerun_noisy: bool,
-    no_check: bool,
-    no_pin: bool,
-    as_json: bool,
-) -> int:
+@options.as_json
+def command(study: str, no_check: bool, no_pin: bool, as_json: bool, **choices: Any) -> int:
     """Run every solver of a study on every instance and seed, under its contract.
 
     What is done already is skipped, so the same command goes on after an interruption. Ctrl-C lets the runs under way
@@ -34,47 +28,29 @@ def command(
 
     Example: gapline run my-study -j 2
     """
-    import json
-
-    from gapline.model.text import printable
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
-    report = run_study(
-        study,
-        jobs=jobs,
-        on=place,
-        check=not no_check,
-        pin=not no_pin,
-        order_seed=order_seed,
-        rerun_noisy=rerun_noisy,
-        progress=progress_for_terminal(),
-    )
+    report = run_study(study, check=not no_check, pin=not no_pin, progress=progress_for_terminal(), **choices)
     campaign = report.campaign
+    # A problem of a journal is told by the call and by the campaign: once is enough.
     problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
     noisy = sum(result.noisy for result in report.results)
     unchecked = campaign.diagnostics.unchecked if campaign else 0
     if as_json:
-        answer = {
-            "planned": report.planned,
-            "done": report.done,
-            "busy": report.busy,
-            "left": report.left,
-            "outcomes": dict(report.outcomes),
+        answer = {name: getattr(report, name) for name in ("planned", "done", "busy", "left", "outcomes")} | {
             "unchecked": unchecked,
             "noisy": noisy,
             "interrupted": report.interrupted,
             "problems": problems,
             "resume": report.resume if report.left else None,
         }
-        click.echo(json.dumps(answer, indent=1))
+        options.print_json(answer)
     else:
-        for problem in problems:
-            click.echo(f"problem: {printable(problem)}", err=True)
+        options.print_lines("problem: ", problems, err=True)
         click.echo(f"{report.done} of {report.planned} runs done, {report.left} left")
         if campaign is not None:
-            for line in campaign.diagnostics.lines():
-                click.echo(line)
+            options.print_lines("", campaign.diagnostics.lines())
         if noisy:
             click.echo(
                 f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy"
@@ -85,6 +61,7 @@ def command(
             click.echo(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
         if report.left:
             click.echo(f"go on with: {report.resume}")
+    # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:
         return 3
     if report.interrupted is not None:

@@ -1,10 +1,18 @@
 """`gapline snapshot`: freeze, fold, diff, verify and show versioned reference sets."""
 
+from typing import TYPE_CHECKING, Any
+
 import rich_click as click
 
+from gapline.cli import options
 from gapline.model.text import counted, printable
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gapline.reference.alarm import Alarm
+    from gapline.reference.snapshot import Snapshot
+
 _NAME = click.option("--name", required=True, help="Name of the new snapshot.")
 _OUT = click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="File to write.")
 _TOLERANCE = click.option("--tolerance", default=1e-9, show_default=True, help="Relative difference that is no news.")
@@ -41,34 +49,33 @@ def command() -> None:
 @_VALIDATION
 @click.option("--reprice", is_flag=True, help="Evaluate stored routes again with the installed checker.")
 @_TOLERANCE
-@_JSON
-def freeze(source: str, name: str, output: str, validation: str, as_json: bool, **options: object) -> int:
+@options.as_json
+def freeze(source: str, name: str, output: str, validation: str, as_json: bool, **facts: object) -> int:
     """Freeze a store: csv:FILE, solu:FILE, cvrplib:DIR, mamut:PATH@COMMIT, campaign:DIR.
 
     Example: gapline snapshot freeze mamut:store@v1.2 --objective Duration --name v1.2 -o references/v1.2.json
     """
-    import json
     from dataclasses import asdict
 
     from gapline.reference.alarm import find_alarms
     from gapline.reference.freeze import freeze as freeze_store
 
-    frozen = freeze_store(source, name=name, trust_solver=validation == "solver", **options)
+    frozen = freeze_store(source, name=name, trust_solver=validation == "solver", **facts)
     snapshot = frozen.snapshot
     snapshot.save(output)
-    alarms = tuple(find_alarms(snapshot))
+    alarms = find_alarms(snapshot)
     if as_json:
-        facts = _facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": [asdict(m) for m in frozen.moved]}
-        click.echo(json.dumps(facts | {"alarms": [alarm.document() for alarm in alarms]}, indent=1))
-    else:
-        click.echo(f"wrote {output}")
-        _print_facts(snapshot)
-        _print_notes(frozen.notes)
-        for moved in frozen.moved:
-            now = "infeasible" if moved.repriced is None else repr(moved.repriced)
-            why = f" ({printable(moved.reason)})" if moved.reason else ""
-            click.echo(f"moved: {printable(moved.instance)}: stored {moved.stored!r}, now {now}{why}")
-        _print_alarms(alarms)
+        moved = [asdict(one) for one in frozen.moved]
+        options.print_json(_facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": moved} | _alarms(alarms))
+        return 1 if frozen.moved or alarms else 0
+    click.echo(f"wrote {output}")
+    _print_facts(snapshot)
+    options.print_lines("note: ", frozen.notes)
+    for one in frozen.moved:
+        now = "infeasible" if one.repriced is None else repr(one.repriced)
+        why = f" ({printable(one.reason)})" if one.reason else ""
+        click.echo(f"moved: {printable(one.instance)}: stored {one.stored!r}, now {now}{why}")
+    options.print_lines("ALARM ", alarms)
     return 1 if frozen.moved or alarms else 0
 
 
@@ -85,29 +92,23 @@ def freeze(source: str, name: str, output: str, validation: str, as_json: bool, 
 @click.option("--allow-unchecked", is_flag=True, help="Leave unchecked candidates out instead of refusing.")
 @_AS_OF
 @_TOLERANCE
-@_JSON
+@options.as_json
 def fold(
     *,
     snapshot: str,
     sources: tuple[str, ...],
-    name: str,
     output: str,
     horizon: float | None,
     transform: str | None,
-    include_late: bool,
-    add: bool,
     validation: str,
     allow_unchecked: bool,
-    as_of: str | None,
-    tolerance: float,
     as_json: bool,
+    **choices: Any,
 ) -> int:
     """Fold what beat a snapshot into a new one; the old file stays as it is.
 
     Example: gapline snapshot fold references/mine.json campaign/ --name mine-2 -o references/mine-2.json
     """
-    import json
-
     from gapline.capture.read import read
     from gapline.envelope.build import build_envelopes
     from gapline.reference.fold import fold as fold_runs
@@ -115,28 +116,15 @@ def fold(
 
     old = Snapshot.load(snapshot)
     campaign = read(list(sources))
+    # Refused by default: a value that is too good to be true, once it is a reference, is beaten by nothing.
     unchecked = "solver" if validation == "solver" else "leave-out" if allow_unchecked else "refuse"
-    folded = fold_runs(
-        old,
-        build_envelopes(campaign, horizon=horizon, transform=transform, unchecked=unchecked),
-        name=name,
-        tolerance=tolerance,
-        include_late=include_late,
-        campaign=campaign,
-        add=add,
-        trust_solver=validation == "solver",
-        as_of=as_of,
-    )
+    envelopes = build_envelopes(campaign, horizon=horizon, transform=transform, unchecked=unchecked)
+    folded = fold_runs(old, envelopes, campaign=campaign, trust_solver=validation == "solver", **choices)
     folded.snapshot.save(output)
     if as_json:
-        facts = _facts(folded.snapshot) | {
-            "file": output,
-            "summary": folded.summary(),
-            "changes": [change.document() for change in folded.changes],
-            "alarms": [alarm.document() for alarm in folded.alarms],
-            "notes": folded.notes,
-        }
-        click.echo(json.dumps(facts, indent=1))
+        changes = [change.document() for change in folded.changes]
+        facts = {"file": output, "summary": folded.summary(), "changes": changes, "notes": folded.notes}
+        options.print_json(_facts(folded.snapshot) | facts | _alarms(folded.alarms))
         return 1 if folded.alarms else 0
     click.echo(f"wrote {output}")
     click.echo(folded.summary())
@@ -145,8 +133,9 @@ def fold(
         was = "nothing" if change.old is None else repr(change.old)
         by = f"by {printable(change.run)} at {change.time:g} s"
         click.echo(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {by}")
-    _print_notes(folded.notes)
-    return _print_alarms(folded.alarms)
+    options.print_lines("note: ", folded.notes)
+    options.print_lines("ALARM ", folded.alarms)
+    return 1 if folded.alarms else 0
 
 
 @command.command("diff")
@@ -154,14 +143,12 @@ def fold(
 @click.argument("new", type=click.Path(dir_okay=False))
 @_TOLERANCE
 @_SENSE
-@_JSON
+@options.as_json
 def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool) -> int:
     """Say what changed between two snapshots; exit code 1 where a certificate is contradicted.
 
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
-    import json
-
     from gapline.reference.alarm import find_alarms
     from gapline.reference.diff import diff_snapshots
     from gapline.reference.snapshot import Snapshot
@@ -170,7 +157,7 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     found = diff_snapshots(before, after, tolerance=tolerance, sense=sense)
     alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
     if as_json:
-        click.echo(json.dumps(found.document() | {"alarms": [alarm.document() for alarm in alarms]}, indent=1))
+        options.print_json(found.document() | _alarms(alarms))
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
     click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
@@ -185,20 +172,20 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
             elif d.new_source:
                 line += f"  ({printable(d.new_source)})"
             click.echo(line)
-    return _print_alarms(tuple(alarms))
+    options.print_lines("ALARM ", alarms)
+    return 1 if alarms else 0
 
 
 @command.command("verify")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @_TOLERANCE
 @_SENSE
-@_JSON
+@options.as_json
 def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json: bool) -> int:
     """Verify digests, and that certificates of several snapshots agree.
 
     Example: gapline snapshot verify references/mine.json references/mine-2.json
     """
-    import json
     from pathlib import Path
 
     from gapline.errors import GaplineError
@@ -222,7 +209,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     alarms = find_alarms(whole, tolerance=tolerance, sense=sense)
     broken = len(whole) < len(files)
     if as_json:
-        click.echo(json.dumps({"files": results, "alarms": [alarm.document() for alarm in alarms]}, indent=1))
+        options.print_json({"files": results} | _alarms(alarms))
         return 1 if broken or alarms else 0
     for result in results:
         if not result["whole"]:
@@ -232,19 +219,19 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
         if result["parent"]:
             parent_note = f", parent {result['parent_file'] or str(result['parent']) + ' not at hand'}"
         click.echo(f"whole  {result['file']}: {result['digest']}{parent_note}")
-    return _print_alarms(tuple(alarms)) or int(broken)
+    options.print_lines("ALARM ", alarms)
+    return 1 if broken or alarms else 0
 
 
 @command.command("show")
 @click.argument("file", type=click.Path())
 @click.option("--instance", "patterns", multiple=True, help="Only instances that match this name or pattern.")
-@_JSON
+@options.as_json
 def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
     """Show a snapshot: where it comes from, and its values.
 
     Example: gapline snapshot show references/mine.json --instance 'n=20/*'
     """
-    import json
     from fnmatch import fnmatchcase
 
     from gapline.reference.snapshot import Snapshot
@@ -258,7 +245,7 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         document = snapshot.document() | {"digest": snapshot.digest}
         document["values"] = {instance: entry.document() for instance, entry in kept.items()}
-        click.echo(json.dumps(document, indent=1))
+        options.print_json(document)
         return
     _print_facts(snapshot)
     width = max((len(printable(instance)) for instance in kept), default=0)
@@ -267,42 +254,23 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"  {printable(instance):<{width}}  {value:<22}  {printable(entry.source)}".rstrip())
 
 
-def _facts(snapshot: object) -> dict[str, object]:
-    from gapline.reference.snapshot import Snapshot
-
-    assert isinstance(snapshot, Snapshot)
-    return {
-        "name": snapshot.name,
-        "digest": snapshot.digest,
-        "instances": len(snapshot),
-        "certified": sum(entry.certified for entry in snapshot.values.values()),
-        "as_of": snapshot.as_of,
-        "objective": snapshot.objective,
-        "checker": snapshot.checker,
-        "parent": snapshot.parent,
-        "store": snapshot.store.model_dump(exclude_unset=True),
-    }
+def _facts(snapshot: "Snapshot") -> dict[str, Any]:
+    counts = {"instances": len(snapshot), "certified": sum(entry.certified for entry in snapshot.values.values())}
+    rest = {name: getattr(snapshot, name) for name in ("as_of", "objective", "checker", "parent")}
+    store = {"store": snapshot.store.model_dump(exclude_unset=True)}
+    return {"name": snapshot.name, "digest": snapshot.digest} | counts | rest | store
 
 
-def _print_facts(snapshot: object) -> None:
+def _print_facts(snapshot: "Snapshot") -> None:
     facts = _facts(snapshot)
-    store = facts.pop("store")
-    assert isinstance(store, dict)
-    shown = {name: value for name, value in facts.items() if value is not None}
-    shown |= {f"store {name}": value for name, value in store.items() if value}
-    for name, value in shown.items():
-        click.echo(f"{name:<14} {printable(value)}")
+    facts |= {f"store {name}": value or None for name, value in facts.pop("store").items()}
+    for name, value in facts.items():
+        if value is not None:
+            click.echo(f"{name:<14} {printable(value)}")
 
 
-def _print_notes(notes: tuple[str, ...]) -> None:
-    for note in notes:
-        click.echo(f"note: {printable(note)}")
-
-
-def _print_alarms(alarms: tuple[object, ...]) -> int:
-    for alarm in alarms:
-        click.echo(f"ALARM {printable(alarm)}")
-    return 1 if alarms else 0
+def _alarms(alarms: "Iterable[Alarm]") -> dict[str, Any]:
+    return {"alarms": [alarm.document() for alarm in alarms]}
 
 
 def _value(value: float | None, certified: bool) -> str:

@@ -41,6 +41,7 @@ class CellRecord:
 
 def attempts_of(cell: Path) -> list[Path]:
     """Return the attempt directories of a cell in their order."""
+    # Numbers have three digits, so that the order of the names is that of the attempts.
     return sorted(path for path in cell.glob("attempt-*") if path.is_dir())
 
 

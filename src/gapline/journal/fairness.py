@@ -39,6 +39,7 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
     if is_noisy(ending.foreign_share, ending.elapsed):
         found.append(SHARED_CORES)
     cores = order.machine.get("cores", "")
+    # A pinned run is told by the share of its own cores; the load of the whole host would blame it for others.
     if not order.cpus and order.load is not None and cores.isdigit() and order.load > int(cores):
         found.append(LOADED_HOST)
     if ending.jitter is not None and ending.jitter > LATE:
@@ -50,20 +51,11 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
 
 def fairness_columns(order: Order, ending: Ending | None) -> dict[str, Value]:
     """Return the columns of the runs table that say how a run was measured; null where nobody could tell."""
-    columns: dict[str, Value] = {
-        "host": order.machine.get("host"),
-        "cpus": ",".join(map(str, order.cpus)) or None,
-        "governor": order.machine.get("governor"),
-        "boost": order.machine.get("boost"),
-        "load": order.load,
-        "cpu_share": None,
-        "foreign_share": None,
-        "overshoot": None,
-        "jitter": None,
-        "disturbed": None,
-    }
+    columns: dict[str, Value] = {name: order.machine.get(name) for name in ("host", "governor", "boost")}
+    columns |= {"cpus": ",".join(map(str, order.cpus)) or None, "load": order.load}
     if ending is None:
-        return columns
+        return columns | dict.fromkeys(("cpu_share", "foreign_share", "overshoot", "jitter", "disturbed"))
+    # A run that was not pinned may use any core; its share is then of one core and can exceed 1.
     width = max(1, len(order.cpus))
     return columns | {
         "cpu_share": round(ending.cpu_time / (ending.elapsed * width), 4) if ending.elapsed > 0 else None,

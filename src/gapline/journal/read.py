@@ -74,6 +74,7 @@ class Journal:
     events: list[Event] = field(default_factory=list)
     solver: str | None = None
     version: str | None = None
+    # Not an error by itself: a writer that was killed leaves one.
     torn: int = 0
     corruption: str | None = None
 
@@ -97,27 +98,38 @@ class Journal:
         """What disturbed the run from outside."""
         return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
 
+    def questions(self) -> list[tuple[int, bytes]]:
+        """Return number and solution of each event on which a checker has to be asked."""
+        return [
+            (event.sequence, event.solution)
+            for event in self.events
+            if event.is_candidate and not event.reason and event.solution is not None
+        ]
+
     def problems(self) -> list[str]:
         """Say what is wrong with the journal, each in one line."""
+        ending = self.ending
         found = []
         if self.corruption is not None:
             found.append(f"{self.corruption}; the run is quarantined")
         if self.torn:
             found.append(f"{self.path}: expected a whole last line, got {self.torn} bytes of one; the prefix counts")
-        if self.ending is not None and self.ending.cause not in WHOLE_CAUSES:
-            found.append(f"{self.path}: {self.ending.error or self.ending.cause}; the attempt is not whole")
-        if self.ending is None and self.corruption is None and not self.torn:
-            found.append(f"{self.path}: the attempt has no end; the runner or the machine stopped before it")
-        if self.ending is not None and self.ending.leftover:
-            found.append(f"{self.path}: expected no process left, got {self.ending.leftover}")
-        if self.ending is not None and "events over the cap" in self.ending.dropped:
-            count = self.ending.dropped["events over the cap"]
+        if ending is None:
+            if not found:
+                found.append(f"{self.path}: the attempt has no end; the runner or the machine stopped before it")
+            return found
+        if ending.cause not in WHOLE_CAUSES:
+            found.append(f"{self.path}: {ending.error or ending.cause}; the attempt is not whole")
+        if ending.leftover:
+            found.append(f"{self.path}: expected no process left, got {ending.leftover}")
+        if count := ending.dropped.get("events over the cap"):
             found.append(f"{self.path}: {count} events exceeded the cap of the journal and are not in it")
         return found
 
 
 def run_status(ending: Ending) -> RunStatus:
     """Return the status of a whole attempt: `time-limit` only where we had to stop the solver."""
+    # The order matters: a solver that we stopped dies by our SIGTERM or SIGKILL, which is no kill from outside.
     if ending.cause == "horizon":
         return RunStatus.TIME_LIMIT
     if ending.cause == "memory":
@@ -196,6 +208,7 @@ def _take_said(journal: Journal, record: _Record, said: Said) -> None:
         return
     objective, reason = _number(said.objective)
     bound, bound_reason = _number(said.bound)
+    # A bound that is no number is dropped: it claims nothing that could be rejected.
     if not is_candidate and bound_reason:
         return
     journal.events.append(
@@ -223,6 +236,7 @@ def _number(raw: msgspec.Raw | msgspec.UnsetType) -> tuple[float, str]:
     text = _present(raw)
     if text is None or text in (b'""', b""):
         return float("nan"), Reason.OBJECTIVE_MISSING
+    # `float` would raise on text, true or a list, and an error here means that the journal was changed.
     if text[:1] not in b"-0123456789":
         return float("nan"), Reason.OBJECTIVE_NOT_A_NUMBER
     value = float(text)
@@ -242,14 +256,14 @@ _STATED = re.compile(r'"objective"\s*:\s*([^,}\s]*)')
 def _rejected(sequence: int, time: float, text: str) -> Event:
     """Make a rejected candidate of a line that is not JSON, with the reason its objective shows."""
     stated = _STATED.search(text)
+    # The line is no JSON, but what stands behind "objective" tells the user which mistake it is.
     value = stated.group(1).lower().lstrip("+-") if stated else None
+    reason: str = Reason.OBJECTIVE_NOT_A_NUMBER
     if value in ("nan", "inf", "infinity"):
-        reason = Reason.OBJECTIVE_NOT_FINITE.value
+        reason = Reason.OBJECTIVE_NOT_FINITE
     elif value == "":
-        reason = Reason.OBJECTIVE_MISSING.value
+        reason = Reason.OBJECTIVE_MISSING
     elif value is None or re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
         reason = UNREADABLE
-    else:
-        reason = Reason.OBJECTIVE_NOT_A_NUMBER.value
     nan = float("nan")
     return Event(sequence, time, True, nan, nan, nan, nan, None, reason)

@@ -38,6 +38,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str]
     instance_path: str = ""
     condition: str = ""
+    # msgspec copies mutable defaults for each record.
     environment: dict[str, str] = {}
     directory: str = "."
     grace: float = 1.0
@@ -85,4 +86,5 @@ class Ending(msgspec.Struct, kw_only=True):
     error: str | None = None
 
 
+# A run that we stopped at a limit is a result; one that somebody else stopped is not.
 WHOLE_CAUSES = ("exit", "horizon", "memory")

@@ -10,7 +10,6 @@ what a study declares after its runs stands in a line of its own, with the numbe
 
 import contextlib
 import datetime
-import fcntl
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.errors import IntegrityError
+from gapline.journal.locks import locked
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.plan import Plan
@@ -187,9 +187,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
     """
     path = study / JOURNALS / REGISTER
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(path) as file:
         data = path.read_bytes()
         entries = _entries(path, data)
         last = entries[-1] if entries else None
@@ -206,6 +204,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             previous=_closing(data.splitlines()[-1]) if data else None,
             moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             gapline=VERSION,
+            # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
             begun=sum(1 for _ in path.parent.glob("*/attempt-*")),
             **facts,
         )
@@ -213,10 +212,9 @@ def register_plan(study: Path, declared: Declared) -> Register:
             os.write(file, _seal(entry))
             os.fsync(file)
         except OSError:
+            # Half a line would make the register unreadable for good.
             os.ftruncate(file, len(data))
             raise
-    finally:
-        os.close(file)
     return Register(study, (*entries, entry))
 
 
@@ -268,6 +266,7 @@ def _differences(before: Declared, after: Declared) -> list[str]:
     found = []
     for name in Declared.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
+        # None is what nobody looked at this time, which is no change.
         if old == new or new is None or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
@@ -275,6 +274,7 @@ def _differences(before: Declared, after: Declared) -> list[str]:
             found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
         else:
             found.append(f"{name}: {_word(old)} became {_word(new)}")
+    # A comment or a reordering: the digest of the file differs, and no choice does.
     if not found and before.contract != after.contract:
         found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
     return found

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from gapline.errors import TraceError
+
+T = TypeVar("T")
 
 
 class VerdictsHead(msgspec.Struct):
@@ -50,16 +53,8 @@ def read_verdicts(attempt: Path) -> list[Verdicts]:
     found = []
     for path in sorted(attempt.glob("verdicts-*.jsonl")):
         head, *lines = path.read_bytes().splitlines() or [b""]
-        verdicts = Verdicts(_read_head(path, head))
-        for number, line in enumerate(lines, start=2):
-            try:
-                verdict = msgspec.json.decode(line, type=StoredVerdict)
-            except msgspec.MsgspecError as error:
-                raise TraceError(
-                    f"{path}:{number}: expected a verdict, got {error}", hint="remove the file and run gapline check"
-                ) from error
-            verdicts.by_sequence[verdict.seq] = verdict
-        found.append(verdicts)
+        stored = [_decode(f"{path}:{number}", line, StoredVerdict) for number, line in enumerate(lines, start=2)]
+        found.append(Verdicts(_decode(f"{path}:1", head, VerdictsHead), {verdict.seq: verdict for verdict in stored}))
     return found
 
 
@@ -70,18 +65,19 @@ def choose_checker(cells: Iterable[Path]) -> list[str]:
         heads = {}
         for path in cell.glob("attempt-*/verdicts-*.jsonl"):
             with path.open("rb") as stream:
-                head = _read_head(path, stream.readline())
+                head = _decode(f"{path}:1", stream.readline(), VerdictsHead)
             heads[head.label] = head
+        # One vote per cell: a cell with many attempts must not decide for the others.
         for label, head in heads.items():
             count, last = rank.get(label, (0, ""))
             rank[label] = (count + 1, max(last, head.checked))
     return sorted(rank, key=lambda label: (rank[label], label), reverse=True)
 
 
-def _read_head(path: Path, line: bytes) -> VerdictsHead:
+def _decode(where: str, line: bytes, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(line, type=VerdictsHead)
+        return msgspec.json.decode(line, type=kind)
     except msgspec.MsgspecError as error:
-        raise TraceError(
-            f"{path}:1: expected who judged, got {error}", hint="remove the file and run gapline check"
-        ) from error
+        what = "who judged" if kind is VerdictsHead else "a verdict"
+        hint = "remove the file and run gapline check"
+        raise TraceError(f"{where}: expected {what}, got {error}", hint=hint) from error

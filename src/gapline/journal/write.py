@@ -48,6 +48,7 @@ class JournalWriter:
                 # A short count is followed by the true error on the next call, or by the rest.
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
+            # A partial line would make every later one unreadable; cut back, the journal can go on.
             os.ftruncate(self._file, self.size)
             raise JournalError(
                 error.errno,
@@ -59,6 +60,7 @@ class JournalWriter:
         if self._dirty:
             self._dirty = False
             try:
+                # The length of the file is data too and is synced; its time stamps, which cost another write, are not.
                 os.fdatasync(self._file)
             except OSError as error:
                 raise JournalError(

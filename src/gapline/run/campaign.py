@@ -1,7 +1,5 @@
 """`run_study`: from a contract to journals, verdicts and a campaign, resuming whatever was begun before."""
 
-import fcntl
-import os
 import shlex
 import signal
 import threading
@@ -15,7 +13,8 @@ from types import FrameType
 
 from gapline.capture.journals import read_study
 from gapline.errors import EnvironmentLacksError, UsageError
-from gapline.journal.register import Declared, declare, register_plan
+from gapline.journal.locks import locked
+from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CAMPAIGN, JOURNALS
@@ -24,11 +23,11 @@ from gapline.model.store import save_campaign
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
 from gapline.run.process.control import Control
-from gapline.run.progress import Progress, Silence
+from gapline.run.progress import Progress
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
 from gapline.run.where.place import open_place, read_place
-from gapline.solvers import check_setup, solver_identity
+from gapline.solvers import arms_lack, solver_identity
 
 
 @dataclass(slots=True)
@@ -68,8 +67,7 @@ class RunReport:
     @property
     def infrastructure(self) -> str | None:
         """The first failure that was the machine's, not a solver's."""
-        problems = [problem for r in self.results if r.outcome == "infrastructure" for problem in r.problems]
-        return problems[0] if problems else None
+        return next((result.problems[0] for result in self.results if result.outcome == "infrastructure"), None)
 
     @property
     def problems(self) -> list[str]:
@@ -137,23 +135,20 @@ def run_study(
         )
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
     planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in Plan.of(contract).cells]
+    # In a random order, so that a drift of the machine over the day does not fall on one arm.
     cells = shuffle_cells(planned, order_seed)
     check_arms(cells, study)
-    settings = RunSettings.of(
-        study,
-        contract,
-        _check_settings(study, contract) if check else None,
-        order_seed=order_seed,
-        rerun_noisy=rerun_noisy,
-    )
+    judge = _check_settings(study, contract) if check else None
+    settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
     states = {cell.key: cell_state(cell, settings) for cell in cells}
     # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
-    register_plan(study, _declared(study, contract, settings))
+    solvers = {arm.name: solver_identity(arm) for arm in contract.arms}
+    register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
     control = Control()
-    progress = progress or Silence()
+    progress = progress or Progress()
     try:
         with open_place(place, settings, todo, control, pin=pin, executor=executor) as ready:
             progress.start(todo, done=report.before, slots=ready.width())
@@ -174,20 +169,9 @@ def run_study(
     return report
 
 
-def _declared(study: Path, contract: Contract, settings: RunSettings) -> Declared:
-    checker = None if settings.check is None else f"{settings.check.name} {settings.check.version}"
-    return declare(
-        study,
-        contract,
-        checker=checker,
-        solvers={arm.name: solver_identity(arm) for arm in contract.arms},
-    )
-
-
 def check_arms(cells: list[Cell], study: Path) -> None:
     """Refuse to begin when a solver is missing, naming all that are."""
-    arms = {cell.arm.name: cell.arm for cell in cells}
-    lacking = [problem for arm in arms.values() if (problem := check_setup(arm, study)) is not None]
+    lacking = arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study)
     if lacking:
         raise EnvironmentLacksError(
             "\n".join(lacking), hint="nothing was run; install what is missing, or drop the arm"
@@ -208,6 +192,7 @@ def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:
 @contextmanager
 def _signals(control: Control, progress: Progress, report: RunReport) -> Iterator[None]:
     """First Ctrl-C: launch no more. Second Ctrl-C, or SIGTERM: end the solvers. Data is kept either way."""
+    # Python lets only the main thread set handlers; as a library we may be called from another one.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -219,7 +204,7 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
             control.stop(name)
             progress.say("stopping: the runs under way may finish; press Ctrl-C again to end them now")
         elif not control.killing:
-            report.interrupted = name if report.interrupted is None else report.interrupted
+            report.interrupted = report.interrupted or name
             control.kill(name)
             progress.say("ending the runs under way; what they found is kept")
 
@@ -236,11 +221,8 @@ def rebuild_campaign(study_dir: str | Path) -> Campaign:
     study = Path(study_dir)
     (study / JOURNALS).mkdir(parents=True, exist_ok=True)
     # Two runners may finish at once: each rebuilds from the journals, one after the other.
-    lock = os.open(study / JOURNALS / "campaign.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(study / JOURNALS / "campaign.lock"):
+        # From all journals, not from this call's results: another runner's cells belong to it too.
         campaign = read_study(study)
         save_campaign(campaign, study / CAMPAIGN, overwrite=True)
-    finally:
-        os.close(lock)
     return campaign

@@ -2,10 +2,11 @@
 
 import hashlib
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -50,27 +51,10 @@ class RunSettings:
     rerun_noisy: bool = False
 
     @classmethod
-    def of(
-        cls,
-        study: Path,
-        contract: Contract,
-        check: CheckSettings | None,
-        *,
-        order_seed: int | None = None,
-        rerun_noisy: bool = False,
-    ) -> "RunSettings":
-        """Take the settings from the contract of a study."""
-        time = contract.time
-        return cls(
-            study,
-            time.grace,
-            time.threads,
-            time.memory,
-            contract.objective.validation,
-            check,
-            order_seed=order_seed,
-            rerun_noisy=rerun_noisy,
-        )
+    def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
+        """Take the settings from the contract of a study; `choices` are those that it does not declare."""
+        time, validation = contract.time, contract.objective.validation
+        return cls(study, time.grace, time.threads, time.memory, validation, check, **choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +63,7 @@ class CellResult:
 
     `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
     "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping or
-    the instance is gone) or
-    "infrastructure" (disk full and the like).
+    the instance is gone) or "infrastructure" (disk full and the like).
     """
 
     key: RunKey
@@ -134,9 +117,12 @@ def run_cell(
                 signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
-            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(_readable(order)))
+            # For people who look: a line for each fact.
+            readable = msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"
+            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(readable))
+            # The supervisor inherits the claim: should we die, the cell stays taken until it has cleared its tree.
             ending = _supervise(attempt, control, (claimed, *held))
-            return _result(cell, attempt, order, ending, settings=settings, slot=slot, control=control)
+            return _result(cell, attempt, order, ending, lambda: _check(attempt, settings, slot, control))
     except InstanceLostError as error:
         # Nothing is wrong with the machine: the runs on other instances go on.
         return CellResult(cell.key, "left", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
@@ -145,14 +131,7 @@ def run_cell(
 
 
 def _result(
-    cell: Cell,
-    attempt: Path,
-    order: Order,
-    ending: Ending | None,
-    *,
-    settings: RunSettings,
-    slot: Slot,
-    control: Control,
+    cell: Cell, attempt: Path, order: Order, ending: Ending | None, check: Callable[[], tuple[list[str], int]]
 ) -> CellResult:
     if ending is None:
         signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
@@ -164,11 +143,9 @@ def _result(
         return CellResult(
             cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)
         )
-    problems = []
+    problems, unchecked = check()
     if ending.leftover:
-        problems.append(f"{cell.key}: expected no process left, got {ending.leftover}")
-    more, unchecked = _check(attempt, settings, slot, control)
-    problems += more
+        problems.insert(0, f"{cell.key}: expected no process left, got {ending.leftover}")
     return CellResult(
         cell.key,
         "done",
@@ -250,6 +227,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
         "instance_digest": _digest(settings.study / cell.instance.path),
     }
     for name, value in cell.arm.options.items():
+        # An option that is called like a column of ours keeps both, under another name.
         column = f"option_{name}" if name in carried or name in RUNS or name in CARRIED else name
         carried[column] = msgspec.json.encode(value).decode() if isinstance(value, list) else value
     return carried
@@ -257,6 +235,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
 
 def condition(cell: Cell, settings: RunSettings) -> str:
     """Return the digest of what makes two attempts at a cell comparable."""
+    # What may differ between two attempts is left out on purpose: cores, load, order of the cells, checker.
     facts = [
         cell.arm.model_dump(),
         cell.horizon,
@@ -273,15 +252,14 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     """Refuse to go on with a cell that was begun under another contract."""
     if order.condition == condition(cell, settings):
         return
-    differing = []
-    if order.horizon != cell.horizon:
-        differing.append(f"horizon {order.horizon:g}, now {cell.horizon:g}")
-    digest = _digest(settings.study / cell.instance.path)
-    if order.carried.get("instance_digest") != digest:
-        differing.append(f"instance {order.carried.get('instance_digest')}, now {digest}")
+    facts = {
+        "horizon": (f"{order.horizon:g}", f"{cell.horizon:g}"),
+        "instance": (order.carried.get("instance_digest"), _digest(settings.study / cell.instance.path)),
+    }
+    differing = [f"{name} {then}, now {now}" for name, (then, now) in facts.items() if then != now]
     raise IntegrityError(
-        f"{cell.key}: expected the contract under which its runs were begun, got another one"
-        + (f" ({'; '.join(differing)})" if differing else " (arm, limits or validation differ)"),
+        f"{cell.key}: expected the contract under which its runs were begun, got another one "
+        f"({'; '.join(differing) or 'arm, limits or validation differ'})",
         hint="put the changed contract into a new study directory",
     )
 
@@ -293,6 +271,7 @@ class InstanceLostError(TraceError):
 def _digest(path: Path) -> str:
     try:
         facts = path.stat()
+        # By time and size: thousands of cells share few instances, and each is read once unless it changes.
         return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
     except OSError as error:
         raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
@@ -301,7 +280,3 @@ def _digest(path: Path) -> str:
 @lru_cache(maxsize=4096)
 def _digest_at(path: Path, _version: tuple[int, int]) -> str:
     return file_digest(path)
-
-
-def _readable(order: Order) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"

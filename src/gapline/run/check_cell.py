@@ -39,11 +39,13 @@ class Identity(msgspec.Struct, omit_defaults=True):
 def main(name: str, instance: str) -> None:
     """Answer until the questions end."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    # From here on a `print` of the checker, or of a C library below it, cannot get between the answers.
     os.dup2(2, 1)
     from gapline.check import CheckerFailure, load_checker
     from gapline.errors import GaplineError
     from gapline.run.process.tree import die_with_parent
 
+    # A checker that hangs would not see that its questions have ended.
     die_with_parent()
     try:
         checker = load_checker(name)
@@ -60,6 +62,7 @@ def main(name: str, instance: str) -> None:
             answer = Answer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
         except CheckerFailure as error:
             answer = Answer(question.seq, failure=str(error))
+        # A checker is somebody's code: whatever it raises is its failure on this candidate, not ours.
         except Exception as error:
             answer = Answer(question.seq, failure=f"{type(error).__name__}: {error}")
         answers.write(msgspec.json.encode(answer) + b"\n")

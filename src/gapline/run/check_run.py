@@ -4,18 +4,15 @@ import contextlib
 import datetime
 import hashlib
 import os
-import select
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import Self, TypeVar
 
 import msgspec
 
+from gapline.check.command import LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.journal.attempts import read_cell
 from gapline.journal.read import Journal
@@ -30,6 +27,7 @@ from gapline.run.check_cell import Answer, Identity, Question
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0
 MOST_FAILURES = 3
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,11 @@ class CheckSettings:
     version: str
     patience: float = PATIENCE
     again: bool = False
+
+    @property
+    def label(self) -> str:
+        """Name and version, as in the head of its verdicts."""
+        return f"{self.name} {self.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,67 +69,34 @@ class CheckerProcess:
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
         # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
         command = [sys.executable, "-P", "-m", "gapline.run.check_cell", checker, str(instance)]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=study,
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._questions: IO[bytes] = self._process.stdin
-        self._answers: IO[bytes] = self._process.stdout
-        os.set_blocking(self._answers.fileno(), False)
-        self._buffer = b""
+        # What a checker prints goes nowhere: one that prints a line per candidate would fill a disk.
+        self._child = LineProcess(command, cwd=study, errors=Path(os.devnull).open("r+b"))  # noqa: SIM115
         if cpus:
             with contextlib.suppress(OSError):
-                os.sched_setaffinity(self._process.pid, cpus)
+                os.sched_setaffinity(self._child.pid, cpus)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):
-            self._questions.close()
-        with contextlib.suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._answers.close()
+        self._child.end()
 
     def identity(self, patience: float) -> Identity:
         """Return who checks."""
-        return msgspec.json.decode(self._line(patience), type=Identity)
+        return self._exchange(None, Identity, patience)
 
     def ask(self, sequence: int, solution: bytes, patience: float) -> Answer:
         """Return the answer on one candidate."""
-        try:
-            self._questions.write(msgspec.json.encode(Question(sequence, msgspec.Raw(solution))) + b"\n")
-            self._questions.flush()
-            answer = msgspec.json.decode(self._line(patience), type=Answer)
-        except (BrokenPipeError, msgspec.MsgspecError) as error:
-            raise CheckerDied(f"checker: expected an answer, got {error}") from error
+        answer = self._exchange(msgspec.json.encode(Question(sequence, msgspec.Raw(solution))), Answer, patience)
         if answer.seq != sequence:
             raise CheckerDied(f"checker: expected the answer on event {sequence}, got {answer.seq}")
         return answer
 
-    def _line(self, patience: float) -> bytes:
-        deadline = time.monotonic() + patience
-        while b"\n" not in self._buffer:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._answers], [], [], left)[0]:
-                raise CheckerDied(f"checker: expected an answer within {patience:g} s, got none")
-            data = os.read(self._answers.fileno(), 1 << 20)
-            if not data:
-                raise CheckerDied(f"checker: expected an answer, got {self._how_it_ended()}")
-            self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
-
-    def _how_it_ended(self) -> str:
-        code = self._process.wait()
-        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+    def _exchange(self, question: bytes | None, kind: type[T], patience: float) -> T:
+        try:
+            return msgspec.json.decode(self._child.exchange(question, patience), type=kind)
+        except (OSError, EOFError, msgspec.MsgspecError) as error:
+            raise CheckerDied(f"checker: expected an answer, got {error}") from error
 
 
 def identify_checker(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
@@ -137,6 +107,7 @@ def identify_checker(study: Path, checker: str, *, again: bool = False) -> Check
         except CheckerDied as error:
             raise EnvironmentLacksError(f"{checker}: {error}") from error
     if identity.failure is not None:
+        # The error crossed a pipe as text; here it becomes the exception that it was, with its exit code.
         message, _, hint = identity.failure.partition("\nHint: ")
         kinds: dict[int, type[GaplineError]] = {2: UsageError, 3: EnvironmentLacksError}
         raise kinds.get(identity.exit_code, GaplineError)(message, hint=hint or None)
@@ -160,11 +131,8 @@ def check_attempt(
     assert order is not None
     key = RunKey(order.arm, order.instance, order.seed)
     attempt = journal.path.parent
-    label = VerdictsHead(settings.name, settings.version, "", 0).label
-    known = next((v for v in read_verdicts(attempt) if v.head.label == label), None)
-    asked = [
-        event for event in journal.events if event.is_candidate and not event.reason and event.solution is not None
-    ]
+    known = next((v for v in read_verdicts(attempt) if v.head.label == settings.label), None)
+    asked = journal.questions()
     if known is not None and not settings.again and known.unchecked == 0 and known.head.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
     path = (study / order.instance_path).absolute()
@@ -172,11 +140,11 @@ def check_attempt(
     stated = order.carried.get("instance_digest")
     problems: list[str] = []
     verdicts: list[StoredVerdict] = []
+    # A verdict on another file under the same name would be a verdict on another problem.
     if found != stated:
         problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
     else:
-        candidates = [(event.sequence, event.solution) for event in asked if event.solution is not None]
-        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
+        verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
     head = VerdictsHead(
         settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
     )
@@ -201,20 +169,16 @@ def _ask_all(
     problems: list[str] = []
     # Solvers repeat themselves; equal solutions get equal verdicts.
     known: dict[bytes, Answer] = {}
+    # Reversed, so that the next one is popped from the end.
     left = list(reversed(candidates))
     failures = 0
     while left and failures < MOST_FAILURES and not stopping():
         with CheckerProcess(study, settings.checker, instance, cpus) as process:
             try:
                 identity = process.identity(PATIENCE)
-                if identity.failure is not None or (identity.name, identity.version) != (
-                    settings.name,
-                    settings.version,
-                ):
-                    problems.append(
-                        f"{key}: expected the checker {settings.name} {settings.version}, "
-                        f"got {identity.failure or f'{identity.name} {identity.version}'}"
-                    )
+                got = identity.failure or f"{identity.name} {identity.version}"
+                if got != settings.label:
+                    problems.append(f"{key}: expected the checker {settings.label}, got {got}")
                     break
                 while left and not stopping():
                     sequence, solution = left[-1]
@@ -222,6 +186,7 @@ def _ask_all(
                     answer = known.get(digest) or process.ask(sequence, solution, settings.patience)
                     known[digest] = answer
                     left.pop()
+                    # In a row: one bad candidate among many must not end the checking of the rest.
                     failures = 0
                     if answer.failure is not None:
                         problems.append(f"{key}: event {sequence} is unchecked: {answer.failure}")

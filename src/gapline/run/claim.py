@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gapline.journal.attempts import attempts_of
+from gapline.journal.locks import lock_now, open_lock
 
 CLAIM_FILE = "claim"
-
-
 LOOK_EVERY = 0.05
 
 
@@ -27,14 +26,16 @@ def claim(
     The claim is a lock on an open file that the supervisor inherits: it lasts as long as either of them lives, and no
     crash can leave it behind. One that was made for the same `runner`, by a worker that is lost, is waited for.
     """
+    # The directory first: the lock is on a file in it, and two runners may make it at once.
     cell.mkdir(parents=True, exist_ok=True)
-    file = os.open(cell / CLAIM_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = open_lock(cell / CLAIM_FILE)
     try:
         deadline = time.monotonic() + patience
-        while not _lock(file):
+        while not lock_now(file):
             if time.monotonic() >= deadline or stopping() or _claimant(file) != runner:
                 yield None
                 return
+            # Polled: flock has no time-out, and the lock's owner may be on another machine.
             time.sleep(LOOK_EVERY)
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
@@ -43,14 +44,6 @@ def claim(
         yield file
     finally:
         os.close(file)
-
-
-def _lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _claimant(file: int) -> str | None:
@@ -69,17 +62,16 @@ def is_claimed(cell: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        # Shared: two who look at once must not take each other for a worker.
+        return not lock_now(file, fcntl.LOCK_SH)
     finally:
         os.close(file)
-    return False
 
 
 def new_attempt(cell: Path) -> Path:
     """Create the directory of the next attempt."""
     number = 1 + max((int(path.name.partition("-")[2]) for path in attempts_of(cell)), default=0)
     attempt = cell / f"attempt-{number:03d}"
+    # Not exist_ok: an attempt is never entered twice, whoever else believes to hold the claim.
     attempt.mkdir()
     return attempt

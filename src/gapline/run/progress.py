@@ -2,18 +2,18 @@
 
 import sys
 from collections.abc import Sequence
-from typing import IO, Protocol
+from typing import IO
 
 from gapline.model.plan import Cell
 from gapline.model.text import printable
 from gapline.run.cell import CellResult
 
 
-class Progress(Protocol):
-    """What a campaign tells while it runs."""
+class Progress:
+    """What a campaign tells while it runs; this one is silent, for use as a library."""
 
     def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
-        """Say what is to be done: the cells at hand, those done before, how many run at a time."""
+        """Take note of what is to be done: the cells at hand, those done before, how many run at a time."""
 
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Take note of a cell that came back."""
@@ -35,7 +35,7 @@ def describe(result: CellResult) -> str:
     return f"{name}: {result.outcome}"
 
 
-class PlainProgress:
+class PlainProgress(Progress):
     """Lines for a log: one per cell, with the time left."""
 
     def __init__(self, stream: IO[str] | None = None) -> None:
@@ -45,28 +45,23 @@ class PlainProgress:
         """Remember the work."""
         self._total, self._count = len(cells), 0
         self._seconds, self._slots = sum(cell.horizon for cell in cells), slots
-        self._print(f"{len(cells)} runs to make, {done} made before, {slots} at a time")
+        self.say(f"{len(cells)} runs to make, {done} made before, {slots} at a time")
 
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Print the cell."""
         self._count += 1
+        # By horizons and not by the pace so far: solvers that stop early would promise too much.
         self._seconds = max(0.0, self._seconds - cell.horizon)
         # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
         left = max(self._seconds / self._slots, cell.horizon if self._count < self._total else 0.0)
-        self._print(f"[{self._count}/{self._total}] {describe(result)}; about {left:.0f} s of solving left")
+        self.say(f"[{self._count}/{self._total}] {describe(result)}; about {left:.0f} s of solving left")
 
     def say(self, message: str) -> None:
         """Print the message."""
-        self._print(message)
-
-    def stop(self) -> None:
-        """Do nothing: a line needs no end."""
-
-    def _print(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        print(message, file=self._stream, flush=True)
 
 
-class BarProgress:
+class BarProgress(Progress):
     """A bar with the runs made, the time left and the last run."""
 
     def __init__(self) -> None:
@@ -99,22 +94,6 @@ class BarProgress:
     def stop(self) -> None:
         """Leave the bar as it stands."""
         self._bar.stop()
-
-
-class Silence:
-    """No progress: for use as a library."""
-
-    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
-        """Show nothing."""
-
-    def advance(self, cell: Cell, result: CellResult) -> None:
-        """Show nothing."""
-
-    def say(self, message: str) -> None:
-        """Show nothing."""
-
-    def stop(self) -> None:
-        """Show nothing."""
 
 
 def progress_for_terminal() -> Progress:

@@ -43,11 +43,9 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
         return state_of(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if settings.check is not None:
-        asked = sum(event.is_candidate and not event.reason and event.solution is not None for event in journal.events)
-        label = f"{settings.check.name} {settings.check.version}"
-        whole = any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent))
-        if asked and not whole:
+    if settings.check is not None and journal.questions():
+        label = settings.check.label
+        if not any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent)):
             return CellState.UNCHECKED
     return CellState.DONE
 
@@ -97,6 +95,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     measured: list[dict[str, Value]] = []
     for cell in cells:
         directory = cell.directory(study)
+        # Before reading: a journal that grows would look torn.
         if is_claimed(directory):
             status.cells[CellState.RUNNING] += 1
             continue
@@ -104,6 +103,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         state = state_of(record)
         status.cells[state] += 1
         for journal in record.attempts:
+            # What was cut short before a whole attempt is history, not a problem to act on.
             if state is CellState.DONE and journal.state is JournalState.BROKEN:
                 status.superseded += 1
             else:

@@ -6,7 +6,7 @@ from gapline.errors import GaplineError
 from gapline.model.contract import load_contract
 from gapline.model.plan import resolve_program
 from gapline.run.check_run import identify_checker
-from gapline.solvers import check_setup
+from gapline.solvers import arms_lack
 
 
 def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
@@ -19,10 +19,11 @@ def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
     """
     study = Path(study_dir)
     contract = load_contract(study, files=True)
-    lacking = [line for arm in contract.arms if (line := check_setup(resolve_program(arm, study), study)) is not None]
+    lacking = arms_lack((resolve_program(arm, study) for arm in contract.arms), study)
     if contract.objective.validation == "checker" and contract.objective.checker is not None:
         try:
             identify_checker(study, contract.objective.checker)
         except GaplineError as error:
+            # On one line, like the arms: `doctor` prints a list.
             lacking.append(f"checker {contract.objective.checker}: {'; '.join(str(error).splitlines())}")
     return len(contract.arms), lacking

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
@@ -27,6 +27,7 @@ class Option:
 
     def mistake(self, value: object) -> str:
         """Say what is wrong with a value, or nothing."""
+        # A bool is an int in Python; `iterations = true` is a mistake all the same.
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
         if self.among and value not in self.among:
@@ -36,6 +37,14 @@ class Option:
         if not self.among and isinstance(value, int | float) and value < self.least:
             return f"expected at least {self.least:g}, got {value!r}"
         return ""
+
+
+# Options and study directory in, what is missing out.
+Lacks = Callable[[Mapping[str, object], Path], str | None]
+
+
+def _nothing(_options: Mapping[str, object], _study: Path) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ class Adapter:
     package: str
     options: Mapping[str, Option] = field(default_factory=dict)
     extra: str = ""
-    lacks: Callable[[Mapping[str, object], Path], str | None] = lambda _options, _study: None
+    lacks: Lacks = _nothing
 
 
 def _timefold_lack(_options: Mapping[str, object], _study: Path) -> str | None:
@@ -70,79 +79,47 @@ def _jsprit_lack(options: Mapping[str, object], study: Path) -> str | None:
     return setup_lack(options, study)
 
 
-_STATIC = {
-    "problem": Option((str,), ("tdvrptw", "vrptw", "cvrp")),
-    "slice": Option((str,), ("min", "mean", "mid", "max")),
-    "iterations": Option(),
-}
+def _word(*among: str) -> Option:
+    return Option((str,), among)
+
+
 _STEPS = {"iterations": Option()}
+_SLICES = {"slices": Option(among=(1, 5, 24, 96))}
+_PROBLEM = {"problem": _word("tdvrptw", "vrptw", "cvrp")}
+_STATIC = _PROBLEM | {"slice": _word("min", "mean", "mid", "max")} | _STEPS
+_SEARCHES = _word("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
+_KAYROS = {"strategy": _word("ils", "aco", "aco+ils"), "num_neighbours": Option(least=0)} | _STEPS
+_KAYROS |= dict.fromkeys(("nb_ants", "max_no_improvement", "restart_no_improvement"), Option())
+_KAYROS |= dict.fromkeys(("min_perturbations", "max_perturbations"), Option()) | {"seed_k_factor": Option((float, int))}
+_TIMEFOLD = {"compile": _word("full", "fast")} | _STEPS
+_VROOM = {"problem": _word("vrptw", "cvrp"), "exploration": Option(among=tuple(range(6)))}
+
+
+def _ours(module: str, package: str, options: Mapping[str, Option], extra: str, lacks: Lacks = _nothing) -> Adapter:
+    return Adapter(f"gapline.solvers.{module}", package, options, extra, lacks)
+
+
 ADAPTERS = {
-    "kayros": Adapter(
-        "gapline.solvers.kayros",
-        "kayros",
-        {
-            "strategy": Option((str,), ("ils", "aco", "aco+ils")),
-            "iterations": Option(),
-            "num_neighbours": Option(least=0),
-            "nb_ants": Option(),
-            "max_no_improvement": Option(),
-            "min_perturbations": Option(),
-            "max_perturbations": Option(),
-            "restart_no_improvement": Option(),
-            "seed_k_factor": Option((float, int)),
-        },
-        "routing",
-    ),
-    "kayros.lera": Adapter("gapline.solvers.kayros_lera", "kayros", _STEPS, "routing"),
-    "pyvrp": Adapter("gapline.solvers.pyvrp", "pyvrp", _STATIC, "routing"),
-    "ortools": Adapter(
-        "gapline.solvers.ortools_routing",
-        "ortools",
-        _STATIC
-        | {
-            "metaheuristic": Option(
-                (str,), ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
-            )
-        },
-        "routing",
-    ),
-    "vrp-cli": Adapter(
-        "gapline.solvers.vrp_cli",
-        "vrp-cli",
-        {"problem": _STATIC["problem"], "slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
-        "solvers",
-    ),
-    "hygese": Adapter("gapline.solvers.hygese", "hygese", _STEPS, "solvers"),
-    "pyvroom": Adapter(
-        "gapline.solvers.pyvroom",
-        "pyvroom",
-        {"problem": Option((str,), ("vrptw", "cvrp")), "exploration": Option(among=(0, 1, 2, 3, 4, 5))},
-        "solvers",
-    ),
-    "timefold": Adapter(
-        "gapline.solvers.timefold",
-        "solverforge-legacy",
-        {"compile": Option((str,), ("full", "fast")), "iterations": Option()},
-        "timefold",
-        _timefold_lack,
-    ),
-    "hexaly": Adapter(
-        "gapline.solvers.hexaly",
-        "hexaly",
-        {"slices": Option(among=(1, 5, 24, 96)), "iterations": Option()},
-        "hexaly",
-        _hexaly_lack,
-    ),
+    "kayros": _ours("kayros", "kayros", _KAYROS, "routing"),
+    "kayros.lera": _ours("kayros_lera", "kayros", _STEPS, "routing"),
+    "pyvrp": _ours("pyvrp", "pyvrp", _STATIC, "routing"),
+    "ortools": _ours("ortools_routing", "ortools", _STATIC | {"metaheuristic": _SEARCHES}, "routing"),
+    "vrp-cli": _ours("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers"),
+    "hygese": _ours("hygese", "hygese", _STEPS, "solvers"),
+    "pyvroom": _ours("pyvroom", "pyvroom", _VROOM, "solvers"),
+    "timefold": _ours("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", _timefold_lack),
+    "hexaly": _ours("hexaly", "hexaly", _SLICES | _STEPS, "hexaly", _hexaly_lack),
     # Its jars are the user's; what the package brings is the reading of instances.
-    "jsprit": Adapter("gapline.solvers.jsprit", "vrplib", {"jar": Option((list,)), **_STATIC}, "routing", _jsprit_lack),
-    "highs": Adapter("gapline.solvers.highs", "highspy", _STEPS, "mip"),
-    "scip": Adapter("gapline.solvers.scip", "pyscipopt", _STEPS, "mip"),
-    "cpsat": Adapter("gapline.solvers.cpsat", "ortools", _STEPS, "mip"),
+    "jsprit": _ours("jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing", _jsprit_lack),
+    "highs": _ours("highs", "highspy", _STEPS, "mip"),
+    "scip": _ours("scip", "pyscipopt", _STEPS, "mip"),
+    "cpsat": _ours("cpsat", "ortools", _STEPS, "mip"),
 }
 
 
 def find_adapter(name: str) -> Adapter:
     """Return the adapter of a solver: ours, or the one that an installed package offers under that name."""
+    # Ours first: an installed package must not silently take the place of a solver that contracts name.
     if name in ADAPTERS:
         return ADAPTERS[name]
     for point in entry_points(group=SOLVER_ENTRY_POINTS, name=name):
@@ -190,6 +167,11 @@ def check_setup(arm: Arm, study: Path = Path()) -> str | None:
         return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
     lacking = _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
     return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def arms_lack(arms: Iterable[Arm], study: Path = Path()) -> list[str]:
+    """Return one line for each arm of a study directory that cannot run here."""
+    return [line for arm in arms if (line := check_setup(arm, study)) is not None]
 
 
 def solver_identity(arm: Arm) -> str:

@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound
-from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
 OWN = (".pb", ".pbtxt")
 MOST_DIGITS = 9
@@ -35,10 +35,8 @@ class Stated(NamedTuple):
 
 def solve(task: Task) -> None:
     """Stream the solutions of CP-SAT, and its bound whenever it improves."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("ortools", "mip") from None
+    from ortools.sat.python import cp_model
+
     announce("cpsat", version("ortools"))
     stated = read_own(task.instance) if task.instance.suffix in OWN else read_program(task.instance)
     best = BestBound()
@@ -59,13 +57,8 @@ def solve(task: Task) -> None:
                 bound=best.news(in_file_units(self.best_objective_bound)),
             )
 
-    def on_bound(bound: float) -> None:
-        news = best.news(in_file_units(bound))
-        if news is not None:
-            emit_bound(news)
-
     solver = cp_model.CpSolver()
-    solver.best_bound_callback = on_bound
+    solver.best_bound_callback = lambda bound: best.print(in_file_units(bound))
     solver.parameters.random_seed = task.seed % 2**31
     # With one worker the seed would decide next to nothing.
     solver.parameters.permute_variable_randomly = True
@@ -80,7 +73,7 @@ def solve(task: Task) -> None:
     if status == cp_model.MODEL_INVALID:
         raise UsageError(f"{task.instance}: CP-SAT calls the model invalid: {stated.model.validate()}")
     if stated.model.has_objective() and status != cp_model.INFEASIBLE:
-        on_bound(solver.best_objective_bound)
+        best.print(in_file_units(solver.best_objective_bound))
 
 
 def read_own(path: Path) -> Stated:
@@ -143,6 +136,7 @@ def whole_scale(numbers: Sequence[float], where: str) -> int:
     >>> whole_scale([1.0, 0.25, 3.5], "here")
     100
     """
+    # By the decimals as written: 0.1 is one digit, though its binary value has dozens.
     digits = max((-exponent(number) for number in numbers), default=0)
     if digits > MOST_DIGITS:
         raise UsageError(f"{where}: CP-SAT needs decimals of up to {MOST_DIGITS} digits, got {digits}")
@@ -161,6 +155,7 @@ def exponent(number: float) -> int:
 
 def scale_side(side: float, scale: int, *, up: bool) -> int:
     """Return a side of a row in whole units, rounded to the inside; an infinite one as the largest number there is."""
+    # Larger sums than CP-SAT can hold mean no side at all.
     if abs(side) >= 2**62 / scale:
         return -(2**62) if side < 0 else 2**62
     exact = Decimal(repr(side)) * scale

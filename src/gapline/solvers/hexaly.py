@@ -10,10 +10,10 @@ seen. Its limit on time is whole seconds too, rounded down.
 import subprocess
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
+from gapline.solvers.day_slices import load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.route_clock import RouteClock, read_clock
 
@@ -23,14 +23,9 @@ ROUNDING = 1e-9
 
 def solve(task: Task) -> None:
     """Stream the best solution of every second in which there is a better one."""
-    try:
-        hexaly = import_module("hexaly.optimizer")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("hexaly", "hexaly") from None
-    from mamut_routing_lib.td import load_td_instance
-
-    announce("hexaly", version("hexaly"))
-    clock = read_clock(load_td_instance(task.instance, verify_sha256=False), task.options.get("slices"))
+    hexaly = import_module("hexaly.optimizer")
+    announce("hexaly")
+    clock = read_clock(load_day(task.instance), task.options.get("slices"))
     try:
         optimizer = hexaly.HexalyOptimizer()
     except hexaly.HxError as error:
@@ -62,6 +57,7 @@ def solve(task: Task) -> None:
 
         optimizer.add_callback(hexaly.HxCallbackType.TIME_TICKED, print_better)
         optimizer.solve()
+        # The last second has no tick of its own.
         print_better(optimizer)
 
 

@@ -6,17 +6,15 @@ Options: iterations (nodes of the tree).
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound, named_values
-from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
 
 def solve(task: Task) -> None:
     """Stream the improving solutions of HiGHS, and its bound whenever it logs a new one."""
-    try:
-        import highspy
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("highspy", "mip") from None
+    import highspy
+
     announce("highs", version("highspy"))
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.silent()
@@ -39,13 +37,8 @@ def solve(task: Task) -> None:
             bound=best.news(facts.mip_dual_bound),
         )
 
-    def on_log(event: Any) -> None:
-        bound = best.news(event.data_out.mip_dual_bound)
-        if bound is not None:
-            emit_bound(bound)
-
     highs.cbMipImprovingSolution.subscribe(on_solution)
-    highs.cbMipLogging.subscribe(on_log)
+    highs.cbMipLogging.subscribe(lambda event: best.print(event.data_out.mip_dual_bound))
     highs.setOptionValue("random_seed", task.seed % 2**31)
     highs.setOptionValue("threads", task.threads)
     iterations = task.iterations()
@@ -56,9 +49,8 @@ def solve(task: Task) -> None:
     highs.run()
     facts = highs.getInfo()
     if any(whole):
-        bound = best.news(facts.mip_dual_bound)
-        if bound is not None:
-            emit_bound(bound)
+        # Without integers there is no tree, and what stands in this field is no bound.
+        best.print(facts.mip_dual_bound)
     feasible = facts.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     if feasible and facts.objective_function_value not in found:
         # A program without integers, or one that ended outside the tree, calls nobody back.

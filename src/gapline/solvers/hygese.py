@@ -7,24 +7,20 @@ late: run it pinned, on a quiet machine.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import guess_problem, read_model
 
 
 def solve(task: Task) -> None:
     """Print the last solution of the hybrid genetic search."""
-    try:
-        hygese = import_module("hygese")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("hygese", "solvers") from None
+    hygese = import_module("hygese")
     problem = guess_problem(task.instance)
     if problem != "cvrp":
         raise UsageError(f"{task.instance}: hygese solves cvrp, got {problem}")
-    announce("hygese", version("hygese"), terminal_only=True)
+    announce("hygese", terminal_only=True)
     instance = read_model(task).instance
     data: dict[str, Any] = {
         "demands": instance.demands,

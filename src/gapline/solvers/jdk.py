@@ -28,6 +28,7 @@ def jdk_lack() -> str | None:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"expected a JDK {OLDEST} or later, got {java} that does not start: {error}"
+    # It prints on the standard error; the output is read too, in case a build does otherwise.
     found = java_version(done.stderr + done.stdout)
     if found is None or found < OLDEST:
         return f"expected a JDK {OLDEST} or later, got {java} of version {found or 'unknown'}"

@@ -119,6 +119,7 @@ def compile_lack(jars: list[Path]) -> str | None:
     if is_compiled(folder) or java is None:
         return None
     compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-Xlint:-options"]
+    # For the oldest Java that is allowed: the cache may be shared by machines with different ones.
     compiler += ["-source", str(OLDEST), "-target", str(OLDEST), "-cp", os.pathsep.join(map(str, jars))]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -129,6 +130,7 @@ def compile_lack(jars: list[Path]) -> str | None:
             )
             if done.returncode:
                 return f"options.jar: expected a jsprit that fits {PROGRAM.name}, got {_first_error(done.stderr)}"
+            # A rename is whole or not at all: another process never sees half of the classes.
             if not is_compiled(folder):
                 made.rename(folder)
     except (OSError, subprocess.TimeoutExpired):

@@ -5,37 +5,25 @@ min_perturbations, max_perturbations, restart_no_improvement, seed_k_factor.
 """
 
 import sys
-from importlib.metadata import version
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
 STRATEGIES = ("ils", "aco", "aco+ils")
-PARAMETERS = (
-    "num_neighbours",
-    "nb_ants",
-    "max_no_improvement",
-    "min_perturbations",
-    "max_perturbations",
-    "restart_no_improvement",
-    "seed_k_factor",
-)
 
 
 def solve(task: Task) -> None:
     """Stream the incumbents of kayros."""
-    try:
-        import kayros
-        from kayros.io import load_instance
-        from kayros.solve import InfeasibleError
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("kayros", "routing") from None
-    parameters = {name: task.options[name] for name in PARAMETERS if name in task.options}
+    import kayros
+    from kayros.io import load_instance
+    from kayros.solve import InfeasibleError
+
+    # All other options are parameters of kayros under their own names.
+    parameters = {name: value for name, value in task.options.items() if name != "iterations"}
     parameters["strategy"] = task.option("strategy", "ils", among=STRATEGIES)
     iterations = task.iterations()
     if iterations is not None:
         parameters |= {"ils_max_iterations": iterations, "max_iterations": iterations}
-    announce("kayros", version("kayros"))
+    announce("kayros")
     # Read before the time that is left is taken: kayros counts from the search on.
     loaded = load_instance(str(task.instance))
     try:

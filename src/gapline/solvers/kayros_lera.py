@@ -8,23 +8,21 @@ It takes no seed. Its lower bound is printed once, at the end: it is valid as so
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
 
 
 def solve(task: Task) -> None:
     """Stream the incumbents of the tree, then the bound."""
-    try:
-        from kayros import _lera  # noqa: F401  (kayros can be built without it)
-        from kayros.io import load_instance
-        from kayros.lera import routes_to_mamut, solve_duration
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("kayros", "routing") from None
+    from kayros import _lera  # noqa: F401  (kayros can be built without it)
+    from kayros.io import load_instance
+    from kayros.lera import routes_to_mamut, solve_duration
+
     announce("kayros.lera", version("kayros"))
     loaded = load_instance(str(task.instance))
     customers = loaded.instance.num_customers
 
     def on_incumbent(found: dict[str, Any]) -> None:
+        # Routes begin and end at the depot, which is 0; checkers want customers alone.
         routes = [[stop for stop in route if stop] for route in routes_to_mamut(found["routes"], customers)]
         emit(found["value"], routes, time=found["time"])
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gapline.errors import EnvironmentLacksError, GaplineError, TraceError
-from gapline.solvers.protocol import announce, emit, emit_bound
+from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.solvers.protocol import announce, emit, emit_bound, errors_in_one_line
 
 if TYPE_CHECKING:
     from gapline.capture.reader import Reader
@@ -33,11 +33,11 @@ REST = 4.0
 
 
 class LogEvent(NamedTuple):
-    """What a log says at one moment."""
+    """What a log says at one moment; None where it says nothing."""
 
     time: float
-    objective: float
-    bound: float
+    objective: float | None
+    bound: float | None
 
 
 class LogWatch:
@@ -80,24 +80,23 @@ class LogWatch:
 
 def run_events(run: Any) -> Iterator[LogEvent]:
     """Yield the events of a run in a log, those that the solver itself calls invalid left out."""
-    for index in range(len(run.time)):
+    for index, moment in enumerate(run.time):
         valid = run.verdict is None or int(run.verdict[index]) != 0
-        objective = float(run.objective[index]) if valid else math.nan
-        bound = math.nan if run.bound is None else float(run.bound[index])
-        # NaN is not equal to itself, and would be new each time.
-        known = [value if math.isfinite(value) else math.inf for value in (objective, bound)]
-        event = LogEvent(float(run.time[index]), *known)
-        if math.isfinite(event.objective) or math.isfinite(event.bound):
-            yield event
+        stated = (run.objective if valid else None, run.bound)
+        # None and not NaN, which is not equal to itself and would be new each time.
+        objective, bound = (
+            float(column[index]) if column is not None and math.isfinite(column[index]) else None for column in stated
+        )
+        if objective is not None or bound is not None:
+            yield LogEvent(float(moment), objective, bound)
 
 
 def print_event(event: LogEvent) -> None:
     """Print a candidate with its bound, or a bound alone."""
-    bound = event.bound if math.isfinite(event.bound) else None
-    if math.isfinite(event.objective):
-        emit(event.objective, None, time=event.time, bound=bound)
-    elif bound is not None:
-        emit_bound(bound)
+    if event.objective is not None:
+        emit(event.objective, None, time=event.time, bound=event.bound)
+    elif event.bound is not None:
+        emit_bound(event.bound)
 
 
 def watch(program: list[str], format_name: str) -> int:
@@ -143,13 +142,8 @@ def main() -> None:
     parser.add_argument("--format", required=True)
     parser.add_argument("program", nargs="+")
     given = parser.parse_args()
-    try:
+    with errors_in_one_line():
         code = watch(given.program, given.format)
-    except BrokenPipeError:
-        os._exit(1)
-    except GaplineError as error:
-        print(str(error).replace("\n", "; "), file=sys.stderr)
-        sys.exit(error.exit_code)
     if code < 0:
         # The host tells a run that was killed from one that crashed.
         if -code != signal.SIGKILL:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-# Solvers call such values infinite.
+from gapline.solvers.protocol import emit_bound
+
+# What HiGHS, SCIP and CP-SAT call infinite: no bound is known yet.
 INFINITE = 1e20
 # The integrality that the checker allows.
 NEAR = 1e-6
@@ -34,3 +36,8 @@ class BestBound:
             return None
         self._last = bound
         return bound
+
+    def print(self, bound: float) -> None:
+        """Print the bound alone, when it is news."""
+        if (news := self.news(bound)) is not None:
+            emit_bound(news)

@@ -9,10 +9,8 @@ where it can: the search starts from OR-Tools' own first solution of a model who
 
 import random
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import StaticModel, read_model
 
@@ -23,12 +21,10 @@ FOREVER = 10_000_000
 
 def solve(task: Task) -> None:
     """Stream the improving solutions of the routing search."""
-    try:
-        from ortools.constraint_solver import pywrapcp, routing_enums_pb2
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("ortools", "routing") from None
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
     metaheuristic = task.option("metaheuristic", METAHEURISTICS[0], among=METAHEURISTICS)
-    announce("ortools", version("ortools"))
+    announce("ortools")
     model = read_model(task)
     manager = pywrapcp.RoutingIndexManager(model.instance.customers + 1, model.vehicles, 0)
     iterations = task.iterations()
@@ -82,6 +78,7 @@ def first_routes(model: StaticModel, manager: Any, seed: int, seconds: float | N
     """Construct a first solution under costs with seeded noise of up to a fifth; constraints carry none."""
     from ortools.constraint_solver import pywrapcp
 
+    # Noise on costs moves the start; noise on times could make a first solution that breaks a window.
     draws = random.Random(seed)
     noise = [[draws.randint(0, length // 5) for length in row] for row in model.instance.distances.tolist()]
     routing = pywrapcp.RoutingModel(manager)

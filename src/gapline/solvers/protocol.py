@@ -22,12 +22,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gapline.errors import GaplineError, UsageError
+from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
 
 # Taken when this module is loaded: what came before is added from the operating system, where it tells.
 _LOADED = time.monotonic()
@@ -45,6 +47,7 @@ class Task:
 
     def time_left(self) -> float:
         """Return the seconds until the horizon, at least a hundredth."""
+        # Never zero, which several solvers read as no limit.
         return max(0.01, self.horizon - seconds_since_start())
 
     def last_word(self) -> float:
@@ -58,11 +61,11 @@ class Task:
         """Return the moment of `time.monotonic()` at which the horizon is over, for solvers that ask in every step."""
         return time.monotonic() + self.time_left()
 
-    def option(self, name: str, default: Any, *, among: tuple[str, ...] = ()) -> Any:
+    def option(self, name: str, default: Any, *, among: tuple[str | int, ...] = ()) -> Any:
         """Return an option, refusing a value that is not among the valid ones."""
         value = self.options.get(name, default)
         if among and value not in among:
-            raise UsageError(f"options.{name}: expected one of {', '.join(among)}, got {value!r}")
+            raise UsageError(f"options.{name}: expected one of {', '.join(map(str, among))}, got {value!r}")
         return value
 
     def iterations(self) -> int | None:
@@ -91,9 +94,13 @@ def read_task(arguments: list[str] | None = None) -> Task:
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 
-def announce(solver: str, version: str, *, terminal_only: bool = False) -> None:
-    """Print the first line: who solves, in which version, and whether its last solution is all that it will print."""
-    _print_line({"solver": solver, "version": f"{version}, terminal solution only" if terminal_only else version})
+def announce(solver: str, version: str = "", *, terminal_only: bool = False) -> None:
+    """Print the first line: who solves, in which version, and whether its last solution is all that it will print.
+
+    Without a version it is that of the installed package which bears the solver's name.
+    """
+    found = version or metadata.version(solver)
+    _print_line({"solver": solver, "version": f"{found}, terminal solution only" if terminal_only else found})
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:
@@ -136,18 +143,36 @@ def seconds_since_start() -> float:
 
 def run_adapter(solve: Callable[[Task], None]) -> None:
     """Read the task, solve it, and end with one clear line when something is wrong or missing."""
+    with errors_in_one_line():
+        try:
+            solve(read_task())
+        except ImportError as error:
+            raise _not_installed(error) from error
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """End this process with one line on its standard error where an error of ours comes through."""
     try:
-        solve(read_task())
+        yield
     except BrokenPipeError:
         # The host is gone; nobody is left to print to.
         os._exit(1)
     except GaplineError as error:
-        sys.exit(_say(str(error).replace("\n", "; "), error.exit_code))
+        print(str(error).replace("\n", "; "), file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
-def _say(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
-    return code
+def _not_installed(error: ImportError) -> Exception:
+    """Name the extra that brings what an adapter of ours could not import; another's import error stays what it is."""
+    # Only now: the catalogue loads the contract and its libraries, which would be charged to the solver.
+    from gapline.solvers.catalogue import ADAPTERS
+
+    spec = sys.modules["__main__"].__spec__
+    for adapter in ADAPTERS.values():
+        if spec is not None and adapter.module == spec.name:
+            return EnvironmentLacksError.for_extra(adapter.package, adapter.extra)
+    return error
 
 
 def _print_line(content: dict[str, object]) -> None:

@@ -8,10 +8,9 @@ VROOM takes no seed and stops by itself.
 import datetime
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import StaticModel, guess_problem, read_model
 
@@ -20,14 +19,11 @@ PROBLEMS = ("vrptw", "cvrp")
 
 def solve(task: Task) -> None:
     """Print the last solution of VROOM, when it serves every customer."""
-    try:
-        vroom = import_module("vroom")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("pyvroom", "solvers") from None
+    vroom = import_module("vroom")
     problem = task.option("problem", guess_problem(task.instance))
     if problem not in PROBLEMS:
         raise UsageError(f"{task.instance}: pyvroom solves {' and '.join(PROBLEMS)}, got {problem}")
-    announce("pyvroom", version("pyvroom"), terminal_only=True)
+    announce("pyvroom", terminal_only=True)
     model = read_model(task)
     stated = state_problem(vroom, model)
     found = stated.solve(

@@ -4,11 +4,8 @@ Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice 
 """
 
 import time
-from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import StaticModel, read_model
 
@@ -16,26 +13,13 @@ from gapline.solvers.static_model import StaticModel, read_model
 FOREVER = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """Stops a search at a moment; PyVRP's own limit on runtime would start after the initial solution only."""
-
-    moment: float
-
-    def __call__(self, best_cost: int) -> bool:  # noqa: ARG002 (PyVRP passes it by this name)
-        """Say whether to stop."""
-        return time.monotonic() >= self.moment
-
-
 def solve(task: Task) -> None:
     """Stream the feasible bests of PyVRP's iterated local search, the initial solution included."""
-    try:
-        import pyvrp
-        from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
-        from pyvrp.stop import MaxIterations
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("pyvrp", "routing") from None
-    announce("pyvrp", version("pyvrp"))
+    import pyvrp
+    from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
+    from pyvrp.stop import MaxIterations
+
+    announce("pyvrp")
     model = read_model(task)
 
     def emit_solution(solution: Any) -> None:
@@ -57,7 +41,13 @@ def solve(task: Task) -> None:
 
     data = problem_data(model)
     iterations = task.iterations()
-    stop = Deadline(task.deadline()) if iterations is None else MaxIterations(iterations)
+    deadline = task.deadline()
+
+    def at_deadline(best_cost: int) -> bool:  # noqa: ARG001 (PyVRP passes it by this name)
+        # PyVRP's own limit on runtime would start after the initial solution only.
+        return time.monotonic() >= deadline
+
+    stop = at_deadline if iterations is None else MaxIterations(iterations)
     search = pyvrp.SolveParams(ils=IteratedLocalSearchParams(callbacks=Stream()))
     pyvrp.solve(data, stop, seed=task.seed, collect_stats=False, display=False, params=search)
 

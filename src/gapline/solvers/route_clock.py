@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
-from gapline.solvers.day_slices import cut_day
+from gapline.solvers.day_slices import cut_day, windows_of
 
 # Departures that are tried between the earliest sensible and the latest feasible one.
 LATER = 4
@@ -90,12 +90,11 @@ def read_clock(loaded: Any, slices: int | None = None) -> RouteClock:
             travel = day.times[:, i, j].tolist()
             leave[i][j] = moments
             arrive[i][j] = [a + b for a, b in zip(moments, [travel[0], *travel, travel[-1]], strict=True)]
-    windows = getattr(instance, "time_windows", None) or [instance.horizon] * size
     return RouteClock(
         capacity=int(instance.vehicle_capacity),
         demands=[int(demand) for demand in instance.demands],
         services=[float(service) for service in instance.service_times],
-        windows=[(float(ready), float(due)) for ready, due in windows],
+        windows=[(float(ready), float(due)) for ready, due in windows_of(instance)],
         leave=leave,
         arrive=arrive,
         vehicles=min(int(instance.num_vehicles or instance.num_customers), instance.num_customers),
@@ -111,6 +110,7 @@ def value_at(xs: Points, ys: Points, x: float) -> float:
     if x <= xs[0]:
         return ys[0]
     if x >= xs[-1]:
+        # After the last point travel takes as long as at its end.
         return ys[-1] + (x - xs[-1])
     high = bisect_right(xs, x)
     low = high - 1

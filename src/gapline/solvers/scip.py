@@ -6,18 +6,16 @@ Options: iterations (nodes of the tree).
 from importlib.metadata import version
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound, named_values
-from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, run_adapter
 
 
 def solve(task: Task) -> None:
     """Stream the best solutions of SCIP, and its bound whenever it improves."""
-    try:
-        import pyscipopt
-        from pyscipopt import SCIP_EVENTTYPE  # type: ignore[attr-defined]  # it is there all the same
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("pyscipopt", "mip") from None
+    import pyscipopt
+    from pyscipopt import SCIP_EVENTTYPE  # type: ignore[attr-defined]  # it is there all the same
+
     announce("scip", f"{pyscipopt.Model().version()} (pyscipopt {version('pyscipopt')})")
     model = pyscipopt.Model()
     model.hideOutput()
@@ -46,10 +44,8 @@ def solve(task: Task) -> None:
 
         def eventexec(self, event: Any) -> None:
             """Print one."""
-            bound = best.news(self.model.getDualbound())
             if event.getType() != SCIP_EVENTTYPE.BESTSOLFOUND:
-                if bound is not None:
-                    emit_bound(bound)
+                best.print(self.model.getDualbound())
                 return
             solution = self.model.getBestSol()
             values = [self.model.getSolVal(solution, variable) for variable in variables]
@@ -57,11 +53,12 @@ def solve(task: Task) -> None:
                 self.model.getSolObjVal(solution),
                 named_values(names, values, whole),
                 time=self.model.getSolvingTime(),
-                bound=bound,
+                bound=best.news(self.model.getDualbound()),
             )
 
     model.includeEventhdlr(Stream(), "gapline", "prints candidates and bounds")
     model.setParam("randomization/randomseedshift", task.seed % 2**31)
+    # Two seeds: that of the search, and that of the order of rows and columns.
     model.setParam("randomization/permutationseed", task.seed % 2**31)
     iterations = task.iterations()
     if iterations is None:
@@ -71,9 +68,7 @@ def solve(task: Task) -> None:
     else:
         model.setParam("limits/nodes", iterations)
     model.optimize()
-    bound = best.news(model.getDualbound())
-    if bound is not None:
-        emit_bound(bound)
+    best.print(model.getDualbound())
 
 
 if __name__ == "__main__":

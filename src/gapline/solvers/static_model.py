@@ -7,13 +7,13 @@ may well break the windows of the true problem, which is for the checker to say:
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gapline.check.routing_files import RoutingInstance, read_cvrp, read_vrptw
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import UsageError
+from gapline.solvers.day_slices import load_day, mean_travel, windows_of
 from gapline.solvers.protocol import Task
 
 PROBLEMS = ("tdvrptw", "vrptw", "cvrp")
@@ -59,17 +59,12 @@ def guess_problem(path: Path) -> str:
 
 def read_slice(path: Path, which: str) -> RoutingInstance:
     """Read a TDVRPTW instance with one number for each travel time."""
-    try:
-        from mamut_routing_lib.td import load_td_instance
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
-    loaded = load_td_instance(path, verify_sha256=False)
+    loaded = load_day(path)
     instance = loaded.instance
     size = instance.num_customers + 1
     times = np.zeros((size, size), dtype=np.int64)
     for (i, j), function in loaded.atfs.arcs.items():
         times[i, j] = slice_travel(np.array(function.xs), np.array(function.ys), which)
-    windows: Any = getattr(instance, "time_windows", None) or [instance.horizon] * size
     return RoutingInstance(
         name=instance.instance_name,
         distances=times,
@@ -78,7 +73,7 @@ def read_slice(path: Path, which: str) -> RoutingInstance:
         scale=SCALE,
         vehicles=instance.num_vehicles,
         # Windows shrink to whole tenths, never grow.
-        windows=[(math.ceil(SCALE * ready), math.floor(SCALE * due)) for ready, due in windows],
+        windows=[(math.ceil(SCALE * ready), math.floor(SCALE * due)) for ready, due in windows_of(instance)],
         services=[round(SCALE * service) for service in instance.service_times],
         coordinates=tuple((float(x), float(y)) for x, y in instance.coordinates),
     )
@@ -98,5 +93,4 @@ def slice_travel(leave: npt.NDArray[np.float64], arrive: npt.NDArray[np.float64]
         return math.ceil(SCALE * float(travel.max()))
     if which == "mid":
         return round(SCALE * float(np.interp((leave[0] + leave[-1]) / 2, leave, travel)))
-    area = float(np.sum((travel[1:] + travel[:-1]) / 2 * np.diff(leave)))
-    return round(SCALE * area / float(leave[-1] - leave[0]))
+    return round(SCALE * float(mean_travel(leave, arrive, leave[[0, -1]])[0]))

@@ -20,12 +20,9 @@ COMPILE = ("full", "fast")
 
 def solve(task: Task) -> None:
     """Stream the best solutions of Timefold that it calls feasible."""
-    try:
-        # By name: the package's types do not say what it exports.
-        timefold = import_module("solverforge_legacy.solver")
-        get_default_jvm_path = import_module("_jpyinterpreter").get_default_jvm_path
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("solverforge-legacy", "timefold") from None
+    # By name: the package's types do not say what it exports.
+    timefold = import_module("solverforge_legacy.solver")
+    get_default_jvm_path = import_module("_jpyinterpreter").get_default_jvm_path
     lacking = jdk_lack()
     if lacking:
         raise EnvironmentLacksError(lacking, hint="install one, or point JAVA_HOME to it")

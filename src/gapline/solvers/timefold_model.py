@@ -13,10 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from gapline.solvers.day_slices import load_day
+from gapline.solvers.route_clock import LATER, read_clock
+
 # Scores are whole numbers: thousandths of the instance's unit.
 UNITS = 1000
-# Departures that are tried between the earliest sensible and the latest feasible one.
-LATER = 4
 
 
 class TimefoldModel(NamedTuple):
@@ -157,30 +158,12 @@ def build_model() -> TimefoldModel:
         ]
 
     def read_plan(path: Path) -> Any:
-        from mamut_routing_lib.td import load_td_instance
-
-        loaded = load_td_instance(path, verify_sha256=False)
-        instance = loaded.instance
-        size = instance.num_customers + 1
-        windows = getattr(instance, "time_windows", None) or [instance.horizon] * size
-        leave = [[[0.0] for _ in range(size)] for _ in range(size)]
-        arrive = [[[0.0] for _ in range(size)] for _ in range(size)]
-        for (i, j), function in loaded.atfs.arcs.items():
-            leave[i][j] = [float(x) for x in function.xs]
-            arrive[i][j] = [float(y) for y in function.ys]
-        roads = Roads(
-            capacity=int(instance.vehicle_capacity),
-            demands=[int(demand) for demand in instance.demands],
-            services=[float(service) for service in instance.service_times],
-            ready=[float(ready) for ready, _ in windows],
-            due=[float(due) for _, due in windows],
-            leave=leave,
-            arrive=arrive,
-        )
-        vehicles = int(instance.num_vehicles or 0) or instance.num_customers
+        clock = read_clock(load_day(path))
+        ready, due = map(list, zip(*clock.windows, strict=True))
+        roads = Roads(clock.capacity, clock.demands, clock.services, ready, due, clock.leave, clock.arrive)
         return Plan(
-            vehicles=[Vehicle(number, roads) for number in range(min(vehicles, instance.num_customers))],
-            visits=[Visit(customer) for customer in range(1, size)],
+            vehicles=[Vehicle(number, roads) for number in range(clock.vehicles)],
+            visits=[Visit(customer) for customer in range(1, len(clock.demands))],
         )
 
     return TimefoldModel(Plan, Vehicle, constraints, read_plan)

@@ -11,13 +11,11 @@ seconds: the adapter rounds it down, so that the solution is printed before the 
 import datetime
 import json
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from gapline.errors import EnvironmentLacksError, UsageError
-from gapline.solvers.day_slices import cut_day
+from gapline.solvers.day_slices import cut_day, load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.static_model import SCALE, StaticModel, guess_problem, read_model
 
@@ -28,14 +26,9 @@ OPEN = 10**8
 
 def solve(task: Task) -> None:
     """Print the last solution of vrp-cli, when it serves every customer."""
-    try:
-        vrp_cli = import_module("vrp_cli")
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vrp-cli", "solvers") from None
-    announce("vrp-cli", version("vrp-cli"), terminal_only=True)
-    count = task.option("slices", 1)
-    if count not in SLICES:
-        raise UsageError(f"options.slices: expected one of {', '.join(map(str, SLICES))}, got {count!r}")
+    vrp_cli = import_module("vrp_cli")
+    announce("vrp-cli", terminal_only=True)
+    count = task.option("slices", 1, among=SLICES)
     model = read_model(task)
     matrices = time_matrices(task, model, count)
     iterations = task.iterations()
@@ -65,9 +58,7 @@ def time_matrices(task: Task, model: StaticModel, count: int) -> list[dict[str, 
     if task.option("problem", guess_problem(task.instance)) != "tdvrptw" or count == 1:
         times = lengths if instance.windows else [0] * len(lengths)
         return [{"profile": "car", "travelTimes": times, "distances": lengths}]
-    from mamut_routing_lib.td import load_td_instance
-
-    day = cut_day(load_td_instance(task.instance, verify_sha256=False), count)
+    day = cut_day(load_day(task.instance), count)
     tenths = np.rint(SCALE * day.times).astype(int)
     return [
         {"profile": "car", "timestamp": stamp(SCALE * float(middle)), "travelTimes": one, "distances": [0] * len(one)}
@@ -123,7 +114,12 @@ def state_problem(model: StaticModel) -> dict[str, Any]:
 def read_routes(answer: dict[str, Any]) -> list[list[int]]:
     """Return the customers of each tour in order."""
     tours = [
-        [int(activity["jobId"]) for stop in tour["stops"] for activity in stop["activities"] if _is_visit(activity)]
+        [
+            int(activity["jobId"])
+            for stop in tour["stops"]
+            for activity in stop["activities"]
+            if activity["type"] == "delivery"
+        ]
         for tour in answer["tours"]
     ]
     return [tour for tour in tours if tour]
@@ -136,10 +132,6 @@ def stamp(seconds: float) -> str:
     '1970-01-01T00:01:30Z'
     """
     return datetime.datetime.fromtimestamp(round(seconds), datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _is_visit(activity: dict[str, Any]) -> bool:
-    return bool(activity["type"] == "delivery")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from gapline.model.version import VERSION
 
+# /proc/stat counts in these ticks, usually hundredths of a second.
 _TICKS = os.sysconf("SC_CLK_TCK")
-_CPUS = Path("/sys/devices/system/cpu")
+CPUS = Path("/sys/devices/system/cpu")
 
 
 @lru_cache(maxsize=1)
@@ -38,23 +39,25 @@ def _processor_name() -> str:
     return platform.machine()
 
 
-def frequency_policy(cpus: Sequence[int], root: Path = _CPUS) -> dict[str, str]:
+def frequency_policy(cpus: Sequence[int], root: Path = CPUS) -> dict[str, str]:
     """Return the frequency governor of the cores and whether boost is on, each where the system tells.
 
     A core whose clock follows the load, or rises for some seconds, gives a solver that starts later another machine.
     """
-    governors = {_line(root / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
-    boost = _line(root / "cpufreq/boost")
-    no_turbo = _line(root / "intel_pstate/no_turbo")
+    governors = {first_line(root / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
+    boost = first_line(root / "cpufreq/boost")
+    no_turbo = first_line(root / "intel_pstate/no_turbo")
     facts = {}
     if governors:
         facts["governor"] = "+".join(sorted(str(name) for name in governors))
     if boost is not None or no_turbo is not None:
+        # AMD and generic drivers say `boost`, Intel's says the opposite in `no_turbo`.
         facts["boost"] = "on" if (boost == "1" if boost is not None else no_turbo == "0") else "off"
     return facts
 
 
-def _line(path: Path) -> str | None:
+def first_line(path: Path) -> str | None:
+    """Return what stands in a small file of the kernel, or None where there is none."""
     try:
         return path.read_text(encoding="ascii").strip()
     except (OSError, ValueError):

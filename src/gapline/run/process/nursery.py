@@ -141,12 +141,15 @@ def _be_supervisor(request: Request, control: int, answer: int) -> None:
     """In the child: become what `python -m gapline.run.process.supervise` would be."""
     from gapline.run.process.supervise import main
 
+    # A session of its own: a Ctrl-C in the terminal goes to the runner, which decides.
     os.setsid()
+    # Undo what `serve` set: a supervisor waits for its solver.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(control, 0)
     os.dup2(answer, 1)
     os.close(control)
     os.close(answer)
+    # The nursery's own environment is that of the moment when it was started.
     os.environ.clear()
     os.environ.update(request.environment)
     main(Path(request.attempt))
@@ -166,6 +169,7 @@ def serve(line: socket.socket) -> None:
                     line.close()
                     _be_supervisor(request, files[0], files[1])
                 finally:
+                    # Never back into the loop: a child that returned here would serve requests as a second nursery.
                     os._exit(1)
             for file in files:
                 os.close(file)

@@ -15,8 +15,7 @@ from gapline.run.process.stream import CappedLog, LineCutter, event_body
 SYNC_EVERY = 1.0
 BATCH = 1_000_000
 
-_OUT, _ERR = 1, 2
-_Item = tuple[int, float, bytes]
+_Item = tuple[bool, float, bytes]
 
 
 class Recorder:
@@ -40,6 +39,7 @@ class Recorder:
         self.log_lines = 0
         self.events_over_cap = 0
         self._journal.append([b'"start":' + start])
+        # On disk before the solver starts: an attempt without its order names no run.
         self._journal.sync()
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
 
@@ -52,15 +52,10 @@ class Recorder:
         """Bytes received and not yet handled."""
         return self._received - self._handled
 
-    def output(self, moment: float, data: bytes) -> None:
-        """Take bytes of the standard output, received at a moment of the run."""
+    def take(self, data: bytes, moment: float, *, is_output: bool) -> None:
+        """Take bytes of the standard output, or else of the standard error, received at a moment of the run."""
         self._received += len(data)
-        self._queue.put((_OUT, moment, data))
-
-    def error_output(self, data: bytes) -> None:
-        """Take bytes of the standard error."""
-        self._received += len(data)
-        self._queue.put((_ERR, 0.0, data))
+        self._queue.put((is_output, moment, data))
 
     def finish(self, moment: float) -> None:
         """Handle everything received, the last unfinished line included."""
@@ -97,6 +92,7 @@ class Recorder:
         except OSError as error:
             if self.error is None:
                 self.error = error
+                # Told once; the supervisor then ends the run, and what still arrives is thrown away.
                 self._on_error()
 
     def _run(self) -> None:
@@ -124,11 +120,11 @@ class Recorder:
 
     def _handle(self, batch: list[_Item]) -> None:
         lines: list[tuple[float, bytes]] = []
-        for kind, moment, data in batch:
-            if kind == _ERR:
-                self._err.write(data)
-            else:
+        for is_output, moment, data in batch:
+            if is_output:
                 lines += [(moment, line) for line in self._cutter.feed(data)]
+            else:
+                self._err.write(data)
         self._keep(lines)
 
     def _keep(self, lines: list[tuple[float, bytes]]) -> None:
@@ -142,6 +138,7 @@ class Recorder:
             elif size + len(body) > self._caps.journal:
                 self.events_over_cap += 1
             else:
+                # Number, stamp and checksum around a body take about 50 bytes.
                 size += len(body) + 50
                 bodies.append(b'"t":%.9f,%b' % (moment, body))
         if bodies:

@@ -36,6 +36,7 @@ def event_body(line: bytes) -> bytes | None:
         return None
     try:
         event = _decode(line)
+        # msgspec does not look inside the raw values that are kept.
         if not line.isascii():
             line.decode("utf-8")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -71,6 +72,7 @@ class LineCutter:
         if (line := self._release()) is not None:
             lines.append(line)
         whole, newline, tail = rest.rpartition(b"\n")
+        # One search over the block instead of one per line.
         if newline and len(whole) <= self._cap and not any(key in whole for key in _EVENT_KEYS):
             lines.append(whole)
         elif newline:

@@ -25,18 +25,9 @@ import msgspec
 
 from gapline.journal.line import ORDER_FILE
 from gapline.journal.records import Ending, Order
+from gapline.run.process import tree
 from gapline.run.process.machine import busy_seconds, load_average
 from gapline.run.process.recorder import Recorder
-from gapline.run.process.tree import (
-    become_subreaper,
-    clear_tree,
-    descendants,
-    die_with_parent,
-    proportional_memory,
-    reap,
-    resident_memory,
-    signal_all,
-)
 
 PIPE_SIZE = 1 << 20
 CONTROL = 0
@@ -74,6 +65,7 @@ class Supervisor:
         out, out_end = _pipe()
         err, err_end = _pipe()
         busy = busy_seconds(order.cpus)
+        # The clocks are read last before the solver starts: what we do before is not charged to it.
         self._started = datetime.datetime.now(datetime.UTC).isoformat()
         self._zero = time.monotonic_ns()
         try:
@@ -88,22 +80,23 @@ class Supervisor:
                 preexec_fn=lambda: _prepare_solver(order.cpus, priority),  # noqa: PLW1509  we are still single-threaded
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            os.close(out_end)
-            os.close(err_end)
             self._recorder.start()
             return self._end("start", error=f"{order.argv[0]}: {error}")
-        os.close(out_end)
-        os.close(err_end)
+        finally:
+            # Ours must go, or the end of the solver's output would never be seen.
+            os.close(out_end)
+            os.close(err_end)
         self._recorder.start()
         threading.Thread(target=self._watch_memory, name="watch", daemon=True).start()
         status, cause = self._follow(solver.pid, out, err)
         elapsed = self._now()
         self._done.set()
-        stragglers = len([pid for pid in descendants(os.getpid()) if pid != solver.pid])
-        leftover, dead = clear_tree()
+        stragglers = len([pid for pid in tree.descendants(os.getpid()) if pid != solver.pid])
+        leftover, dead = tree.clear_tree()
         status = dead.get(solver.pid) if status is None else status
         code = None if status is None else os.waitstatus_to_exitcode(status)
         solver.returncode = code if code is not None else -signal.SIGKILL
+        # After the tree is cleared: what the dead wrote last is still in the pipes.
         self._drain(out, err)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_time = used.ru_utime + used.ru_stime
@@ -122,6 +115,7 @@ class Supervisor:
     def _follow(self, solver: int, out: int, err: int) -> tuple[int | None, str]:
         """Read, stamp and watch the clock until the solver ends or must end; return its status and the cause."""
         order, poll = self._order, self._poll
+        # A handle that becomes readable when the solver ends: no signal handler, no race with a reused number.
         handle = os.pidfd_open(solver)
         for file in (out, err, CONTROL, self._asleep, handle):
             poll.register(file, select.POLLIN)
@@ -134,10 +128,10 @@ class Supervisor:
                 now = self._now()
                 if now >= term_at and not told:
                     told = True
-                    tree = descendants(os.getpid())
+                    alive = tree.descendants(os.getpid())
                     # A stopped process sees SIGTERM only after SIGCONT.
-                    signal_all(tree, signal.SIGTERM)
-                    signal_all(tree, signal.SIGCONT)
+                    tree.signal_all(alive, signal.SIGTERM)
+                    tree.signal_all(alive, signal.SIGCONT)
                 if (self._recorder.backlog > order.caps.backlog) != paused:
                     paused = not paused
                     for file in streams:
@@ -149,6 +143,7 @@ class Supervisor:
                     if not self._receive(file, is_output=file == out):
                         streams = streams - {file}
                         poll.unregister(file)
+                # After reading: what it printed last is taken before its end is.
                 if handle in ready:
                     _, status = os.waitpid(solver, 0)
                     return status, "horizon" if told else "exit"
@@ -174,13 +169,9 @@ class Supervisor:
     def _receive(self, file: int, *, is_output: bool) -> bool:
         """Take what a pipe holds; return False when its writers are gone."""
         data = _read(file, PIPE_SIZE)
-        moment = self._now()
         if data is None:
             return True
-        if is_output:
-            self._recorder.output(moment, data)
-        else:
-            self._recorder.error_output(data)
+        self._recorder.take(data, self._now(), is_output=is_output)
         return bool(data)
 
     def _drain(self, out: int, err: int) -> None:
@@ -189,10 +180,7 @@ class Supervisor:
             taken = 0
             while taken < DRAIN and (data := _read(file, PIPE_SIZE)):
                 taken += len(data)
-                if file == out:
-                    self._recorder.output(self._now(), data)
-                else:
-                    self._recorder.error_output(data)
+                self._recorder.take(data, self._now(), is_output=file == out)
             os.close(file)
 
     def _watch_memory(self) -> None:
@@ -203,10 +191,10 @@ class Supervisor:
             if self._done.wait(WATCH_EVERY):
                 return
             self._lateness.append(time.monotonic() - alarm)
-            tree = descendants(os.getpid())
-            used = resident_memory(tree)
+            alive = tree.descendants(os.getpid())
+            used = tree.resident_memory(alive)
             if limit is not None and used > limit:
-                used = proportional_memory(tree)
+                used = tree.proportional_memory(alive)
                 if used > limit:
                     self._over_memory = True
                     self._wake()
@@ -229,6 +217,7 @@ class Supervisor:
                 ending.cause, ending.error = "infrastructure", recorder.error.strerror or str(recorder.error)
             return ending
 
+        # Twice: the journal's line is written after the logs were closed, and the answer may tell of that very write.
         recorder.close(lambda: msgspec.json.encode(complete()))
         return complete()
 
@@ -252,7 +241,7 @@ class Supervisor:
 
 
 def _prepare_solver(cpus: list[int], priority: int) -> None:
-    die_with_parent()
+    tree.die_with_parent()
     os.setpriority(os.PRIO_PROCESS, 0, priority)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if cpus:
@@ -298,14 +287,14 @@ def main(directory: Path) -> int:
     """Supervise the attempt in a directory; print its ending."""
     # The recorder's and the watcher's work must not hold up a stamp.
     sys.setswitchinterval(0.0005)
-    become_subreaper()
+    tree.become_subreaper()
     order = msgspec.json.decode((directory / ORDER_FILE).read_bytes(), type=Order)
     try:
         ending = Supervisor(directory, order).run()
     except OSError as error:
-        clear_tree()
+        tree.clear_tree()
         ending = Ending(cause="infrastructure", started="", elapsed=0.0, error=str(error))
-    reap()
+    tree.reap()
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.buffer.write(msgspec.json.encode(ending) + b"\n")
         sys.stdout.buffer.flush()

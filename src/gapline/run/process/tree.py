@@ -14,9 +14,9 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PROC = Path("/proc")
 
 
-def become_subreaper(wanted: bool = True) -> None:
+def become_subreaper() -> None:
     """Make orphans among our descendants our children, so that none can leave the tree."""
-    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) != 0:
+    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(error)}")
 
@@ -35,6 +35,7 @@ def descendants(ancestor: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for entry in _process_names():
         with contextlib.suppress(OSError):
+            # Behind the last bracket: a program's name may hold brackets and spaces itself.
             fields = (_PROC / entry / "stat").read_bytes().rpartition(b") ")[2].split()
             # A zombie stays in the table as a link: its children hang below it until they are handed on.
             children.setdefault(int(fields[1]), []).append(int(entry) if fields[0] != b"Z" else -int(entry))
@@ -79,6 +80,7 @@ def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
         if time.monotonic() > deadline:
             return len(alive), dead
         signal_all(alive, signal.SIGSTOP)
+        # Walked again: what was forked between the walk and the stop is killed too.
         signal_all(descendants(me), signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.05, pause * 2)

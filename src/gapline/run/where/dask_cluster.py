@@ -27,6 +27,7 @@ class DaskExecutor(Executor):
         """Send a call to a worker that has a free slot."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
+        # pure=False: Dask would answer a second attempt at the same cell from memory.
         task = self._client.submit(fn, *args, pure=False, resources={RESOURCE: 1}, **kwargs)
         task.add_done_callback(lambda done: _hand_on(done, future))
         return future

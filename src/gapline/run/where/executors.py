@@ -3,7 +3,6 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
 from queue import SimpleQueue
 
 from gapline.model.plan import Cell
@@ -31,14 +30,9 @@ class SlotRunner:
 
     def __call__(self, cell: Cell) -> CellResult:
         """Wait for a slot, run the cell in it."""
-        with self._lease() as slot:
-            return run_cell(cell, self._settings, slot, self._control)
-
-    @contextmanager
-    def _lease(self) -> Iterator[Slot]:
         slot = self._free.get()
         try:
-            yield slot
+            return run_cell(cell, self._settings, slot, self._control)
         finally:
             self._free.put(slot)
 
@@ -70,6 +64,7 @@ def run_cells(
     lost: Counter[RunKey] = Counter()
     failure: BaseException | None = None
     while pending or (waiting and failure is None and not stopping()):
+        # At least one: a cluster that has no workers at this moment may get some.
         room = len(cells) if width is None else max(1, width())
         while waiting and len(pending) < room and failure is None and not stopping():
             cell = waiting.popleft()
@@ -86,6 +81,7 @@ def run_cells(
                 failure = failure or error
             elif lost[cell.key] < MOST_LOST:
                 lost[cell.key] += 1
+                # At the end: a cell that kills its workers must not hold up the others.
                 waiting.append(cell)
             else:
                 problem = f"{cell.key}: {lost[cell.key] + 1} workers were lost with it, the last one: {error}"

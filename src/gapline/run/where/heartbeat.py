@@ -43,6 +43,7 @@ def beating(study: Path, runner: str, control: Control) -> Iterator[None]:
     def write(number: int) -> tuple[bool, bool]:
         said = (control.stopping, control.killing)
         data = msgspec.json.encode(Beat(number, *said))
+        # A beat that is missed on a busy file server is no failure: workers wait for PATIENCE.
         with contextlib.suppress(OSError):
             write_atomically(path, lambda stream: stream.write(data))
         return said
@@ -84,6 +85,7 @@ def watching(study: Path, runner: str, control: Control, *, patience: float = PA
                 control.kill("runner")
             elif beat is not None and beat.stopping:
                 control.stop("runner")
+            # By change and not by time stamp: clocks of two machines differ.
             if beat is not None and beat.beat != last:
                 last, since = beat.beat, time.monotonic()
             elif time.monotonic() - since > patience:

@@ -1,7 +1,5 @@
 """Cores that belong to one run at a time, on a machine where several workers know nothing of each other."""
 
-import contextlib
-import fcntl
 import os
 import tempfile
 import time
@@ -9,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gapline.journal.locks import lock_now, locked, open_lock
 from gapline.run.where.pin import Slot, cores, make_slots
 
 LOOK_EVERY = 0.02
@@ -25,6 +24,7 @@ def lease_cores(
     gives a job its own cores is obeyed: only the cores that this process may use are looked at.
     """
     available = cores()
+    # Refuses at once what could never be leased, instead of waiting for ever.
     make_slots(available, width=width)
     place = folder or Path(tempfile.gettempdir()) / f"gapline-cores-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
@@ -43,27 +43,15 @@ def lease_cores(
 def _take(place: Path, available: list[int], width: int) -> dict[int, int]:
     """Lock `width` cores at once, or none: two that held one core each would wait for each other for ever."""
     taken: dict[int, int] = {}
-    with _locked(place / "all", wait=True):
+    with locked(place / "all"):
         for core in available:
-            file = os.open(place / f"core-{core}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file = open_lock(place / f"core-{core}")
+            if lock_now(file):
                 taken[core] = file
-            except BlockingIOError:
+            else:
                 os.close(file)
             if len(taken) == width:
                 return taken
         for file in taken.values():
             os.close(file)
     return {}
-
-
-@contextmanager
-def _locked(path: Path, *, wait: bool) -> Iterator[None]:
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.close(file)

@@ -1,9 +1,9 @@
 """Slots: disjoint sets of cores, one per run at a time."""
 
 import os
-from pathlib import Path
 
 from gapline.errors import UsageError
+from gapline.run.process.machine import CPUS, first_line
 
 Slot = tuple[int, ...]
 
@@ -17,10 +17,7 @@ def cores(allowed: set[int] | None = None) -> list[int]:
     seen: set[str] = set()
     chosen = []
     for cpu in mine:
-        try:
-            siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
-        except OSError:
-            siblings = str(cpu)
+        siblings = first_line(CPUS / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu)
         if siblings not in seen:
             seen.add(siblings)
             chosen.append(cpu)

@@ -108,6 +108,7 @@ def open_place(
                 threads, SlotRunner(settings, slots if pin else [()] * len(slots), control), lambda: len(slots)
             )
         return
+    # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
     runner = uuid.uuid4().hex[:12]
     run_one = WorkerRunner(settings, runner, pin)
     if place.kind == "dask":
@@ -115,7 +116,11 @@ def open_place(
 
         with dask_executor(place.address) as dask, beating(settings.study, runner, control):
             arms = list({cell.arm.name: cell.arm for cell in cells}.values())
-            _refuse_workers(dask.ask_workers(worker_problems, *_facts(settings, runner), arms))
+            digest = file_digest(settings.study / CONTRACT_FILE)
+            problems = dask.ask_workers(worker_problems, settings.study, runner, digest, VERSION, arms)
+            if problems:
+                hint = "nothing was run; every worker needs the study directory, gapline and the solvers"
+                raise EnvironmentLacksError("\n".join(problems), hint=hint)
             yield ReadyPlace(dask, run_one, dask.slots)
         return
     from gapline.run.where.submitit_cluster import remove_jobs, submitit_executor
@@ -148,14 +153,3 @@ def _local(executor: Executor | None, slots: int, control: Control) -> Iterator[
         control.kill("end")
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
-
-
-def _facts(settings: RunSettings, runner: str) -> tuple[object, ...]:
-    return settings.study, runner, file_digest(settings.study / CONTRACT_FILE), VERSION
-
-
-def _refuse_workers(problems: list[str]) -> None:
-    if problems:
-        raise EnvironmentLacksError(
-            "\n".join(problems), hint="nothing was run; every worker needs the study directory, gapline and the solvers"
-        )

@@ -29,6 +29,7 @@ class JobFuture(Future[Any]):
     def cancel(self) -> bool:
         """Call the job back; return False when it runs already."""
         if self.job is not None:
+            # One that runs ends by the heartbeat, which lets its supervisor write how; the batch system would not.
             if self.job.state.upper() != "PENDING":
                 return False
             self.job.cancel(check=False)
@@ -76,6 +77,7 @@ class SubmititExecutor(Executor):
             if not batch:
                 return
             try:
+                # One submission for all spares the scheduler hundreds of calls.
                 with self._inner.batch(allow_implicit_submissions=False):
                     jobs = [self._inner.submit(fn, *args) for _, fn, args in batch]
             except Exception as error:

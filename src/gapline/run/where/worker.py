@@ -12,7 +12,7 @@ from gapline.run.cell import CellResult, RunSettings, run_cell
 from gapline.run.process.control import Control
 from gapline.run.where.heartbeat import heartbeat_file, watching
 from gapline.run.where.lease import lease_cores
-from gapline.solvers import check_setup
+from gapline.solvers import arms_lack
 
 
 class WorkerLostError(Exception):
@@ -34,6 +34,7 @@ class WorkerRunner:
         """Wait for cores, run the cell on them."""
         control = Control()
         study = self.settings.study
+        # The runner has made it before: where it is missing, the directory is another machine's.
         if not (study / JOURNALS).is_dir():
             problem = f"{cell.key}: expected the study directory {study} on the worker, got none"
             return CellResult(cell.key, "infrastructure", problems=(problem,))
@@ -54,4 +55,4 @@ def worker_problems(study: Path, runner: str, digest: str, version: str, arms: l
         found.append(f"expected the study directory {study}, shared with the runner, got none or another one")
     if version != VERSION:
         found.append(f"expected gapline {version}, got {VERSION}")
-    return found + [problem for arm in arms if (problem := check_setup(arm, study)) is not None]
+    return found + arms_lack(arms, study)

@@ -1,4 +1,4 @@
-"""A study directory is scored as its contract declares, and an option given rules over the contract."""
+"""A study directory is read as its contract declares, and an option given rules over the contract."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
+from cli.worked_traces import TRACES, as_json
 from gapline.cli.app import run
 
 CONTRACT = """seeds = [1]
@@ -110,3 +111,20 @@ def test_a_quarantined_run_is_named_not_scored_silently(tmp_path, capsys):
     document = scored(capsys, tmp_path / "campaign", "--references", tmp_path / "refs.csv")
     assert any(note.endswith("until they run again: a/i/2") for note in document["notes"])
     assert document["arms"][0]["runs"] == 2
+
+
+def test_filters_keep_what_matches(worked, capsys):
+    _, document = as_json(capsys, "score", *worked, "--arm", "run [23]")
+    assert [arm["arm"] for arm in document["arms"]] == ["run 2", "run 3"]
+
+
+def test_unchecked_candidates_are_refused_until_somebody_decides(worked, capsys):
+    Path("traces.csv").write_text(TRACES + "run 2,worked,1,28,12,\n")
+    assert run(["score", *worked]) == 1
+    assert "1 unchecked in 1 runs" in capsys.readouterr().err
+    _, trusting = as_json(capsys, "score", *worked, "--validation", "solver")
+    assert any("count as valid because the solver said so" in note for note in trusting["notes"])
+    _, strict = as_json(capsys, "score", *worked, "--allow-unchecked")
+    assert any("1 unchecked candidates were left out" in note for note in strict["notes"])
+    assert trusting["arms"][1]["final_gap"] == pytest.approx(0.2)
+    assert strict["arms"][1]["final_gap"] == pytest.approx(0.3)

@@ -1,0 +1,33 @@
+"""Locks on files of a study: they end with the last process that has the file open, so that no crash leaves one."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def open_lock(path: Path) -> int:
+    """Open a file to lock it, made where it is not there yet."""
+    # NOFOLLOW: in a directory that others can write to, a link could make us create or truncate a file elsewhere.
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+
+
+def lock_now(file: int, kind: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file, unless somebody else has locked it."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[int]:
+    """Wait for the lock on a file and hold it; yields the open file."""
+    file = open_lock(path)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(file)

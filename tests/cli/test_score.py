@@ -1,0 +1,95 @@
+"""`gapline score` as a user meets it: what it prints, and what it counts."""
+
+from pathlib import Path
+
+import pytest
+
+import gapline as gl
+from cli.worked_traces import TRACES, as_json
+from gapline.cli.app import run
+
+
+def test_score_json_has_the_published_shape(worked, capsys):
+    code, document = as_json(capsys, "score", *worked, "--kernel", "squeezed", "--kernel", "dimacs:1.1", "--per-run")
+    assert code == 0
+    assert document["reference"]["policy"] == "frozen, declared"
+    assert document["reference"]["name"] == "refs"
+    assert document["reference"]["digest"].startswith("sha256:")
+    assert (document["weight"], document["weighting"], document["validation"]) == ("uniform", "panel", "declared")
+    assert document["kernels"] == ["squeezed", "dimacs:1.1"]
+    first, second, third = document["arms"]
+    assert (first["arm"], first["runs"], first["empty"], first["final_gap"]) == ("run 1", 1, 1, None)
+    assert second["scores"]["squeezed"] == pytest.approx(0.41311979083718214, abs=1e-15)
+    assert (third["rejected"], third["late"], third["attainment"]) == (1, 1, {"0.01": 1.0})
+    assert third["scores"]["dimacs:1.1"] == pytest.approx(-0.18333333333333332, abs=1e-15)
+    row = document["runs"][2]
+    assert {"arm", "instance", "panel", "seed", "horizon", "scores", "final_gap", "first_time", "steps"} <= set(row)
+    assert (row["first_time"], row["steps"], row["rejected"], row["late"], row["status"]) == (0.0, 9, 1, 1, "unknown")
+
+
+def test_a_raw_score_that_does_not_exist_is_null(worked, capsys):
+    _, document = as_json(capsys, "score", *worked, "--kernel", "raw", "--per-run")
+    values = [run["scores"]["raw"] for run in document["runs"]]
+    assert values[:2] == [None, None]
+    assert values[2] == pytest.approx(-0.16, abs=1e-15)
+
+
+def test_the_table_names_reference_weight_and_horizon(worked, capsys):
+    assert run(["score", *worked]) == 0
+    out = capsys.readouterr().out
+    assert "against refs (frozen, declared, sha256:" in out
+    assert "weight uniform; panel-equal; horizon 30 s; valid as the source declares; 3 runs" in out
+    assert out.index("run 3") < out.index("run 2") < out.index("run 1")
+
+
+@pytest.mark.usefixtures("worked")
+def test_two_snapshots_stand_side_by_side(capsys):
+    gl.Snapshot.from_values({"worked": 10.0}, name="old").save("old.json")
+    gl.Snapshot.from_values({"worked": 5.0}, name="new").save("new.json")
+    arguments = ["traces.csv", "--horizon", "30", "--snapshot", "old.json", "--snapshot", "new.json"]
+    _, document = as_json(capsys, "score", *arguments)
+    assert [reading["reference"]["name"] for reading in document["readings"]] == ["old", "new"]
+    old, new = ([arm["scores"]["squeezed"] for arm in reading["arms"]] for reading in document["readings"])
+    assert all(weak <= strong for weak, strong in zip(old, new, strict=True))
+
+
+@pytest.mark.usefixtures("worked")
+def test_the_analysis_policy_gives_no_negative_score(capsys):
+    _, document = as_json(capsys, "score", "traces.csv", "--horizon", "30", "--policy", "analysis", "--per-run")
+    assert document["reference"]["policy"] == "analysis"
+    assert min(run["scores"]["squeezed"] for run in document["runs"]) >= 0
+
+
+def test_a_beaten_certificate_rings_an_alarm_and_exits_1(worked, capsys):
+    Path("refs.csv").write_text("instance,value,certified,source\nworked,10,true,a proof\n")
+    code, document = as_json(capsys, "score", *worked)
+    assert code == 1
+    assert len(document["arms"]) == 3
+    (alarm,) = document["alarms"]
+    assert (alarm["certificate"]["value"], alarm["other"]["value"]) == (10.0, 5.0)
+    assert run(["score", *worked]) == 1
+    assert "ALARM" in capsys.readouterr().out
+
+
+def test_a_file_without_verdicts_says_who_vouches(worked, capsys):
+    Path("traces.csv").write_text("arm,instance,seed,time,objective\na,worked,1,1,12\n")
+    _, document = as_json(capsys, "score", *worked)
+    assert document["validation"] == "solver"
+    assert run(["score", *worked]) == 0
+    assert "validated by solver" in capsys.readouterr().out
+
+
+def test_unusable_cells_are_counted_and_shown(worked, capsys):
+    Path("traces.csv").write_text(TRACES + 'run 2,worked,1,28,inf,true\nrun 2,worked,1,28,"1,5",true\n')
+    _, document = as_json(capsys, "score", *worked)
+    assert document["unreadable"]["count"] == 2
+    assert document["unreadable"]["problems"][0].startswith("traces.csv:")
+    assert document["arms"][1]["rejected"] == 2
+    assert run(["score", *worked]) == 0
+    assert "2 candidates could not be read" in capsys.readouterr().out
+
+
+def test_missing_references_are_listed_all_at_once(worked, capsys):
+    Path("traces.csv").write_text("arm,instance,seed,time,objective\na,x,1,1,12\na,y,1,1,12\na,worked,1,1,12\n")
+    assert run(["score", *worked]) == 1
+    assert "x (missing), y (missing)" in capsys.readouterr().err

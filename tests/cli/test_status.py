@@ -1,0 +1,75 @@
+"""`gapline status`: what is done, running, failed and left, and the command to go on."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from gapline.run.campaign import run_study
+from scripted_studies import plant
+
+
+def status(path, *options):
+    code = "from gapline.cli import main; main()"
+    command = [sys.executable, "-c", code, "status", str(path), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_before_between_and_after(make_study, eventually):
+    study = make_study({"crashing": ["dies", "SIGSEGV"], "waiting": ["waits"]}, seeds=(1,))
+    before = json.loads(status(study.path, "--json"))
+    assert [before[name] for name in ("planned", "done", "running", "interrupted", "missing", "failed")] == [
+        *(4, 0, 0, 0, 4, 0)
+    ]
+    assert before["resume"] == f"gapline run {study.path}"
+    assert before["seconds_left"] == 240.0
+
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    between = json.loads(status(study.path, "--json"))
+    assert (between["running"], between["done"], between["missing"]) == (1, 1, 2)
+    (study.path / "go").touch()
+    runner.communicate()
+
+    after = json.loads(status(study.path, "--json"))
+    assert (after["done"], after["left"], after["failed"], after["resume"]) == (4, 0, 2, None)
+    assert after["failures"][0] == {"arm": "crashing", "instance": "one", "seed": 1, "cause": "crashed (SIGSEGV)"}
+    text = status(study.path)
+    assert "crashed 2, finished 2" in text
+    assert "crashing/one/1: crashed (SIGSEGV)" in text
+
+
+def test_a_solver_that_changes_its_version_inside_an_arm_is_a_warning(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    (study.path / "version").write_text("1.0")
+    program = study.path / "mine"
+    program.write_text('#!/bin/sh\nprintf \'{"solver": "mine", "version": "%s"}\\n\' "$(cat version)"\n')
+    program.chmod(0o755)
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text() + "\n[[arms]]\nname='mine'\nsolver='command'\ncommand=['./mine']\n")
+    run_study(study.path)
+    assert json.loads(status(study.path, "--json"))["warnings"] == []
+    (study.path / "version").write_text("1.1")
+    contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
+    run_study(study.path)
+    warning = "arm mine: 1.0 made 2 runs, 1.1 made 2 runs"
+    assert json.loads(status(study.path, "--json"))["warnings"] == [warning]
+    assert f"warning: the solver changed its version: {warning}" in status(study.path)
+
+
+@pytest.mark.usefixtures("quiet_machine")
+def test_status_tells_how_runs_were_measured(make_study):
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
+    run_study(study.path)
+    plant(study.attempts()[0], 1.0, foreign_share=0.9, elapsed=200.0, jitter=0.004)
+    plant(study.attempts()[1], 1.0, foreign_share=0.0, elapsed=1.0, jitter=0.001)
+    command = [sys.executable, "-c", "from gapline.cli import main; main()", "status", str(study.path)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "2 of 2 runs pinned to their cores on one host; governor" in text
+    assert "others' share of the cores 90.0%" in text
+    assert f"gapline run {study.path} --rerun-noisy" in text
+    answer = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
+    assert answer["fairness"]["foreign_share"] == 0.9
+    assert answer["fairness"]["overshoot"] == 140.0
+    assert answer["fairness"]["reasons"]["shared cores"] == 1

@@ -1,0 +1,67 @@
+"""One cell: begun under one contract, on one instance, under a supervisor that may be killed."""
+
+import os
+import signal
+
+import pytest
+
+import gapline
+from gapline.errors import IntegrityError
+from gapline.journal.read import read_journal
+from gapline.run.campaign import run_study
+from run.campaign_content import children_of, is_alive
+
+
+def test_a_killed_supervisor_leaves_a_broken_attempt_and_no_solver(make_study, eventually):
+    study = make_study({"waiting": ["waits"]}, seeds=(1,))
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    processes = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
+    (nursery,) = children_of(runner.pid)
+    (supervisor,) = children_of(nursery)
+    os.kill(supervisor, signal.SIGKILL)
+    eventually(lambda: not any(is_alive(process) for process in processes))
+    eventually(lambda: len(study.attempts()) == 2)
+    (study.path / "go").touch()
+    out, err = runner.communicate()
+    assert runner.returncode == 1
+    assert "the supervisor died" in err
+    assert "go on with: gapline run" in out
+    assert run_study(study.path).left == 0
+
+
+def test_another_contract_does_not_go_on_with_the_same_runs(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace("horizon = 60.0", "horizon = 30.0"))
+    with pytest.raises(IntegrityError, match="horizon 60, now 30"):
+        run_study(study.path)
+
+
+def test_another_instance_under_the_same_name_is_refused(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
+    (study.path / "instances" / "one.txt").write_text("changed\n")
+    with pytest.raises(IntegrityError, match=r"instance sha256:\w+, now sha256:\w+"):
+        run_study(study.path)
+
+
+def test_an_instance_that_vanishes_is_the_problem_of_its_cells_alone(make_study, eventually):
+    """The run under way on another instance goes on to its end, and the cells of the lost one are left and named."""
+    study = make_study({"waiting": ["waits"]})
+    runner = study.start("-j", "1")
+    eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
+    running = read_journal(study.attempts()[0]).order.instance
+    lost = {"one": "two", "two": "one"}[running]
+    (study.path / "instances" / f"{lost}.txt").rename(study.path / "instances" / "elsewhere.txt")
+    (study.path / "go").touch()
+    out, err = runner.communicate()
+    assert runner.returncode == 1, err
+    assert "2 of 4 runs done, 2 left" in out
+    assert f"waiting/{lost}/1" in err
+    assert f"{lost}.txt: expected the instance, got No such file or directory" in err
+    campaign = gapline.open(study.path / "campaign")
+    assert campaign.runs.select("instance", "status").unique().rows() == [(running, "finished")]
+    (study.path / "instances" / "elsewhere.txt").rename(study.path / "instances" / f"{lost}.txt")
+    assert run_study(study.path).left == 0

@@ -1,0 +1,8 @@
+"""SCIP for real on a tiny generated program, under a limit on nodes."""
+
+from gapline.model.contract import Arm
+from solvers.adapter_suites import MipArm
+
+
+class TestScip(MipArm):
+    arm = Arm(name="scip", solver="scip", options={"iterations": 20})
