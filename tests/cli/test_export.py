@@ -4,6 +4,7 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.model.tables import RunKey
 
 TRACE = (
     "arm,instance,seed,time,objective,valid,horizon,note\n"
@@ -37,6 +38,17 @@ def test_what_a_trace_file_cannot_hold_is_named(capsys):
     assert run(["export", "c", "-o", "out.csv"]) == 0
     said = capsys.readouterr().out
     assert "not in the file, because a trace has no place for it: checker cvrp 1" in said
+
+
+def test_cells_that_were_cut_short_are_named_beside_the_file(capsys):
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0, True)]}]
+    whole = gl.Campaign.from_runs(runs)
+    cut = (RunKey("a", "i", 2), RunKey("a", "j", 1))
+    gl.Campaign.from_arrays(runs=whole.runs, interrupted=cut, **whole.columns).save("c")
+    assert run(["export", "c", "-o", "out.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "not in the file, because an attempt that was cut short is no run: a/i/2, a/j/1" in said
+    assert len(gl.read("out.csv")) == 1
 
 
 def test_an_export_that_cannot_be_written_is_one_sentence(capsys):

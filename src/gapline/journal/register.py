@@ -26,7 +26,7 @@ from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 
-_TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\Z')
+_TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,7 +176,7 @@ def read_register(study: str | Path) -> Register:
         data = path.read_bytes()
     except FileNotFoundError:
         data = b""
-    return Register(Path(study), _entries(path, data))
+    return Register(Path(study), _read(path, data)[0])
 
 
 def register_plan(study: Path, declared: Declared) -> Register:
@@ -189,7 +189,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as file:
         data = path.read_bytes()
-        entries = _entries(path, data)
+        entries, previous = _read(path, data)
         last = entries[-1] if entries else None
         if last is not None:
             declared = msgspec.structs.replace(
@@ -201,7 +201,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
         if last is not None and all(getattr(last, name) == value for name, value in facts.items()):
             return Register(study, entries)
         entry = Entry(
-            previous=_closing(data.splitlines()[-1]) if data else None,
+            previous=previous,
             moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             gapline=VERSION,
             # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
@@ -226,24 +226,19 @@ def _seal(entry: Entry) -> bytes:
     return b'%b,"digest":"sha256:%b"}\n' % (body, hashlib.sha256(body).hexdigest().encode())
 
 
-def _closing(line: bytes) -> str | None:
-    tail = _TAIL.search(line)
-    return None if tail is None else tail.group(1).decode()
-
-
-def _entries(path: Path, data: bytes) -> tuple[Entry, ...]:
-    """Read the lines; each must be what its digest says and follow the one before it."""
+def _read(path: Path, data: bytes) -> tuple[tuple[Entry, ...], str | None]:
+    """Read the lines and the digest of the last; each must be what its digest says and follow the one before it."""
     entries: list[Entry] = []
     previous: str | None = None
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
         where = f"{path}:{number}"
-        stated = _closing(line.rstrip(b"\n"))
-        if not line.endswith(b"\n") or stated is None:
+        tail = _TAIL.search(line)
+        if tail is None:
             raise IntegrityError(
                 f"{where}: expected a whole line that ends in its digest, got {line[-40:]!r}",
                 hint="the writer was stopped in this line, or it was changed; put back a copy of the register",
             )
-        body = line[: line.rindex(b',"digest":')]
+        body, stated = line[: tail.start()], tail.group(1).decode()
         found = f"sha256:{hashlib.sha256(body).hexdigest()}"
         if found != stated:
             raise IntegrityError(f"{where}: the line was changed: expected digest {stated}, got {found}")
@@ -258,7 +253,7 @@ def _entries(path: Path, data: bytes) -> tuple[Entry, ...]:
             )
         entries.append(entry)
         previous = stated
-    return tuple(entries)
+    return tuple(entries), previous
 
 
 def _differences(before: Declared, after: Declared) -> list[str]:

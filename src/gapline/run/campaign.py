@@ -18,7 +18,7 @@ from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CAMPAIGN, JOURNALS
-from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.model.plan import Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
@@ -137,7 +137,9 @@ def run_study(
     planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in Plan.of(contract).cells]
     # In a random order, so that a drift of the machine over the day does not fall on one arm.
     cells = shuffle_cells(planned, order_seed)
-    check_arms(cells, study)
+    if lacking := arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study):
+        hint = "nothing was run; install what is missing, or drop the arm"
+        raise EnvironmentLacksError("\n".join(lacking), hint=hint)
     judge = _check_settings(study, contract) if check else None
     settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
     states = {cell.key: cell_state(cell, settings) for cell in cells}
@@ -167,15 +169,6 @@ def run_study(
     finally:
         progress.stop()
     return report
-
-
-def check_arms(cells: list[Cell], study: Path) -> None:
-    """Refuse to begin when a solver is missing, naming all that are."""
-    lacking = arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study)
-    if lacking:
-        raise EnvironmentLacksError(
-            "\n".join(lacking), hint="nothing was run; install what is missing, or drop the arm"
-        )
 
 
 def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:

@@ -63,10 +63,6 @@ class Adapter:
     lacks: Lacks = _nothing
 
 
-def _timefold_lack(_options: Mapping[str, object], _study: Path) -> str | None:
-    return jdk_lack()
-
-
 def _hexaly_lack(_options: Mapping[str, object], _study: Path) -> str | None:
     from gapline.solvers.hexaly import licence_lack
 
@@ -107,7 +103,7 @@ ADAPTERS = {
     "vrp-cli": _ours("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers"),
     "hygese": _ours("hygese", "hygese", _STEPS, "solvers"),
     "pyvroom": _ours("pyvroom", "pyvroom", _VROOM, "solvers"),
-    "timefold": _ours("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", _timefold_lack),
+    "timefold": _ours("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", lambda _options, _study: jdk_lack()),
     "hexaly": _ours("hexaly", "hexaly", _SLICES | _STEPS, "hexaly", _hexaly_lack),
     # Its jars are the user's; what the package brings is the reading of instances.
     "jsprit": _ours("jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing", _jsprit_lack),

@@ -17,34 +17,29 @@ def find_java() -> str | None:
     return shutil.which("java")
 
 
-def jdk_lack() -> str | None:
-    """Say in a few words that Java is missing or too old, or return None."""
-    java = find_java()
+def jdk_lack(*, compiler: bool = False) -> str | None:
+    """Say in a few words that Java is missing or too old, or cannot compile where it must; or return None."""
+    wanted, java = f"expected a JDK {OLDEST} or later, got", find_java()
     if java is None:
         home = os.environ.get("JAVA_HOME")
         where = f"in JAVA_HOME {home!r}" if home else "on the path, and JAVA_HOME is not set"
-        return f"expected a JDK {OLDEST} or later, got no java {where}"
+        return f"{wanted} no java {where}"
     try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        # It prints on the standard error; the output is read too, in case a build does otherwise.
+        found = java_version(_say(java, "-version"))
+        if found is None or found < OLDEST:
+            return f"{wanted} {java} of version {found or 'unknown'}"
+        # A runtime without a compiler calls itself Java of the same version.
+        if compiler and "jdk.compiler" not in _say(java, "--list-modules"):
+            return f"{wanted} {java} without a compiler"
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"expected a JDK {OLDEST} or later, got {java} that does not start: {error}"
-    # It prints on the standard error; the output is read too, in case a build does otherwise.
-    found = java_version(done.stderr + done.stdout)
-    if found is None or found < OLDEST:
-        return f"expected a JDK {OLDEST} or later, got {java} of version {found or 'unknown'}"
+        return f"{wanted} {java} that does not start: {error}"
     return None
 
 
-def compiler_lack() -> str | None:
-    """Say in a few words that Java is missing or too old, or cannot compile, or return None."""
-    lacking = jdk_lack()
-    java = find_java()
-    if lacking or java is None:
-        return lacking
-    done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
-    if "jdk.compiler" not in done.stdout:
-        return f"expected a JDK {OLDEST} or later, got {java} without a compiler"
-    return None
+def _say(java: str, question: str) -> str:
+    done = subprocess.run([java, question], capture_output=True, text=True, timeout=60, check=False)
+    return done.stderr + done.stdout
 
 
 def java_version(text: str) -> int | None:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gapline.errors import EnvironmentLacksError
-from gapline.solvers.jdk import OLDEST, compiler_lack, find_java, jdk_lack
+from gapline.solvers.jdk import OLDEST, find_java, jdk_lack
 from gapline.solvers.protocol import Task, announce, run_adapter
 from gapline.solvers.static_model import StaticModel, read_model
 
@@ -86,7 +86,7 @@ def problem_text(model: StaticModel) -> str:
 
 def setup_lack(options: Mapping[str, object], study: Path) -> str | None:
     """Say in a few words which jar is missing or of no use, or that Java is missing or too old; or return None."""
-    lacking = jar_lack(options, study) or compiler_lack()
+    lacking = jar_lack(options, study) or jdk_lack(compiler=True)
     given = options.get("jar")
     if lacking or not isinstance(given, list):
         return lacking

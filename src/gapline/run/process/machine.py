@@ -1,7 +1,9 @@
 """The host at a moment: what it is, how loaded it is, how busy single cores were."""
 
+import contextlib
 import os
 import platform
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -29,13 +31,10 @@ def describe_machine() -> dict[str, str]:
 
 
 def _processor_name() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^model name\s*:(.*)$", text, re.MULTILINE):
+            return found[1].strip()
     return platform.machine()
 
 
