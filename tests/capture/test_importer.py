@@ -48,7 +48,7 @@ def test_a_mixed_folder_becomes_one_campaign(folder):
     assert list(map(str, campaign.keys())) == ["team/I1/0", "team/I2/0", "x/I1/3", "x/I2/3"]
     assert campaign.runs["count"].to_list() == [1, 1, 1, 0]
     assert campaign.runs["horizon"].to_list() == [100.0, 100.0, None, None]
-    assert campaign.runs["validation"].to_list() == ["solver", "solver", "checker", "checker"]
+    assert campaign.runs["validation"].to_list() == ["solver", "solver", "declared", "declared"]
     assert campaign.facts == {"sense": "min", "source format": "dimacs, neutral"}
     assert SOLVER_SAYS_SO in campaign.diagnostics.notes
     assert [(one.instance, one.value) for one in imported.references] == [("I1", 1000.0), ("I2", 1000.0)]

@@ -4,7 +4,7 @@ import os
 import pytest
 import zstandard
 
-from gapline.capture import logfiles
+from gapline.capture import unpack
 from gapline.capture.logfiles import find_files, load_file, path_without_packing
 from gapline.errors import TraceError, UsageError
 
@@ -73,7 +73,7 @@ def test_a_packed_file_of_noise_is_refused(tmp_path, pack):
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_file_that_swells_is_refused_before_memory_is_gone(tmp_path, monkeypatch, pack):
     (tmp_path / "bomb").write_bytes(pack(bytes(200 << 20)))
-    monkeypatch.setattr(logfiles, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(unpack, "MOST_UNPACKED", 1 << 20)
     with pytest.raises(TraceError, match="expected at most 1,048,576 bytes once unpacked"):
         load_file(tmp_path / "bomb")
 

@@ -120,7 +120,7 @@ def test_verdicts_follow_the_text_of_the_program(tmp_path_factory, x, y, z):
 
 def test_the_checker_and_cpsat_never_meet_in_one_process():
     """Their libraries clash: neither module may load the other's."""
-    code = "import sys, gapline.check.mip as m; m.create(); print([n for n in sys.modules if n == 'ortools'])"
+    code = "import sys, gapline.check.mip as m; m.MipChecker(); print([n for n in sys.modules if n == 'ortools'])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -81,8 +81,8 @@ def test_windows_bind_and_can_be_kept(tmp_path):
     finally:
         generator.plant_windows = original
     checker = load_checker("vrptw")
-    assert checker.check(path, planted[0].routes).valid
-    assert checker.check(path, [route[::-1] for route in planted[0].routes]).kind == "time window violated"
+    assert checker.check(path, planted[0][1]).valid
+    assert checker.check(path, [route[::-1] for route in planted[0][1]]).kind == "time window violated"
     assert checker.check(path, first_come_routes(read_vrptw(path))).kind in {"time window violated", "too many routes"}
 
 

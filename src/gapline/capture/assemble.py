@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
@@ -26,19 +26,19 @@ class RunTrace:
     `carried` holds further columns of the runs table, such as clock, resolution, threads.
     """
 
-    arm: str
-    instance: str
-    seed: int
-    time: ArrayLike
-    objective: ArrayLike
-    verdict: ArrayLike | None = None
+    time: Any
+    objective: Any
+    verdict: Any | None = None
+    arm: str | None = None
+    instance: str | None = None
+    seed: int | None = None
     panel: str | None = None
     horizon: float | None = None
     status: str = RunStatus.UNKNOWN.value
-    bound: ArrayLike | None = None
-    claimed: ArrayLike | None = None
-    primary: ArrayLike | None = None
-    secondary: ArrayLike | None = None
+    bound: Any | None = None
+    claimed: Any | None = None
+    primary: Any | None = None
+    secondary: Any | None = None
     reason: Sequence[str] | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,18 +53,8 @@ def campaign_from_traces(
 ) -> Campaign:
     """Assemble runs read one by one."""
     everything = list(traces)
-    rows = [
-        {
-            "arm": t.arm,
-            "instance": t.instance,
-            "seed": t.seed,
-            "panel": t.panel,
-            "horizon": t.horizon,
-            "status": t.status,
-        }
-        | dict(t.carried)
-        for t in everything
-    ]
+    own = [name for name in RUNS if name not in ("first", "count")]
+    rows = [{name: getattr(t, name) for name in own} | dict(t.carried) for t in everything]
     runs = pl.from_dicts(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=RUNS).drop("first", "count")
     runs = runs.with_columns(pl.col(name).cast(RUNS[name]) for name in rows[0] if name in RUNS) if rows else runs
     sizes = [len(np.asarray(t.time)) for t in everything]
@@ -79,21 +69,13 @@ def campaign_from_traces(
             for value, size in zip(values, sizes, strict=True)
         ]
         columns[name] = np.concatenate(pieces) if pieces else np.empty(0, dtype)
-    reason_names: list[str] | None = None
+    reasons: list[str] | None = None
     if any(t.reason is not None for t in everything):
-        reason_names = []
-        for t, size in zip(everything, sizes, strict=True):
-            reason_names.extend(t.reason if t.reason is not None else [""] * size)
-    return assemble(
-        runs,
-        run=np.repeat(np.arange(len(sizes)), sizes),
-        columns=columns,
-        reasons=reason_names,
-        sources=sources,
-        facts=facts,
-        problems=problems,
-        notes=notes,
-    )
+        each = zip(everything, sizes, strict=True)
+        reasons = [name for t, size in each for name in ([""] * size if t.reason is None else t.reason)]
+    run = np.repeat(np.arange(len(sizes)), sizes)
+    more: dict[str, Any] = {"sources": sources, "facts": facts, "problems": problems, "notes": notes}
+    return assemble(runs, run=run, columns=columns, reasons=reasons, **more)
 
 
 def assemble(

@@ -18,23 +18,9 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "gapline.formats"
 # Each name is a module of `gapline.capture.readers`.
 BUILT_IN = (
-    "neutral",
-    "dimacs",
-    "hgs",
-    "pyvrp",
-    "hexaly",
-    "timefold",
-    "lkh",
-    "olines",
-    "solu",
-    "cpsat",
-    "mip",
-    "minizinc",
-    "iohprofiler",
-    "coco",
-    "qoblib",
-    "optuna",
-)
+    "neutral", "dimacs", "hgs", "pyvrp", "hexaly", "timefold", "lkh", "olines", "solu", "cpsat", "mip", "minizinc",
+    "iohprofiler", "coco", "qoblib", "optuna",
+)  # fmt: skip
 _FIRST_WORD = re.compile(rb"[^\s:;,=0-9]{0,40}")
 
 
@@ -62,13 +48,11 @@ def find_reader(name: str) -> Reader:
     try:
         reader = point.load()
     except Exception as error:
-        raise EnvironmentLacksError(
-            f"format {name}: the plug-in {point.value} does not load: {type(error).__name__}: {error}"
-        ) from error
+        why = f"the plug-in {point.value} does not load: {type(error).__name__}: {error}"
+        raise EnvironmentLacksError(f"format {name}: {why}") from error
     if not isinstance(reader, Reader):
-        raise EnvironmentLacksError(
-            f"format {name}: expected {point.value} to be a Reader, got {type(reader).__name__}"
-        )
+        got = type(reader).__name__
+        raise EnvironmentLacksError(f"format {name}: expected {point.value} to be a Reader, got {got}")
     if reader.name != name:
         raise EnvironmentLacksError(f"format {name}: expected {point.value} to be named so, got {reader.name!r}")
     return reader
@@ -78,11 +62,8 @@ def find_reader(name: str) -> Reader:
 def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
     """Load every reader; a plug-in that fails is named in the second part and stands in nobody's way."""
     readers = []
-    notes = [
-        f"the plug-in {_plugins()[name].value} is not used: {name} is a format of ours"
-        for name in BUILT_IN
-        if name in _plugins()
-    ]
+    ours = [(name, point.value) for name, point in _plugins().items() if name in BUILT_IN]
+    notes = [f"the plug-in {value} is not used: {name} is a format of ours" for name, value in ours]
     for name in format_names():
         try:
             readers.append(find_reader(name))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gapline.capture.assemble import assemble
 from gapline.capture.carriers import frame_of_records, read_table
 from gapline.capture.ladder import split_ladders
+from gapline.capture.logfiles import path_without_packing
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
 from gapline.errors import TraceError, UsageError, closest, found_at, listing
 from gapline.model.campaign import Campaign
@@ -26,25 +27,13 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INTEGER = r"^[+-]?[0-9]+$"
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
-SUFFIXES = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
-}
-COMPRESSED = (".gz", ".zst")
+SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
+SUFFIXES |= {".csv": "csv"} | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
 
 def neutral_format(path: Path) -> str | None:
     """Name the neutral format that a file's name promises, or None."""
-    name = path.name.lower()
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    return SUFFIXES.get(Path(name).suffix)
+    return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
 def read_neutral(path: Path, *, form: str | None = None) -> Campaign:

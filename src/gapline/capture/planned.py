@@ -59,23 +59,11 @@ def planned_cells(
             if patterns:
                 fits = [any(v == p or fnmatchcase(v, p) for p in patterns) for v in planned[name]]
                 planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
-    begun = set(campaign.interrupted)
-    done = campaign.runs.select(RUN_KEY).with_columns(done=pl.lit(True))
-    states = planned.join(done, on=list(RUN_KEY), how="left").sort(CELL)
-    return states.with_columns(
-        state=pl.Series(
-            "state",
-            [
-                "done"
-                if row["done"]
-                else "interrupted"
-                if RunKey(row["arm"], row["instance"], row["seed"]) in begun
-                else "missing"
-                for row in states.iter_rows(named=True)
-            ],
-            dtype=pl.String,
-        )
-    ).select(*CELL, "state")
+    # A cell with a whole run is done, whatever became of its other attempts: the later state overrides.
+    state = dict.fromkeys(campaign.interrupted, "interrupted") | dict.fromkeys(campaign.keys(), "done")
+    planned = planned.select(CELL).sort(CELL)
+    states = [state.get(RunKey(*key), "missing") for key in planned.select(RUN_KEY).iter_rows()]
+    return planned.with_columns(state=pl.Series(states, dtype=pl.String))
 
 
 def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:

@@ -48,18 +48,9 @@ def read(log: LogFile) -> Found:
     if _HEADER.match(log.data):
         segments, columns = _read_table(log.data, found, log.path)
         status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
-        for index, events in enumerate(segments):
-            found.runs.append(
-                FoundRun(
-                    **events.columns(),
-                    seed=index,
-                    status=status.value,
-                    clock=columns.clock,
-                    sense=None,
-                    where=f"run {index + 1}",
-                )
-            )
-        return found
+        for seed, events in enumerate(segments):
+            found.runs.append(FoundRun(**events.columns(), seed=seed, status=status, clock=columns.clock, sense=None))
+        return found.numbered()
     try:
         index = decode_json(log.data)
     except ValueError as error:
@@ -74,7 +65,7 @@ def read(log: LogFile) -> Found:
         if isinstance(scenario, dict):
             _read_scenario(log, found, index, scenario)
         else:
-            found.problems.append(f"{log.path}: scenario {number}: expected an object, got {shown(str(scenario)[:80])}")
+            found.refuse(f"{log.path}: scenario {number}", "an object", str(scenario)[:80])
     return found
 
 
@@ -117,7 +108,7 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
                 instance=name,
                 seed=seen.setdefault(name, 0),
                 panel=f"{family}-d{dimension}",
-                status=status.value,
+                status=status,
                 clock=columns.clock,
                 sense="max" if maximised else "min",
                 carried={"evaluations": as_float(run.get("evals"))},
@@ -136,12 +127,8 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
     if value is None or evaluations is None or evaluations < 0:
         return
     sign = -1.0 if maximised else 1.0
-    shown_values = [
-        sign * objective
-        for objective, verdict in zip(events.objective, events.verdict, strict=True)
-        if verdict == VerdictCode.VALID
-    ]
-    if not shown_values or sign * value < min(shown_values):
+    valid = [sign * event.objective for event in events.events if event.verdict == VerdictCode.VALID]
+    if not valid or sign * value < min(valid):
         events.add(evaluations, value, where=where)
 
 
@@ -149,32 +136,23 @@ def _read_table(data: bytes, found: Found, where: str) -> tuple[list[EventList],
     """Return the events of every run: a header opens the next one, and so do evaluations that restart at 1."""
     runs: list[EventList] = []
     columns = _Columns()
-    rows = 0
     for number, line in log_lines(data):
         if not line.strip():
             continue
         if _HEADER.match(line.encode("utf-8", "replace")):
             columns = _name_columns(line)
             runs.append(EventList(found.problems))
-            rows = 0
             continue
         cells = line.split()
         needed = max(columns.evaluations, columns.objective, columns.seconds or 0)
         if len(cells) <= needed:
-            found.problems.append(f"{where}:{number}: expected {needed + 1} columns, got {shown(line)}")
+            found.refuse(f"{where}:{number}", f"{needed + 1} columns", line)
             continue
-        if not runs or (rows and _as_whole(cells[columns.evaluations]) == 1):
+        if not runs or (runs[-1].events and cells[columns.evaluations] in ("1", "1.0")):
             runs.append(EventList(found.problems))
         stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
-        rows += 1
     return runs, columns
-
-
-def _as_whole(text: str) -> int | None:
-    """Return the whole number that a cell holds (1, 1.0), or None."""
-    digits = text.removesuffix(".0")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def _name_columns(line: str) -> _Columns:
@@ -187,10 +165,4 @@ def _name_columns(line: str) -> _Columns:
     return _Columns(0, objective)
 
 
-READER = Reader(
-    name="iohprofiler",
-    describes="IOHprofiler (JSON index with its .dat tables)",
-    looks_like=looks_like,
-    read=read,
-    is_companion=is_companion,
-)
+READER = Reader("iohprofiler", "IOHprofiler (JSON index with its .dat tables)", looks_like, read, is_companion)

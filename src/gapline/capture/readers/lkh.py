@@ -53,22 +53,19 @@ class _Log:
 
     def close_run(self, status: str) -> None:
         """Give the open run back."""
-        # LKH counts its seed up by one after each run.
-        seed = None if self.seed is None else self.seed + self.closed
-        self.closed += 1
-        self.found.runs.append(
-            FoundRun(
-                **self.events.columns(),
-                instance=self.instance,
-                seed=seed,
-                horizon=self.horizon,
-                status=status,
-                clock="cpu",
-                resolution=0.01,
-                carried={"preprocessing": self.preprocessing},
-                where=f"run {len(self.found.runs) + 1}",
-            )
+        run = FoundRun(
+            **self.events.columns(),
+            instance=self.instance,
+            # LKH counts its seed up by one after each run.
+            seed=None if self.seed is None else self.seed + self.closed,
+            horizon=self.horizon,
+            status=status,
+            clock="cpu",
+            resolution=0.01,
+            carried={"preprocessing": self.preprocessing},
         )
+        self.found.runs.append(run)
+        self.closed += 1
         self.start_run()
 
     def note_parameter(self, name: str, value: str) -> None:
@@ -109,19 +106,17 @@ def _read(log: LogFile) -> Found:
             _add(state.events, match[1], match[2], where)
         elif text.startswith("* ") and "Cost = " in text:
             state.seen = True
-            found.problems.append(f"{where}: expected Cost and Time of an improvement, got {shown(text)}")
+            found.refuse(where, "Cost and Time of an improvement", text)
         else:
             state.note(text)
     if not state.seen and state.instance is None and not found.runs:
         raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.data[:60])}")
     if state.seen or not state.closed:
         state.close_run("killed")
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
     found.notes.append(CLOCK)
     if any(PENALISED in (run.reason or ()) for run in found.runs):
         found.notes.append(PENALTY_RULE)
-    return found
+    return found.numbered()
 
 
 def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
@@ -140,4 +135,4 @@ def _instance_name(path: str) -> str:
     return stem if dot and stem else name
 
 
-READER = Reader(name="lkh", describes="log of LKH-3, CPU clock", looks_like=_looks_like, read=_read)
+READER = Reader("lkh", "log of LKH-3, CPU clock", _looks_like, _read)
