@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -145,6 +145,12 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
             return math.nan, (infinite if endless else text).value
         return number, ""
     return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
+
+
+def two_levels(rows: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return the first two numbers of each row as the columns primary and secondary, NaN where there is none."""
+    padded = [(*row, math.nan, math.nan) for row in rows]
+    return {"primary": [row[0] for row in padded], "secondary": [row[1] for row in padded]}
 
 
 def torn_line(data: bytes) -> int:

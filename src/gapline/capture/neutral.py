@@ -67,25 +67,16 @@ def campaign_from_records(rows: Sequence[Mapping[str, Any]], *, runs: Sequence[i
 def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
     """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective[, valid])."""
     rows: list[dict[str, Any]] = []
-    any_verdict = False
     numbers: list[int] = []
     for number, run in enumerate(runs, start=1):
-        attributes = {name: value for name, value in run.items() if name != "trace"}
         if "trace" not in run:
             raise TraceError(f"run {number}: expected a list under 'trace', got {sorted(run)}")
-        if not run["trace"]:
-            rows.append(attributes | {"time": None, "objective": None})
-        for event in run["trace"]:
+        attributes = {name: value for name, value in run.items() if name != "trace"}
+        for event in run["trace"] or [(None, None)]:
             if len(event) not in (2, 3):
                 raise TraceError(f"run {number}: expected (time, objective) or (time, objective, valid), got {event!r}")
-            row = attributes | {"time": event[0], "objective": event[1]}
-            if len(event) == 3:
-                any_verdict = True
-                row["valid"] = event[2]
-            rows.append(row)
-        numbers += [number] * (len(rows) - len(numbers))
-    if any_verdict:
-        rows = [{"valid": None, **row} for row in rows]
+            rows.append(attributes | dict(zip(("time", "objective", "valid"), event, strict=False)))
+            numbers.append(number)
     return campaign_from_records(rows, runs=numbers)
 
 
@@ -217,29 +208,21 @@ def _read_attributes(
     names = [name for name in table.columns if name not in events and name not in RUN_KEY]
     if not names:
         return runs
-    attributes = table.select(names).with_columns(_run=pl.Series(run), _row=pl.int_range(table.height))
-    grouped = (
-        attributes.group_by("_run")
-        .agg(
-            *(pl.col(name).drop_nulls().first() for name in names),
-            *(pl.col(name).drop_nulls().n_unique().alias(f"_n_{name}") for name in names),
-        )
-        .sort("_run")
-    )
+    attributes = table.select(names).with_columns(_run=pl.Series(run))
+    grouped = attributes.group_by("_run").agg(pl.col(names).drop_nulls().first()).sort("_run")
+    counts = attributes.group_by("_run").agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
     for name in names:
-        varying = grouped.filter(pl.col(f"_n_{name}") > 1)
-        if not varying.height:
-            values = grouped[name]
-            if name in ("horizon", *(n for n, t in CARRIED.items() if t == pl.Float64)):
-                values = _run_number(values, name, table, source, first_line)
-            elif name in ("panel", "status") or name in CARRIED:
-                values = _as_text(values)
-            runs = runs.with_columns(values.alias(name))
-        else:
-            number = varying["_run"][0]
+        if (counts[name] > 1).any():
+            number = counts.filter(pl.col(name) > 1)["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))
             raise TraceError(f"{source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
+        values = grouped[name]
+        if name == "horizon" or CARRIED.get(name) == pl.Float64:
+            values = _run_number(values, name, table, source, first_line)
+        elif name in ("panel", "status") or name in CARRIED:
+            values = _as_text(values)
+        runs = runs.with_columns(values.alias(name))
     return runs
 
 
@@ -247,11 +230,9 @@ def _run_number(values: pl.Series, name: str, table: pl.DataFrame, source: str, 
     if values.dtype != pl.String:
         return values.cast(pl.Float64, strict=False)
     stripped = values.str.strip_chars()
-    usable = stripped.str.contains(NUMBER).fill_null(True)
-    if not usable.all():
-        cell = values.filter(~usable)[0]
-        row = table[name].eq(cell).fill_null(False).arg_true()[0]
-        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {cell!r}")
+    if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
+        row = table[name].eq(strange[0]).fill_null(False).arg_true()[0]
+        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {strange[0]!r}")
     return stripped.cast(pl.Float64, strict=False)
 
 

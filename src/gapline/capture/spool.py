@@ -69,16 +69,18 @@ class Spool:
             file.close()
 
     def _spill(self) -> None:
-        """Move the pieces that are still in memory to one file per column; a piece becomes its offset there."""
+        """Move the pieces that are still in memory to one file per column, and map them from there."""
         for piece in self._pieces:
             for name, column in piece.items():
-                if isinstance(column, int):
+                if isinstance(column, np.memmap) or not len(column):
                     continue
                 if name not in self._files:
                     self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
                 file = self._files[name]
-                piece[name] = file.seek(0, 2) // column.itemsize
+                at = file.seek(0, 2)
                 file.write(np.ascontiguousarray(column).data)
+                file.flush()
+                piece[name] = np.memmap(file, column.dtype, "r", at, column.shape)
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
         """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
@@ -103,17 +105,10 @@ class Spool:
     def _gather(self, name: str, slices: list[tuple[int, int]]) -> NDArray[Any]:
         """Bring a column into the order of the runs, in memory or, where it was spilled, in a file of its own."""
         total = sum(self.sizes)
-        dtype = np.dtype(_DTYPES[name])
-        blank = 0 if name == "reason" else np.nan
+        target: NDArray[Any] = np.empty(0 if self._files else total, _DTYPES[name])
         if self._files:
-            self._spill()
             with tempfile.TemporaryFile() as scratch:  # the map keeps it after it is closed
-                target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
-            file = self._files[name]
-            file.flush()
-            stored: Any = np.memmap(file, dtype, "r")
-        else:
-            target, stored = np.empty(total, dtype), None
+                target = np.memmap(scratch, _DTYPES[name], "w+", shape=(total,))
         bounds = np.cumsum([0, *self.sizes])
         at = 0
         for first, count in slices:
@@ -121,13 +116,8 @@ class Spool:
                 continue
             # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
             batch = int(np.searchsorted(bounds, first, side="right")) - 1
-            column = self._pieces[batch].get(name)
-            inside = first - int(bounds[batch])
-            if column is None:
-                target[at : at + count] = blank
-            elif isinstance(column, int):
-                target[at : at + count] = stored[column + inside : column + inside + count]
-            else:
-                target[at : at + count] = column[inside : inside + count]
+            column, inside = self._pieces[batch].get(name), first - int(bounds[batch])
+            blank = 0 if name == "reason" else np.nan
+            target[at : at + count] = blank if column is None else column[inside : inside + count]
             at += count
         return target

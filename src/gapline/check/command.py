@@ -138,14 +138,14 @@ class _Child:
         assert process.stdin is not None
         assert process.stdout is not None
         self._process, self._errors = process, errors
-        os.set_blocking(process.stdin.fileno(), False)
+        self._source, self._target = process.stdout.fileno(), process.stdin.fileno()
+        # A program that does not read would otherwise hold us at the pipe, beyond all patience.
+        os.set_blocking(self._target, False)
         self._buffer = b""
         self.end = weakref.finalize(self, _end, process, errors)
 
     def exchange(self, request: bytes | None, patience: float) -> bytes:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        source, target = self._process.stdout.fileno(), self._process.stdin.fileno()
+        source, target = self._source, self._target
         left = b"" if request is None else request + b"\n"
         limit = time.monotonic() + patience
         while b"\n" not in self._buffer or left:
@@ -176,12 +176,9 @@ class _Child:
 
 
 def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with contextlib.suppress(OSError):
-        process.stdin.close()
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    process.stdout.close()
-    errors.close()
+    for stream in (process.stdin, process.stdout, errors):
+        with contextlib.suppress(OSError):
+            stream.close()  # type: ignore[union-attr]

@@ -101,36 +101,24 @@ def write_study(
     if (study / CONTRACT_FILE).exists():
         raise UsageError(f"{study}: expected a directory without {CONTRACT_FILE}, got one with it")
     name = name or problem
-    entries = []
-    for panel in PROBLEMS[problem].panels if panels is None else panels:
-        paths = write_instances(problem, study / "instances", name=name, customers=panel.customers, count=panel.count)
-        entries += [(path.relative_to(study).as_posix(), panel.customers) for path in paths]
-    text = _contract(problem, name, horizon=horizon, seeds=seeds, entries=entries, snapshot=snapshot)
-    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
-    return study / CONTRACT_FILE
-
-
-def _contract(
-    problem: str,
-    name: str,
-    *,
-    horizon: float,
-    seeds: Sequence[int],
-    entries: Sequence[tuple[str, int]],
-    snapshot: str | None,
-) -> str:
     facts = PROBLEMS[problem]
-    instances = "\n".join(
-        f'\n[[instances]]\npath = "{path}"\npanel = "{_panel_name(path)}"\nsize = {size}' for path, size in entries
-    )
+    entries = []
+    for panel in facts.panels if panels is None else panels:
+        for path in write_instances(
+            problem, study / "instances", name=name, customers=panel.customers, count=panel.count
+        ):
+            place = path.relative_to(study).as_posix()
+            # The name of a panel is that of its instances without their number.
+            family = default_name(place).rpartition("-")[0]
+            entries.append(f'\n[[instances]]\npath = "{place}"\npanel = "{family}"\nsize = {panel.customers}')
+    instances = "\n".join(entries)
     reference = (
         "# The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:\n"
         '# policy = "frozen" and snapshot = "references/NAME.json".\npolicy = "analysis"'
     )
     if snapshot is not None:
         reference = f'# Known before the first run.\npolicy = "frozen"\nsnapshot = "{snapshot}"'
-    pair = facts.contrast
-    return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
+    text = f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
 # Each arm runs once on each instance with each seed.
@@ -163,15 +151,8 @@ goals = [0.0, 0.01, 0.05]
 [aggregate]
 # Panels count alike, whatever their number of instances.
 weighting = "panel"
-contrasts = [["{pair[0]}", "{pair[1]}"]]
+contrasts = [["{facts.contrast[0]}", "{facts.contrast[1]}"]]
 {instances}
 {facts.arms}"""
-
-
-def _panel_name(path: str) -> str:
-    """Return the name of an instance without its number.
-
-    >>> _panel_name("instances/demo-n25-1.vrp.json")
-    'demo-n25'
-    """
-    return default_name(path).rpartition("-")[0]
+    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
+    return study / CONTRACT_FILE

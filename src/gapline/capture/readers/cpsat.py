@@ -20,11 +20,7 @@ _BEST = re.compile(r"best:(\S{1,60})")
 _NEXT = re.compile(r"next:\[([^,\]]{0,60})(?:,([^\]]{0,60}))?\]")
 _SKIPPED = re.compile(r"\[skipped_logs=([0-9]{1,12})\]")
 _UNITS = {"s": 1.0, "m": 60.0, "ms": 0.001}
-_STATUS = {
-    "OPTIMAL": RunStatus.FINISHED,
-    "INFEASIBLE": RunStatus.FINISHED,
-    "MODEL_INVALID": RunStatus.CRASHED,
-}
+_STATUS = dict.fromkeys(("OPTIMAL", "INFEASIBLE"), RunStatus.FINISHED) | {"MODEL_INVALID": RunStatus.CRASHED}
 
 
 class _Progress(NamedTuple):

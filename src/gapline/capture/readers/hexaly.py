@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -104,20 +104,20 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
         solve.components.append([float("nan")])
-    run = FoundRun(
-        **solve.events.columns(),
-        seed=solve.seed,
-        horizon=solve.horizon or None,
-        status="finished" if solve.ended else "killed",
-        resolution=1.0,
-        sense=next(iter(directions), None),
+    several = max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1
+    found.runs.append(
+        FoundRun(
+            **solve.events.columns(),
+            **(two_levels(solve.components) if several else {}),
+            seed=solve.seed,
+            horizon=solve.horizon or None,
+            status="finished" if solve.ended else "killed",
+            resolution=1.0,
+            sense=next(iter(directions), None),
+        )
     )
-    if max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1:
-        run.primary = [row[0] if row else float("nan") for row in solve.components]
-        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
-        if LEXICOGRAPHIC not in found.notes:
-            found.notes.append(LEXICOGRAPHIC)
-    found.runs.append(run)
+    if several and LEXICOGRAPHIC not in found.notes:
+        found.notes.append(LEXICOGRAPHIC)
 
 
 READER = Reader("hexaly", "console log of Hexaly Optimizer or LocalSolver, whole seconds", _looks_like, _read)

@@ -10,22 +10,10 @@ from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 SEPARATOR = "----------"
-_ENDS = {
-    "==========": RunStatus.FINISHED,
-    "=====UNSATISFIABLE=====": RunStatus.FINISHED,
-    "=====UNBOUNDED=====": RunStatus.FINISHED,
-    "=====UNSATorUNBOUNDED=====": RunStatus.FINISHED,
-    "=====UNKNOWN=====": RunStatus.UNKNOWN,
-    "=====ERROR=====": RunStatus.CRASHED,
-}
-_STATUSES = {
-    "ALL_SOLUTIONS": RunStatus.FINISHED,
-    "OPTIMAL_SOLUTION": RunStatus.FINISHED,
-    "UNSATISFIABLE": RunStatus.FINISHED,
-    "UNBOUNDED": RunStatus.FINISHED,
-    "UNSAT_OR_UNBOUNDED": RunStatus.FINISHED,
-    "ERROR": RunStatus.CRASHED,
-}
+# What the text prints between ===== and the stream as a status; the rest is unknown.
+_FINISHED = ("", "UNSATISFIABLE", "UNBOUNDED", "UNSATorUNBOUNDED", "ALL_SOLUTIONS", "OPTIMAL_SOLUTION")
+_STATUSES = dict.fromkeys((*_FINISHED, "UNSAT_OR_UNBOUNDED"), RunStatus.FINISHED) | {"ERROR": RunStatus.CRASHED}
+_END = re.compile(r"=====(|UNSATISFIABLE|UNBOUNDED|UNSATorUNBOUNDED|UNKNOWN|ERROR)=====")
 _ELAPSED = re.compile(r"% time elapsed: (\S{1,40}) ?s")
 _STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
 _OBJECTIVE = re.compile(
@@ -109,8 +97,8 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
         objective = search.objective[1] if search.objective else None
         search.solutions.append(_Solution(where, search.time, objective))
         search.objective, search.time, search.has_text = None, None, False
-    elif text in _ENDS:
-        search.status = _ENDS[text]
+    elif end := _END.fullmatch(text):
+        search.status = _STATUSES.get(end[1], RunStatus.UNKNOWN)
         search.has_text = False
     elif elapsed := _ELAPSED.match(text):
         search.resolution = max(search.resolution, _unit(elapsed[1]))

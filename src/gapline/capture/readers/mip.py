@@ -18,12 +18,8 @@ from gapline.model.tables import RunStatus, VerdictCode
 
 UNTIMED_NOTE = "incumbents without a stamp of their own stand at the latest moment that their log allows"
 BETTER_THAN_FINAL = "better than the final objective"
-_STATUS = {
-    "optimal": RunStatus.FINISHED,
-    "infeasible": RunStatus.FINISHED,
-    "unbounded": RunStatus.FINISHED,
-    "infeasible_or_unbounded": RunStatus.FINISHED,
-    "other_limit": RunStatus.FINISHED,
+_FINISHED = ("optimal", "infeasible", "unbounded", "infeasible_or_unbounded", "other_limit")
+_STATUS = dict.fromkeys(_FINISHED, RunStatus.FINISHED) | {
     "time_limit": RunStatus.TIME_LIMIT,
     "memory_limit": RunStatus.MEMORY_LIMIT,
     "user_interrupt": RunStatus.KILLED,

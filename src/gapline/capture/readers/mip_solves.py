@@ -28,21 +28,8 @@ BANNER = re.compile(
     rb"|Welcome to the CBC MILP Solver|FICO Xpress |Cardinal Optimizer v|MOSEK Version |OptVerse Optimizer)",
     re.MULTILINE,
 )
-_STARTS = (
-    "@01 ",
-    "Gurobi Optimizer version",
-    "Optimize a model with ",
-    "Running HiGHS ",
-    "SCIP version ",
-    "original problem has ",
-    "Welcome to IBM(R) ILOG(R) CPLEX",
-    "Version identifier: ",
-    "Welcome to the CBC MILP Solver",
-    "FICO Xpress ",
-    "Cardinal Optimizer v",
-    "MOSEK Version ",
-    "OptVerse Optimizer",
-)
+# "Gurobi " alone may open any line; `_STARTING` says which of them open a log.
+_STARTS = (*(text for text in _BANNERS if text != "Gurobi "), "@01 ", "Optimize a model with ", "original problem has ")
 _STARTING = re.compile(
     r"(Gurobi )\S{1,20} .{0,40}logging started|(read problem <)|(?:CPLEX> )?(Problem ')[^']{1,300}' read"
     r"|(?:MIP|LP|QP) (?:\S{1,200} )?(has )[0-9]{1,12} rows"
@@ -50,27 +37,13 @@ _STARTING = re.compile(
 # Lines that begin the next solve of a session, where the solve before has ended.
 _PREPARES = ("Set parameter ", "Read MPS format model", "Read LP format model", "Reading time = ")
 _BODIES = (
-    "Expl Unexpl |",
-    " time | node ",
-    "Src  Proc. InQueue",
-    "   Node  Left     Objective",
-    "Cbc00",
-    "BestSoln    BestBound",
-    "BestBound  BestSolution",
-    "BRANCHES RELAXS",
-)
+    "Expl Unexpl |", " time | node ", "Src  Proc. InQueue", "   Node  Left     Objective", "Cbc00",
+    "BestSoln    BestBound", "BestBound  BestSolution", "BRANCHES RELAXS",
+)  # fmt: skip
 _ENDS = (
-    "Best objective ",
-    "Explored ",
-    "SCIP Status ",
-    "Solving report",
-    "MIP - ",
-    "Result - ",
-    " *** Search ",
-    "MIP status ",
-    "Optimizer terminated.",
-    "Model is infeasible",
-)
+    "Best objective ", "Explored ", "SCIP Status ", "Solving report", "MIP - ", "Result - ", " *** Search ",
+    "MIP status ", "Optimizer terminated.", "Model is infeasible",
+)  # fmt: skip
 _INSTANCES = (
     re.compile(r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"),
     re.compile(r"read problem <(.{1,500})>"),

@@ -4,7 +4,7 @@ import csv
 import re
 from dataclasses import dataclass
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -86,15 +86,15 @@ def _read(log: LogFile) -> Found:
         stamp: float | str = cells[0] if millis is None else millis / 1000
         events.add(stamp, score.soft[0], where=where, valid=valid, reason=reason)
         components.append(score.soft)
+    several = any(len(levels) > 1 for levels in components)
     run = FoundRun(
         **events.columns(),
+        **(two_levels(components) if several else {}),
         sense="max",
         resolution=0.001,
         status="killed" if torn_at and not log.data.rstrip().endswith(b'"') else "unknown",
     )
-    if any(len(levels) > 1 for levels in components):
-        run.primary = [levels[0] for levels in components]
-        run.secondary = [levels[1] if len(levels) > 1 else float("nan") for levels in components]
+    if several:
         found.notes.append("scores of several levels: the first two below hard are kept as primary and secondary")
     found.runs.append(run)
     return found
