@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.loglines import MOST_LINE, EventList, torn_line, log_lines, parse_number, shown
+from gapline.capture.loglines import MOST_LINE, EventList, log_lines, parse_number, shown, torn_line
 
 
 @settings(deadline=None)
