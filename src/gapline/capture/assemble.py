@@ -95,9 +95,7 @@ def assemble(
     `run[k]` is the row of `runs` that event k belongs to; `reasons` names the rejection of each event ("" for none).
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    run = rank[run] if len(run) else run.astype(np.int64)
+    run = np.argsort(order)[run] if len(run) else run.astype(np.int64)
     codes, names = _encode_reasons(reasons, len(run))
     codes, names = _reject_unusable(columns, codes, names)
 
@@ -117,15 +115,9 @@ def assemble(
         np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
     )
     count = np.bincount(run, minlength=len(order)).astype(np.int64)
-    table = runs[order].with_columns(
-        count=pl.Series(count, dtype=pl.Int64),
-        first=pl.Series(np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count, dtype=pl.Int64),
-    )
-    horizon = (
-        table["horizon"].cast(pl.Float64).fill_null(np.inf).to_numpy()
-        if "horizon" in table.columns
-        else np.full(len(count), np.inf)
-    )
+    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(np.cumsum(count) - count))
+    endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
+    horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
     is_candidate = verdict != VerdictCode.BOUND
     if codes.any():
         columns["reason"] = codes

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gapline.capture.loglines import shown
 from gapline.capture.reader import HEAD, LogFile, Reader
@@ -37,9 +37,7 @@ def format_names() -> tuple[str, ...]:
 def find_reader(name: str) -> Reader:
     """Load the reader of a format."""
     if name in BUILT_IN:
-        reader = import_module(f"gapline.capture.readers.{name}").READER
-        assert isinstance(reader, Reader)
-        return reader
+        return cast("Reader", import_module(f"gapline.capture.readers.{name}").READER)
     point = _plugins().get(name)
     if point is None:
         near = closest(name, format_names())

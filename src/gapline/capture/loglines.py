@@ -147,6 +147,15 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
     return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
 
 
+def file_name(path: str) -> str:
+    r"""Return the last part of a path as a log prints it: of any system, perhaps in quotes.
+
+    >>> file_name('"C:\\runs\\a.vrp"'), file_name("in/b.mps ")
+    ('a.vrp', 'b.mps')
+    """
+    return path.strip().strip("'\"").replace("\\", "/").rsplit("/", 1)[-1]
+
+
 def two_levels(rows: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Return the first two numbers of each row as the columns primary and secondary, NaN where there is none."""
     padded = [(*row, math.nan, math.nan) for row in rows]

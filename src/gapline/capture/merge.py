@@ -26,10 +26,9 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
             hint="rename an arm, or leave one source out",
         )
     facts: dict[str, str] = {}
-    for campaign in whole:
-        for name, value in campaign.facts.items():
-            if facts.setdefault(name, value) != value:
-                raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
+    for name, value in (fact for campaign in whole for fact in campaign.facts.items()):
+        if facts.setdefault(name, value) != value:
+            raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
     spool = Spool(in_memory=sys.maxsize)
     for campaign in whole:
         spool.add(campaign)

@@ -9,10 +9,6 @@ from gapline.capture.loglines import shown
 HEAD = 64 * 1024
 
 
-def _nothing_beside(_name: str) -> bytes | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """A log as a reader gets it.
@@ -33,7 +29,7 @@ class LogFile:
     path: str
     data: bytes
     cut: bool = False
-    beside: Callable[[str], bytes | None] = field(default=_nothing_beside, repr=False)
+    beside: Callable[[str], bytes | None] = field(default=lambda _name: None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +116,6 @@ class Found:
         return self
 
 
-def _never(_path: str, _head: bytes) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
@@ -138,4 +130,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = _never
+    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False

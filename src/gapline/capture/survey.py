@@ -20,7 +20,6 @@ from gapline.model.tables import RunStatus, VerdictCode
 
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
-SENSES = ("min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def _refuse_choices(choices: LogChoices) -> None:
     horizon, sense = choices.get("horizon"), choices.get("sense")
     if horizon is not None and not (isfinite(horizon) and horizon > 0):
         raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")
-    if sense is not None and sense not in SENSES:
+    if sense not in (None, "min", "max"):
         raise UsageError(f"--sense: expected min or max, got {sense!r}")
 
 

@@ -150,7 +150,8 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
     if end is not None:
         # Found between the last progress line and the end: the end is the latest moment that it can be.
         moment = max(end, solve.latest)
-        if last is not None and _is_better(last, solve.bests, sense):
+        best = (max if sense == "max" else min)(solve.bests, default=None)
+        if last is not None and (best is None or (last > best if sense == "max" else last < best)):
             events.add(moment, last, where=f"{log.path}: summary")
         if bound is not None:
             events.add_bound(moment, bound)
@@ -164,12 +165,6 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
         resolution=solve.resolution or 0.01,
         sense=sense,
     )
-
-
-def _is_better(value: float, others: list[float], sense: str | None) -> bool:
-    if not others:
-        return True
-    return value > max(others) if sense == "max" else value < min(others)
 
 
 def _sense(solve: _Solve) -> str | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -29,7 +29,8 @@ def _read(log: LogFile) -> Found:
         if number == torn_at:
             found.refuse_torn(where, text)
             break
-        key = (_instance_name(cells[0]), int(cells[1]))
+        # HGS writes the path as it was given on its command line.
+        key = (file_name(cells[0]).removesuffix(".vrp") or cells[0].strip(), int(cells[1]))
         stamp, cost = parse_number(cells[3]), parse_number(cells[2])
         # HGS appends to its file and its best only falls: an earlier stamp with a worse cost is another run.
         again = stamp is not None and cost is not None and stamp < last_time and cost > last_cost
@@ -45,12 +46,6 @@ def _read(log: LogFile) -> Found:
     if torn_at:
         found.runs[-1].status = "killed"
     return found.numbered()
-
-
-def _instance_name(cell: str) -> str:
-    """Return the name without folder and `.vrp`, which HGS writes as it was given on its command line."""
-    name = cell.strip().replace("\\", "/").rsplit("/", 1)[-1]
-    return name.removesuffix(".vrp") or cell.strip()
 
 
 READER = Reader("hgs", "search progress of HGS-CVRP (.PG.csv), CPU clock", _looks_like, _read)

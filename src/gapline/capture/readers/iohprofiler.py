@@ -4,8 +4,7 @@ Time is counted in evaluations, unless the table has a column of seconds. Nothin
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapline.capture.loglines import EventList, log_lines, shown
 from gapline.capture.loosejson import as_float, as_name, decode_json
@@ -20,8 +19,7 @@ _VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
 _SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|runtime)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     """Which columns of a table hold evaluations, objective and, where it has one, seconds."""
 
     evaluations: int = 0
@@ -96,11 +94,9 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
         name = f"{function}-d{dimension}-i{as_name(run.get('instance')) or '?'}"
         if columns.seconds is None:
             _add_best(events, run, f"{log.path}: {name}", maximised=maximised)
-        if number < len(segments):
-            status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
-        else:
-            # Listed and not in its table: nobody knows what it found.
-            status = RunStatus.LOST
+        # Not listed: the index was written before this run ended. Not in the table: nobody knows what it found.
+        status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
+        status = status if number < len(segments) else RunStatus.LOST
         found.runs.append(
             FoundRun(
                 **events.columns(),
@@ -121,9 +117,7 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
     """Add the best value of the index where the table, which may log every k-th evaluation, does not show it."""
     best = run.get("best")
-    if not isinstance(best, dict):
-        return
-    value, evaluations = as_float(best.get("y")), as_float(best.get("evals"))
+    value, evaluations = (as_float(best.get(name)) if isinstance(best, dict) else None for name in ("y", "evals"))
     if value is None or evaluations is None or evaluations < 0:
         return
     sign = -1.0 if maximised else 1.0

@@ -1,8 +1,9 @@
 """The log of LKH-3: `* trial: Cost = penalty_cost, …, Time = seconds` on a CPU clock that restarts in every run."""
 
 import re
+from pathlib import PurePosixPath
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -75,7 +76,7 @@ class _Log:
                 if self.seen:
                     self.close_run("killed")
                 self.start_header()
-            self.instance = _instance_name(value)
+            self.instance = PurePosixPath(file_name(value)).stem
         elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
             self.seed = int(value)
         elif name == "TIME_LIMIT":
@@ -91,7 +92,7 @@ class _Log:
         elif match := _PREPROCESSING.match(text):
             self.preprocessing = parse_number(match[1])
         elif match := _PROBLEM.match(text):
-            self.instance = _instance_name(match[1])
+            self.instance = PurePosixPath(file_name(match[1])).stem
         elif match := _PARAMETER.match(text):
             self.note_parameter(match[1], match[2].strip())
 
@@ -127,12 +128,6 @@ def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
     else:
         valid = penalty <= 0
         events.add(stamp, value, where=where, valid=valid, reason="" if valid else PENALISED)
-
-
-def _instance_name(path: str) -> str:
-    name = path.strip().strip('"').replace("\\", "/").rsplit("/", 1)[-1]
-    stem, dot, _suffix = name.rpartition(".")
-    return stem if dot and stem else name
 
 
 READER = Reader("lkh", "log of LKH-3, CPU clock", _looks_like, _read)

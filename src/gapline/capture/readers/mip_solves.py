@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import parse_number
+from gapline.capture.loglines import file_name, parse_number
 
 # What only this solver prints. A banner opens a session: what an earlier session set no longer holds.
 _BANNERS = {
@@ -166,5 +166,4 @@ def bare_name(path: str) -> str | None:
     >>> bare_name("models/yard7.mps.gz")
     'yard7'
     """
-    name = re.split(r"[/\\]", path.strip().strip("'\""))[-1]
-    return _SUFFIXES.sub("", name) or None
+    return _SUFFIXES.sub("", file_name(path)) or None

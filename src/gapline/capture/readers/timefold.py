@@ -2,7 +2,7 @@
 
 import csv
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
@@ -17,8 +17,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
     return head[:200].lstrip(b'"').lower().startswith(b"timemillisspent")
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A score taken apart: whether it is feasible and initialized, and the levels below the hard ones."""
 
     valid: bool
