@@ -63,6 +63,7 @@ def campaign_from_traces(
         values = [getattr(t, name) for t in everything]
         if name == "reason" or (name in OPTIONAL_COLUMNS and all(value is None for value in values)):
             continue
+        # A source without verdicts has the solver's word alone.
         blank: Any = VerdictCode.VALID if name == "verdict" else np.nan
         pieces = [
             np.full(size, blank, dtype) if value is None else np.asarray(value, dtype)
@@ -101,8 +102,10 @@ def assemble(
 
     time = columns["time"]
     same_run = run[1:] == run[:-1]
+    # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(same_run & (time[1:] < time[:-1])))
     in_order = bool(np.all(run[1:] >= run[:-1])) and not np.any(same_run & ~(time[1:] >= time[:-1]))
+    # Most sources are in order already, and sorting a large trace costs more than reading it.
     if not in_order:
         # NaN stamps sort last inside their run, which is where `Campaign` wants them.
         permutation = np.lexsort((time, run))
@@ -169,6 +172,7 @@ def _reject_unusable(
         ((verdict != VerdictCode.INVALID) & (time < 0), Reason.TIME_NEGATIVE),
         (accepted & ~np.isfinite(objective), Reason.OBJECTIVE_NOT_FINITE),
     )
+    # In this order: the first rule that fits gives the reason, and a candidate is counted once.
     for bad, reason in rules:
         fresh = bad & (verdict != VerdictCode.INVALID)
         if fresh.any():

@@ -36,6 +36,7 @@ def _read_csv(data: bytes, source: str) -> pl.DataFrame:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    # Polars would rename a second `time` without a word, and the first one would be read.
     header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
@@ -58,6 +59,7 @@ def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
                 shown = line[:60].decode("utf-8", "replace")
                 raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
             rows.append(row)
+    # A blank line keeps its place, so that row k is line k; those at the end are no rows.
     while rows and not rows[-1]:
         rows.pop()
     return frame_of_records(rows)
@@ -79,6 +81,7 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for name in names:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
+        # An integer that no float can hold would end in an error for the whole column: it stays text, and is shown.
         if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
             columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
             continue

@@ -85,6 +85,7 @@ class Detector:
         """Return the reader, or raise an error that names the candidates, or that shows the first line."""
         head = log.data[:HEAD]
         kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
+        # It is asked again all the same: a folder may hold two formats under one suffix.
         usual = self.known.get(kind)
         if usual and usual.looks_like(log.path, head):
             return usual
@@ -92,6 +93,7 @@ class Detector:
         if len(candidates) == 1:
             self.known[kind] = candidates[0]
             return candidates[0]
+        # No order of preference: a guess between two formats would be a wrong campaign now and then.
         if candidates:
             names = " and ".join(reader.name for reader in candidates)
             raise TraceError(

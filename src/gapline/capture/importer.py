@@ -138,6 +138,7 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     if all(file.unknown for file in refused) and len(survey.files) > 1:
         hint = f"--skip-unknown leaves out files of no known format; or {hint}"
     if len(refused) == 1:
+        # The type is kept, and with it the exit code: a missing package is no broken file.
         raise type(first)(first.message, hint=hint)
     shown = "\n  ".join(file.problems[0] for file in refused[:8])
     more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""

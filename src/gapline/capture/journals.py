@@ -55,6 +55,7 @@ def read_study(study: Path) -> Campaign:
             interrupted.append(key)
             continue
         superseded += len(record.attempts) - 1
+        # One checker version for the whole campaign: verdicts of two are never mixed.
         verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
         traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
     facts = {} if label is None else {"checker": label}
@@ -72,6 +73,7 @@ def read_study(study: Path) -> Campaign:
 
 def _make_uniform(traces: list[RunTrace]) -> None:
     """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
+    # One arm may call an option 5 and another one 'auto'.
     kinds: dict[str, set[type]] = {}
     for name, value in (item for trace in traces for item in trace.carried.items() if item[1] is not None):
         kinds.setdefault(name, set()).add(type(value))
@@ -158,6 +160,7 @@ def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, h
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():
         return None
+    # argmin takes the first of equals, which is the earliest.
     best = int(np.argmin(np.where(usable, objective, np.inf)))
     return solution_digest(events[best].solution)
 

@@ -36,6 +36,7 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
+        # In place, because os.walk goes on with this list; sorted, because systems list folders in different orders.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             # A pipe that lies about in a folder would be waited for; one that is named is meant.
@@ -73,6 +74,7 @@ def _read(path: Path) -> tuple[bytes, bool]:
 
 
 def _read_beside(path: Path, name: str, seen: set[Path]) -> bytes | None:
+    # The name comes out of somebody's file: it must not lead out of the folder.
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or not inside.parts or "\0" in name:
         return None

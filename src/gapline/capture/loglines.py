@@ -40,6 +40,7 @@ def parse_number(text: str) -> float | None:
     (-1500.0, None, None, None)
     """
     text = text.strip()
+    # No float has more than some 330 digits: what is longer is noise, and dear to convert.
     if len(text) > 400 or not _NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -141,6 +142,7 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
     if isinstance(value, str):
         number = parse_number(value)
         if number is None:
+            # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
             endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
             return math.nan, (infinite if endless else text).value
         return number, ""

@@ -29,6 +29,7 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     for name, value in (fact for campaign in whole for fact in campaign.facts.items()):
         if facts.setdefault(name, value) != value:
             raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
+    # In the order of the keys, so that a merge does not depend on the order of its sources.
     spool = Spool(in_memory=sys.maxsize)
     for campaign in whole:
         spool.add(campaign)

@@ -52,6 +52,7 @@ class PathPattern:
     def match(self, path: str) -> Identity | None:
         """Read the fields from a path, or None where it does not match; two ways to read it are an error."""
         path = path.replace("\\", "/")
+        # A pattern that ends in .log is meant for run.log.gz too.
         if not self.text.lower().endswith(PACKED):
             path = path_without_packing(path)
         short, long = self.shortest.search(path), self.longest.search(path)
@@ -73,6 +74,7 @@ def _compile(text: str, many: str, any_number: str) -> re.Pattern[str]:
     for piece in re.split(r"(\{[^{}]*\}|\*)", text.lstrip("/")):
         if piece == "*":
             parts.append(f"[^/]{any_number}")
+        # 18 digits always fit into the 64 bits of a seed.
         elif piece == "{seed}":
             parts.append(f"(?P<seed>[0-9]{{1,18}}{'?' if many == '+?' else ''})")
         elif piece.startswith("{") and piece.endswith("}"):
@@ -140,6 +142,7 @@ def settle_seeds(
     following: Counter[tuple[str | None, str | None]] = Counter()
     for k in twins:
         pair = identities[k].arm, identities[k].instance
+        # A number that another run of the pair states as its seed is passed over.
         while (*pair, following[pair]) in taken:
             following[pair] += 1
         seeds[k] = following[pair]

@@ -97,10 +97,12 @@ def campaign_from_table(
     keys = _read_keys(table, problems)
     extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
     table = table.with_columns(extras)
+    # Runs that are given one by one need no judgement on what a further column means.
     stamps = None if known_runs else _parse_numbers(table["time"])[0]
     ladder = split_ladders(pl.DataFrame(extras), keys, stamps, source=source)
     keys = keys.with_columns(arm=ladder.arm)
     run, runs = _number_runs(keys)
+    # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
     if known_runs:
         _refuse_twins(keys, known_runs)
     runs = _read_attributes(table.drop(ladder.left_out), run, runs, source, first_line)
@@ -252,6 +254,7 @@ def _read_events(
     has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
     verdict[bound_only] = VerdictCode.BOUND
+    # A row without both is a run that found nothing, not a candidate.
     kept = ~(no_time & no_objective)
     invalid = verdict == VerdictCode.INVALID
 
@@ -297,6 +300,7 @@ def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.ui
         lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
         infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
         out = values.fill_null(np.nan).to_numpy().copy()
+        # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
         state[~number.to_numpy()] = _TEXT
         state[infinite.to_numpy()] = _INFINITE
         state[empty] = _EMPTY
@@ -322,6 +326,7 @@ def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint
         text = cells.cast(pl.String)
     else:
         text = _as_text(cells).str.to_lowercase()
+        # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
         if cells.dtype.is_float():
             text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)

@@ -32,6 +32,7 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
     else:
         named = {arm.name for arm in contract.arms}
         keep = [arm in named for arm in campaign.runs["arm"]]
+    # Nothing left is rather a wrong study.toml than a campaign of no runs.
     if not any(keep) and len(campaign):
         arms = listing(sorted(set(campaign.runs["arm"])))
         raise GaplineError(
@@ -74,6 +75,7 @@ def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contrac
         first=pl.lit(0, pl.Int64),
         count=pl.lit(0, pl.Int64),
     )
+    # Without a contract, the horizon that the other arms had on this instance.
     known = campaign.runs.group_by("instance").agg(pl.col("horizon").max())
     rows = rows.join(known, on="instance", how="left", maintain_order="left")
     if contract is not None:

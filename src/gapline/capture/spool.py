@@ -78,6 +78,7 @@ class Spool:
                     self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
                 file = self._files[name]
                 at = file.seek(0, 2)
+                # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
                 file.write(np.ascontiguousarray(column).data)
                 file.flush()
                 piece[name] = np.memmap(file, column.dtype, "r", at, column.shape)

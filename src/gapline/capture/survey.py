@@ -110,6 +110,7 @@ def survey_logs(
                 survey.companions.append(path)
                 continue
             reader = readers[0] if format != "auto" else detector.detect(log)
+            # Reading may fail in any way; the file becomes a line of the survey, and the folder is read on.
             found = _read_one(log, reader)
             in_path = survey.naming.from_path(str(path))
         except GaplineError as error:

@@ -72,6 +72,7 @@ class CommandChecker:
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:
         """Return the program's verdict."""
+        # Started again after a failure; another version must not judge the rest of a campaign.
         if self._child is None:
             again = self._start()
             if (f"command:{again.checker}", again.version) != (self.name, self.version):
@@ -167,6 +168,7 @@ class _Child:
 
     def last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
+            # What it says about its own end may come a moment after the end of its output.
             self._process.wait(timeout=0.2)
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - 2000))
@@ -177,6 +179,7 @@ class _Child:
 
 def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
+        # The whole session: a shell script would leave its children behind.
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     for stream in (process.stdin, process.stdout, errors):

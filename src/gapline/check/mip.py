@@ -72,6 +72,7 @@ class MipChecker:
         reason = bound_reason(problem, values) or row_reason(problem, values)
         if reason:
             return Verdict.reject(reason)
+        # Correctly rounded, so that the order of the variables in the file does not matter.
         objective = math.fsum([*(problem.cost * values).tolist(), problem.offset])
         if not math.isfinite(objective):
             return Verdict.reject("malformed solution: its objective is not finite")
@@ -108,6 +109,7 @@ def bound_reason(problem: MipInstance, values: Floats) -> str:
 def row_reason(problem: MipInstance, values: Floats) -> str:
     """Say which row is broken, or nothing."""
     activity: Floats = np.zeros(len(problem.row_names))
+    # Not `activity[rows] += …`, which adds once where a row has many entries.
     np.add.at(activity, problem.entry_row, problem.entry * values[problem.entry_column])
     return _range_reason("row", problem.row_names, activity, problem.row_lower, problem.row_upper)
 

@@ -105,6 +105,7 @@ def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
     whole = _whole(coordinates)
     if whole is None:
         return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
+    # ⌊√s + ½⌋ in whole numbers: (⌊√(4s)⌋ + 1) // 2.
     return _roots(whole, lambda square: (math.isqrt(4 * square) + 1) // 2)
 
 

@@ -50,6 +50,7 @@ def plant_windows(
             x, y = points[here]
             squares = {there: (points[there][0] - x) ** 2 + (points[there][1] - y) ** 2 for there in sorted(left)}
             near = sorted(squares, key=squares.__getitem__)
+            # Not always the nearest: windows around greedy routes would be kept by any greedy solver.
             there = draws.choice(near[:3]) if route else draws.choice(list(squares))
             start = arrive(here, there, leave)
             full = sum(demands[customer] for customer in [*route, there]) > capacity

@@ -72,5 +72,6 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
     }
     return {
         f"{name}.vrp.json": (json.dumps(payload, indent=1) + "\n").encode(),
+        # Without the time of writing, which would make other bytes of it each time.
         f"{name}.atf.json.gz": gzip.compress(artifacts.atfs_to_canonical_json_bytes(functions), mtime=0),
     }

@@ -27,6 +27,7 @@ def vrptw_files(name: str, customers: int) -> dict[str, bytes]:
     windows, routes = plant_windows(
         draws, points, arrive, demands=demands, capacity=CAPACITY, service=SERVICE, day=DAY, widths=WIDTHS
     )
+    # Some vehicles more than planted: the fleet limits, and other plans stay possible.
     vehicles = len(routes) + 1 + len(routes) // 4
     rows = [
         f"{vertex:5d} {x:7d} {y:7d} {demands[vertex]:7d} {ready:7d} {due:7d} {SERVICE if vertex else 0:7d}"

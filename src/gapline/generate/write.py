@@ -52,6 +52,7 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
             files = make_files("-".join(filter(None, [name, family, f"n{customers}", str(number)])), customers)
             for file_name, content in files.items():
                 write_atomically(Path(folder) / file_name, methodcaller("write", content))
+            # The instance file comes first; what follows lies beside it.
             paths.append(Path(folder) / next(iter(files)))
     return paths
 

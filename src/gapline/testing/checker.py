@@ -99,6 +99,7 @@ class CheckerSuite:
         """The same solution gets the same verdict, before and after others, and stays as it was."""
         solutions = [solution for solution, _ in (*self.valid, *self.invalid)]
         before = copy.deepcopy(solutions)
+        # Forwards and backwards: a checker that remembers the last candidate gives itself away.
         first = [loaded.check(instance, solution) for solution in solutions]
         again = [loaded.check(instance, solution) for solution in reversed(solutions)]
         assert first == again[::-1]

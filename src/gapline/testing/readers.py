@@ -136,6 +136,7 @@ class ReaderConformance:
             for run in found.runs:
                 _check_run(run)
             kept = [candidate for run in found.runs for candidate in _candidates(run)]
+            # Only whole lines bind: half a number may be another number, and is for the reader to refuse.
             if self.is_text and self.sample[cut - 1 : cut] == b"\n":
                 assert kept == whole[: len(kept)], f"cut at byte {cut}: {kept[-1:]} is not in the whole file"
 

@@ -73,6 +73,7 @@ def _read_runs(
             entries.append((int(entry[1]), int(entry[2])))
         elif text.strip():
             found.refuse(where, "a run such as 1:500|2.3e-09", text)
+    # The .dat has a row per target that was reached, the .tdat one per so many evaluations: both are the trace.
     tables = [
         _read_table(data, found, name, log.path)
         for name in (table, str(PurePosixPath(table).with_suffix(".tdat")) if table else "")
@@ -100,6 +101,7 @@ def _read_runs(
                 where=name,
             )
         )
+        # COCO names no seed: runs of one instance are numbered as they stand.
         seen[name] += 1
         if seen[name] == 1:
             found.references.append(SourceReference(name, 0.0, certified=True, source="COCO: value minus optimum"))

@@ -109,6 +109,7 @@ def _read_line(solve: _Solve, line: str, where: str) -> None:
         solve.in_summary = True
     elif solve.in_summary and ": " in line:
         name, _, value = line.partition(": ")
+        # The first word counts: what a program prints after the summary may look like more of it.
         solve.stated.setdefault(name[:40], value.strip()[:60])
 
 
@@ -124,9 +125,11 @@ def _read_event(solve: _Solve, kind: str, digits: str, unit: str, rest: str, *, 
     value = parse_number(best[1]) if best else None
     if value is not None:
         solve.bests.append(value)
+        # The next solution can only be better: above the best where it is maximised, below it where it is minimised.
         solve.up += low is not None and low > value
         solve.down += high is not None and high < value
     elif best and best[1] in ("inf", "-inf"):
+        # Before the first solution the best is the worst that there is.
         solve.up += best[1] == "-inf"
         solve.down += best[1] == "inf"
     solve.progress.append(_Progress(where, kind == "Bound", time, best[1] if best else None, low, high))

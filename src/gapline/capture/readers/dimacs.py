@@ -110,6 +110,7 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
         certified = header.get("optimal", (0, "0"))[1].lower() in ("1", "true", "yes")
         found.references.append(SourceReference(instance or "", best_known, certified, "DIMACS controller header"))
         integral = _number(header, "primal integral", path, found)
+        # The controller prints per cent; a kernel with θ needs a positive reference.
         if integral is not None and best_known > 0:
             run.stated_integral = (f"dimacs:{_threshold(header, best_known)!r}", integral / 100)
     return run
@@ -118,6 +119,7 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
 def _threshold(header: dict[str, tuple[int, str]], best_known: float) -> float:
     """Return θ: 1.1, unless the base solution that the integral starts from says another one."""
     base = parse_number(header.get("base solution", (0, ""))[1])
+    # The base is printed rounded: within that, it is 1.1 times the reference.
     if base is None or abs(base - THRESHOLD * best_known) <= 0.0011 * max(1.0, best_known * 1e-6):
         return THRESHOLD
     return base / best_known
@@ -127,6 +129,7 @@ def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> Non
     block = section.rows
     if not block.strip():
         return
+    # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
     table = parse_decimal_rows(block, columns=3)
     if table is not None:
         run.objective, run.time = table[:, 0], table[:, 2]

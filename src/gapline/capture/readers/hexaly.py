@@ -86,6 +86,7 @@ def _read(log: LogFile) -> Found:
 
 def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
     solve.has_events = True
+    # The search has begun, and there is nothing to count yet.
     if rest.lower().startswith(("no feasible", "infeas", "n/a")):
         return
     cells = rest.split()
@@ -103,6 +104,7 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
         )
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
+        # One row for each event, or the columns would be of two lengths.
         solve.components.append([float("nan")])
     several = max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1
     found.runs.append(

@@ -88,10 +88,12 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
     function = f"f{as_name(index.get('function_id')) or '?'}"
     family = as_name(index.get("function_name")) or function
     seen: dict[str, int] = {}
+    # A killed run stands in the table and not in the index; of a lost table only the index speaks.
     for number in range(max(len(runs), len(segments))):
         run = runs[number] if number < len(runs) else {}
         events = segments[number] if number < len(segments) else EventList(found.problems)
         name = f"{function}-d{dimension}-i{as_name(run.get('instance')) or '?'}"
+        # The index counts evaluations, which have no place on a clock of seconds.
         if columns.seconds is None:
             _add_best(events, run, f"{log.path}: {name}", maximised=maximised)
         # Not listed: the index was written before this run ended. Not in the table: nobody knows what it found.

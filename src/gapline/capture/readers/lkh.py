@@ -121,6 +121,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
+    # `penalty_cost` where the problem has penalties, else the cost alone.
     *penalties, value = cost.split("_")
     penalty = parse_number(penalties[0]) if penalties else 0.0
     if penalty is None:

@@ -19,6 +19,7 @@ _STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
 _OBJECTIVE = re.compile(
     r"\s{0,20}(?:% ?)?(_objective|objective|obj)\s{0,20}[=:]\s{0,20}([^\s;]{1,400})\s{0,20};?\s{0,20}"
 )
+# `_objective` is MiniZinc's own (--output-objective); the others are variables that a model happens to call so.
 _RANK = {"_objective": 0, "objective": 1, "obj": 2}
 _STREAM = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:solution|statistics|status|time|comment|checker|warning|error|trace)"')
 _TEXT_SIGNS = re.compile(
@@ -150,6 +151,7 @@ def _read_stream(log: LogFile, found: Found) -> list[_Search]:
 
 def _read_message(search: _Search, kind: str, message: dict[str, object], where: str) -> None:
     time = as_float(message.get("time"))
+    # The stream counts milliseconds, the text seconds.
     seconds = None if time is None else time / 1000
     if kind == "solution":
         search.solutions.append(_Solution(where, seconds, _stream_objective(message.get("output"))))

@@ -61,6 +61,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, is_last: bool) -> F
     told = _ask_miplog(solve)
     final, bound, end, ended = _closing(solve, told)
     rows = list(progress_rows(solve.solver or "", solve.lines))
+    # A table of a version that is not known here may be known to miplog.
     if not any(row.primal or row.dual for row in rows):
         rows += _rows_of_miplog(told, solve.lines[0][0])
     stamped, resolution = stamp_rows(rows, end=end)
@@ -170,6 +171,7 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
     if final is not None and bound is not None:
         pairs.append((final, Number(bound, 0.0)))
     for primal, dual in pairs:
+        # Rounding in print must not pass for a bound on the wrong side.
         margin = primal.unit + dual.unit + 1e-6 * max(abs(primal.value), abs(dual.value))
         up += dual.value > primal.value + margin
         down += dual.value < primal.value - margin

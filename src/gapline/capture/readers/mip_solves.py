@@ -144,6 +144,7 @@ def _read_header(solve: Solve, line: str) -> None:
         solve.instance = bare_name(named)
     if limit := _first(_LIMITS, line):
         value = parse_number(limit)
+        # A limit of 1e20 or 1e75 is how solvers say that there is none.
         solve.horizon = value if value is not None and 0 < value < 1e9 else solve.horizon
     if seed := _first(_SEEDS, line):
         solve.seed = int(seed)

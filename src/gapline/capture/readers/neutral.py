@@ -12,6 +12,7 @@ from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, RUNS, RunStatus
 
 _EVENTS = ("time", "objective")
+# Stands in for columns that the file does not have, while it is read; no run leaves the reader with one.
 _PLACEHOLDER: dict[str, str | int] = {"arm": "-", "instance": "-", "seed": 0}
 _MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _OPTIONAL = ("bound", "claimed", "primary", "secondary")
@@ -80,6 +81,7 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             time=campaign.time[part],
             objective=campaign.objective[part],
             verdict=campaign.verdict[part],
+            # `all` is what a campaign fills in: to the importer it must look like silence.
             panel=row["panel"] if row["panel"] != "all" else None,
             horizon=row["horizon"],
             status=row["status"],

@@ -15,6 +15,7 @@ from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 VIOLATED = "constraint violated"
+# Numbers of the operations in Optuna's journal.
 _CREATE_STUDY, _CREATE_TRIAL, _SET_STATE, _SET_SYSTEM_ATTR = 0, 4, 6, 9
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 _JOURNAL = re.compile(rb'\s*\{[^\n]{0,2000}"op_code"\s*:')
@@ -207,6 +208,7 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     for trial in study.trials:
         if trial.state != "COMPLETE":
             continue
+        # Moments are floats of 1e9 seconds: behind microseconds their difference is noise.
         time = None if trial.complete is None or began is None else round(trial.complete - began, 6)
         if study.several or len(trial.values) != 1:
             events.add(time, None, where=trial.where, valid=False, reason="several objectives")

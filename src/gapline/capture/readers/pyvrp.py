@@ -58,9 +58,11 @@ def _read(log: LogFile) -> Found:
             break
         clock += duration
         cost, feasible = cells[cost_at].strip(), cells[feasible_at].strip() if new else "1"
+        # A row per iteration repeats the best a million times; only a change is a candidate.
         if (cost, feasible) == previous:
             continue
         previous = (cost, feasible)
+        # The old generation prints nan while nothing feasible was found, which is no candidate.
         if not new and cost.lower() in ("nan", "inf", ""):
             continue
         is_valid = feasible.lower() in ("1", "true")

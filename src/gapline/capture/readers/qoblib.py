@@ -95,6 +95,7 @@ def _agree_on_sense(found: Found, path: str) -> None:
         values = run.objective[run.verdict == VerdictCode.VALID]
         up += int((values[1:] > values[:-1]).sum())
         down += int((values[1:] < values[:-1]).sum())
+    # All runs of a file are of one submitter and one instance: they agree, or the file is odd.
     sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:
         run.sense = sense

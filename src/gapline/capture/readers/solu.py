@@ -25,6 +25,7 @@ def _read(log: LogFile) -> Found:
             found.refuse(where, "`=opt= name value`", text)
             continue
         kind, name, text_value = match.groups()
+        # Infeasible, unknown and dual bounds are no values to score against.
         if kind not in ("opt", "best"):
             continue
         value = parse_number(text_value or "")
