@@ -17,7 +17,9 @@ A rejected candidate is a verdict, not an exception.
 """
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 class GaplineError(Exception):
@@ -126,3 +128,11 @@ def found_at(path: Path) -> str:
     if path.is_file():
         return "a file"
     return "neither a file nor a directory" if path.exists() else "no such file"
+
+
+def import_extra(module: str, extra: str, *, package: str = "") -> Any:
+    """Import a module that an extra of gapline brings, or raise an error with the command that installs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise EnvironmentLacksError.for_extra(package or module, extra) from None

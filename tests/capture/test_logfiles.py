@@ -4,9 +4,8 @@ import os
 import pytest
 import zstandard
 
-from gapline.capture import logfiles
 from gapline.capture.logfiles import find_files, load_file, path_without_packing
-from gapline.errors import TraceError, UsageError
+from gapline.errors import UsageError
 
 TEXT = b"o 1\n" * 5000
 
@@ -50,32 +49,6 @@ def test_packing_and_marks_are_removed_by_content_not_by_name(tmp_path, pack):
     log = load_file(tmp_path / "log")
     assert log.data == TEXT
     assert not log.cut
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-def test_a_packed_file_cut_anywhere_gives_its_prefix(tmp_path, pack):
-    text = b"".join(b"%d line\n" % (number * 7919 % 10007) for number in range(3000))
-    packed = pack(text)
-    for cut in (len(packed) // 2, len(packed) - 1):
-        (tmp_path / "log").write_bytes(packed[:cut])
-        log = load_file(tmp_path / "log")
-        assert log.cut
-        assert text.startswith(log.data)
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-def test_a_packed_file_of_noise_is_refused(tmp_path, pack):
-    (tmp_path / "log").write_bytes(pack(TEXT)[:4] + b"\xff" * 40)
-    with pytest.raises(TraceError, match=r"expected a (gzip|zstd) file, got "):
-        load_file(tmp_path / "log")
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
-def test_a_file_that_swells_is_refused_before_memory_is_gone(tmp_path, monkeypatch, pack):
-    (tmp_path / "bomb").write_bytes(pack(bytes(200 << 20)))
-    monkeypatch.setattr(logfiles, "MOST_UNPACKED", 1 << 20)
-    with pytest.raises(TraceError, match="expected at most 1,048,576 bytes once unpacked"):
-        load_file(tmp_path / "bomb")
 
 
 def test_files_beside_are_read_and_noted_and_nothing_outside_the_folder(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.loglines import MOST_LINE, EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.loglines import MOST_LINE, EventList, log_lines, parse_number, shown, torn_line
 
 
 @settings(deadline=None)
@@ -76,4 +76,4 @@ def test_hostile_text_is_shown_escaped_and_short():
 
 
 def test_torn_means_no_end_of_line():
-    assert [is_torn(data) for data in (b"", b"a", b"a\n", b"a\r")] == [False, True, False, False]
+    assert [torn_line(data) for data in (b"", b"a", b"a\n", b"a\r")] == [0, 1, 0, 0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
@@ -26,19 +26,19 @@ class RunTrace:
     `carried` holds further columns of the runs table, such as clock, resolution, threads.
     """
 
-    arm: str
-    instance: str
-    seed: int
-    time: ArrayLike
-    objective: ArrayLike
-    verdict: ArrayLike | None = None
+    time: Any
+    objective: Any
+    verdict: Any | None = None
+    arm: str | None = None
+    instance: str | None = None
+    seed: int | None = None
     panel: str | None = None
     horizon: float | None = None
     status: str = RunStatus.UNKNOWN.value
-    bound: ArrayLike | None = None
-    claimed: ArrayLike | None = None
-    primary: ArrayLike | None = None
-    secondary: ArrayLike | None = None
+    bound: Any | None = None
+    claimed: Any | None = None
+    primary: Any | None = None
+    secondary: Any | None = None
     reason: Sequence[str] | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,18 +53,8 @@ def campaign_from_traces(
 ) -> Campaign:
     """Assemble runs read one by one."""
     everything = list(traces)
-    rows = [
-        {
-            "arm": t.arm,
-            "instance": t.instance,
-            "seed": t.seed,
-            "panel": t.panel,
-            "horizon": t.horizon,
-            "status": t.status,
-        }
-        | dict(t.carried)
-        for t in everything
-    ]
+    own = [name for name in RUNS if name not in ("first", "count")]
+    rows = [{name: getattr(t, name) for name in own} | dict(t.carried) for t in everything]
     runs = pl.from_dicts(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=RUNS).drop("first", "count")
     runs = runs.with_columns(pl.col(name).cast(RUNS[name]) for name in rows[0] if name in RUNS) if rows else runs
     sizes = [len(np.asarray(t.time)) for t in everything]
@@ -73,27 +63,20 @@ def campaign_from_traces(
         values = [getattr(t, name) for t in everything]
         if name == "reason" or (name in OPTIONAL_COLUMNS and all(value is None for value in values)):
             continue
+        # A source without verdicts has the solver's word alone.
         blank: Any = VerdictCode.VALID if name == "verdict" else np.nan
         pieces = [
             np.full(size, blank, dtype) if value is None else np.asarray(value, dtype)
             for value, size in zip(values, sizes, strict=True)
         ]
         columns[name] = np.concatenate(pieces) if pieces else np.empty(0, dtype)
-    reason_names: list[str] | None = None
+    reasons: list[str] | None = None
     if any(t.reason is not None for t in everything):
-        reason_names = []
-        for t, size in zip(everything, sizes, strict=True):
-            reason_names.extend(t.reason if t.reason is not None else [""] * size)
-    return assemble(
-        runs,
-        run=np.repeat(np.arange(len(sizes)), sizes),
-        columns=columns,
-        reasons=reason_names,
-        sources=sources,
-        facts=facts,
-        problems=problems,
-        notes=notes,
-    )
+        each = zip(everything, sizes, strict=True)
+        reasons = [name for t, size in each for name in ([""] * size if t.reason is None else t.reason)]
+    run = np.repeat(np.arange(len(sizes)), sizes)
+    more: dict[str, Any] = {"sources": sources, "facts": facts, "problems": problems, "notes": notes}
+    return assemble(runs, run=run, columns=columns, reasons=reasons, **more)
 
 
 def assemble(
@@ -113,16 +96,16 @@ def assemble(
     `run[k]` is the row of `runs` that event k belongs to; `reasons` names the rejection of each event ("" for none).
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    run = rank[run] if len(run) else run.astype(np.int64)
+    run = np.argsort(order)[run] if len(run) else run.astype(np.int64)
     codes, names = _encode_reasons(reasons, len(run))
     codes, names = _reject_unusable(columns, codes, names)
 
     time = columns["time"]
     same_run = run[1:] == run[:-1]
+    # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(same_run & (time[1:] < time[:-1])))
     in_order = bool(np.all(run[1:] >= run[:-1])) and not np.any(same_run & ~(time[1:] >= time[:-1]))
+    # Most sources are in order already, and sorting a large trace costs more than reading it.
     if not in_order:
         # NaN stamps sort last inside their run, which is where `Campaign` wants them.
         permutation = np.lexsort((time, run))
@@ -135,15 +118,9 @@ def assemble(
         np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
     )
     count = np.bincount(run, minlength=len(order)).astype(np.int64)
-    table = runs[order].with_columns(
-        count=pl.Series(count, dtype=pl.Int64),
-        first=pl.Series(np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count, dtype=pl.Int64),
-    )
-    horizon = (
-        table["horizon"].cast(pl.Float64).fill_null(np.inf).to_numpy()
-        if "horizon" in table.columns
-        else np.full(len(count), np.inf)
-    )
+    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(np.cumsum(count) - count))
+    endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
+    horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
     is_candidate = verdict != VerdictCode.BOUND
     if codes.any():
         columns["reason"] = codes
@@ -195,6 +172,7 @@ def _reject_unusable(
         ((verdict != VerdictCode.INVALID) & (time < 0), Reason.TIME_NEGATIVE),
         (accepted & ~np.isfinite(objective), Reason.OBJECTIVE_NOT_FINITE),
     )
+    # In this order: the first rule that fits gives the reason, and a candidate is counted once.
     for bad, reason in rules:
         fresh = bad & (verdict != VerdictCode.INVALID)
         if fresh.any():

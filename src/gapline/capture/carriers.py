@@ -1,5 +1,6 @@
 """The carriers of a neutral trace: bytes of CSV, JSONL, Parquet or Arrow, or loose records, become a table of cells."""
 
+import contextlib
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,14 @@ LARGEST = int(np.finfo(np.float64).max)
 
 def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
     """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
-    readers = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     try:
-        return readers[form](data, source)
+        if form == "csv":
+            return _read_csv(data, source)
+        if form == "jsonl":
+            return _read_jsonl(data, source)
+        if form == "parquet":
+            return pl.read_parquet(io.BytesIO(data))
+        return (pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         # A damaged Parquet file makes Polars panic, which is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -30,6 +36,7 @@ def _read_csv(data: bytes, source: str) -> pl.DataFrame:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    # Polars would rename a second `time` without a word, and the first one would be read.
     header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
@@ -52,6 +59,7 @@ def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
                 shown = line[:60].decode("utf-8", "replace")
                 raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
             rows.append(row)
+    # A blank line keeps its place, so that row k is line k; those at the end are no rows.
     while rows and not rows[-1]:
         rows.pop()
     return frame_of_records(rows)
@@ -66,15 +74,6 @@ def _decode_loosely(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-def _read_parquet(data: bytes, _source: str) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(data))
-
-
-def _read_arrow(data: bytes, _source: str) -> pl.DataFrame:
-    stream = io.BytesIO(data)
-    return pl.read_ipc(stream) if data[:6] == b"ARROW1" else pl.read_ipc_stream(stream)
-
-
 def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -82,13 +81,14 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for name in names:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
+        # An integer that no float can hold would end in an error for the whole column: it stays text, and is shown.
         if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
             columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
-        elif len(kinds) <= 1 and kinds <= {int, str, bool}:
-            try:
+            continue
+        if len(kinds) <= 1 and kinds <= {int, str, bool}:
+            # An integer beyond 64 bits has no column: it becomes text like a mixture does.
+            with contextlib.suppress(OverflowError, pl.exceptions.PolarsError, TypeError):
                 columns[name] = pl.Series(name, values)
-            except (OverflowError, pl.exceptions.PolarsError, TypeError):
-                columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-        else:
-            columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+                continue
+        columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
     return pl.DataFrame(columns)

@@ -1,6 +1,8 @@
 """A campaign as a neutral trace table, for exchange: what `read` takes back as it was."""
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -59,10 +61,7 @@ def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> N
         # The rename at the end would put a file in the place of a pipe or a device.
         raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
     table = trace_table(campaign)
-    if suffix == "csv":
-        # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
-        write_atomically(path, lambda stream: table.write_csv(stream, quote_style="non_numeric"))
-    elif suffix == "jsonl":
-        write_atomically(path, table.write_ndjson)
-    else:
-        write_atomically(path, table.write_parquet)
+    # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
+    write_csv = partial(table.write_csv, quote_style="non_numeric")
+    writers: dict[str, Any] = {"csv": write_csv, "jsonl": table.write_ndjson, "parquet": table.write_parquet}
+    write_atomically(path, writers[suffix])

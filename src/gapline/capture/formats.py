@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gapline.capture.loglines import shown
 from gapline.capture.reader import HEAD, LogFile, Reader
@@ -18,23 +18,9 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "gapline.formats"
 # Each name is a module of `gapline.capture.readers`.
 BUILT_IN = (
-    "neutral",
-    "dimacs",
-    "hgs",
-    "pyvrp",
-    "hexaly",
-    "timefold",
-    "lkh",
-    "olines",
-    "solu",
-    "cpsat",
-    "mip",
-    "minizinc",
-    "iohprofiler",
-    "coco",
-    "qoblib",
-    "optuna",
-)
+    "neutral", "dimacs", "hgs", "pyvrp", "hexaly", "timefold", "lkh", "olines", "solu", "cpsat", "mip", "minizinc",
+    "iohprofiler", "coco", "qoblib", "optuna",
+)  # fmt: skip
 _FIRST_WORD = re.compile(rb"[^\s:;,=0-9]{0,40}")
 
 
@@ -51,9 +37,7 @@ def format_names() -> tuple[str, ...]:
 def find_reader(name: str) -> Reader:
     """Load the reader of a format."""
     if name in BUILT_IN:
-        reader = import_module(f"gapline.capture.readers.{name}").READER
-        assert isinstance(reader, Reader)
-        return reader
+        return cast("Reader", import_module(f"gapline.capture.readers.{name}").READER)
     point = _plugins().get(name)
     if point is None:
         near = closest(name, format_names())
@@ -62,13 +46,11 @@ def find_reader(name: str) -> Reader:
     try:
         reader = point.load()
     except Exception as error:
-        raise EnvironmentLacksError(
-            f"format {name}: the plug-in {point.value} does not load: {type(error).__name__}: {error}"
-        ) from error
+        why = f"the plug-in {point.value} does not load: {type(error).__name__}: {error}"
+        raise EnvironmentLacksError(f"format {name}: {why}") from error
     if not isinstance(reader, Reader):
-        raise EnvironmentLacksError(
-            f"format {name}: expected {point.value} to be a Reader, got {type(reader).__name__}"
-        )
+        got = type(reader).__name__
+        raise EnvironmentLacksError(f"format {name}: expected {point.value} to be a Reader, got {got}")
     if reader.name != name:
         raise EnvironmentLacksError(f"format {name}: expected {point.value} to be named so, got {reader.name!r}")
     return reader
@@ -78,11 +60,8 @@ def find_reader(name: str) -> Reader:
 def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
     """Load every reader; a plug-in that fails is named in the second part and stands in nobody's way."""
     readers = []
-    notes = [
-        f"the plug-in {_plugins()[name].value} is not used: {name} is a format of ours"
-        for name in BUILT_IN
-        if name in _plugins()
-    ]
+    ours = [(name, point.value) for name, point in _plugins().items() if name in BUILT_IN]
+    notes = [f"the plug-in {value} is not used: {name} is a format of ours" for name, value in ours]
     for name in format_names():
         try:
             readers.append(find_reader(name))
@@ -106,6 +85,7 @@ class Detector:
         """Return the reader, or raise an error that names the candidates, or that shows the first line."""
         head = log.data[:HEAD]
         kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
+        # It is asked again all the same: a folder may hold two formats under one suffix.
         usual = self.known.get(kind)
         if usual and usual.looks_like(log.path, head):
             return usual
@@ -113,6 +93,7 @@ class Detector:
         if len(candidates) == 1:
             self.known[kind] = candidates[0]
             return candidates[0]
+        # No order of preference: a guess between two formats would be a wrong campaign now and then.
         if candidates:
             names = " and ".join(reader.name for reader in candidates)
             raise TraceError(

@@ -12,8 +12,8 @@ from gapline.capture.reader import SourceReference
 from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
-from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
-from gapline.model.tables import RunKey
+from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.tables import RUN_KEY, RUNS, RunKey
 
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 
@@ -106,22 +106,24 @@ def build_import(
         notes.append("no log shows whether its objective is minimised or maximised: taken as min; --sense says which")
     if without := sum(run.horizon is None for run in survey.runs):
         notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
-    known = survey.spool.diagnostics
-    diagnostics = Diagnostics(
-        **{name: getattr(known, name) for name in ("runs", "empty", "candidates", "rejected", "unchecked")},
-        **{name: getattr(known, name) for name in ("unordered", "duplicate", "late")},
+    diagnostics = replace(
+        survey.spool.diagnostics,
         sources=tuple(file.path for file in taken),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=sum(file.problem_count for file in taken),
-        notes=tuple(dict.fromkeys(notes)),
     )
-    formats = sorted({run.format for run in survey.runs})
     campaign = survey.spool.finish(
-        pl.DataFrame(keys, schema={"arm": pl.String, "instance": pl.String, "seed": pl.Int64}, orient="row"),
-        facts={"sense": sense, "source format": ", ".join(formats)},
+        pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row"),
+        facts={"sense": sense, "source format": ", ".join(sorted({run.format for run in survey.runs}))},
         diagnostics=diagnostics,
     )
-    campaign = _with_notes(campaign, _notes_on_objectives(campaign, sense, survey.spool.not_positive))
+    if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
+        notes.append(SOLVER_SAYS_SO)
+    if sense == "max":
+        notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
+    elif odd := survey.spool.not_positive:
+        notes.append(f"{odd:,} candidates have an objective of 0 or below: scoring needs a declared transform")
+    campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
     stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
     return Imported(campaign, references, stated, tuple(survey.files))
 
@@ -136,6 +138,7 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     if all(file.unknown for file in refused) and len(survey.files) > 1:
         hint = f"--skip-unknown leaves out files of no known format; or {hint}"
     if len(refused) == 1:
+        # The type is kept, and with it the exit code: a missing package is no broken file.
         raise type(first)(first.message, hint=hint)
     shown = "\n  ".join(file.problems[0] for file in refused[:8])
     more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""
@@ -144,12 +147,8 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
 
 def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
     seen: dict[RunKey, str] = {}
-    twins = []
-    for key, place in zip(keys, where, strict=True):
-        if key in seen:
-            twins.append(f"{key} in {seen[key]} and {place}")
-        seen.setdefault(key, place)
-    if twins:
+    both = [(key, seen.setdefault(key, place), place) for key, place in zip(keys, where, strict=True)]
+    if twins := [f"{key} in {first} and {place}" for key, first, place in both if first is not place]:
         raise TraceError(
             f"expected each run once, got {len(twins):,} twice: {listing(twins, most=5)}",
             hint="tell them apart with --name, or leave one of the files out",
@@ -182,19 +181,3 @@ def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[Source
             hint="leave the references out with --no-references, or import the logs of each time by themselves",
         )
     return tuple(kept[name][0] for name in sorted(kept))
-
-
-def _notes_on_objectives(campaign: Campaign, sense: str, not_positive: int) -> list[str]:
-    notes = []
-    if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
-        notes.append(SOLVER_SAYS_SO)
-    if sense == "max":
-        notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
-    elif not_positive:
-        notes.append(f"{not_positive:,} candidates have an objective of 0 or below: scoring needs a declared transform")
-    return notes
-
-
-def _with_notes(campaign: Campaign, notes: Sequence[str]) -> Campaign:
-    known = campaign.diagnostics
-    return replace(campaign, diagnostics=replace(known, notes=(*known.notes, *notes)))

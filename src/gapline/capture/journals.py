@@ -25,6 +25,7 @@ from gapline.model.layout import JOURNALS
 from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
 from gapline.model.text import counted
 
+_FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
 NO_SOLUTION = "no solution to check"
 
 
@@ -54,6 +55,7 @@ def read_study(study: Path) -> Campaign:
             interrupted.append(key)
             continue
         superseded += len(record.attempts) - 1
+        # One checker version for the whole campaign: verdicts of two are never mixed.
         verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
         traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
     facts = {} if label is None else {"checker": label}
@@ -71,11 +73,10 @@ def read_study(study: Path) -> Campaign:
 
 def _make_uniform(traces: list[RunTrace]) -> None:
     """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
+    # One arm may call an option 5 and another one 'auto'.
     kinds: dict[str, set[type]] = {}
-    for trace in traces:
-        for name, value in trace.carried.items():
-            if value is not None:
-                kinds.setdefault(name, set()).add(type(value))
+    for name, value in (item for trace in traces for item in trace.carried.items() if item[1] is not None):
+        kinds.setdefault(name, set()).add(type(value))
     mixed = {name for name, found in kinds.items() if len(found) > 1 and not found <= {int, float}}
     for trace in traces:
         trace.carried = {
@@ -94,23 +95,22 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
     assert order is not None
     events = journal.events
     by_checker = order.carried.get("validation") == "checker"
+
+    def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([getattr(event, name) for event in events], np.float64)
+
     judged = [_judge(event, verdicts, by_checker=by_checker) for event in events]
     objective = np.array([value for _, value, _ in judged], np.float64)
     code = np.array([verdict for verdict, _, _ in judged], np.uint8)
-    time = np.array([event.time for event in events], np.float64)
+    time = numbers("time")
     carried: dict[str, Any] = dict(order.carried)
     carried |= fairness_columns(order, ending)
     carried |= {
         "clock": "wall",
         "started": ending.started if ending is not None and ending.started else None,
         "solver_version": journal.version,
-        "exit_code": ending.exit_code if ending is not None else None,
-        "signal": ending.signal if ending is not None else None,
-        "elapsed": ending.elapsed if ending is not None else None,
-        "cpu_time": ending.cpu_time if ending is not None else None,
-        "peak_memory": ending.peak_memory if ending is not None else None,
+        **{name: getattr(ending, name, None) for name in _FROM_ENDING},
         "machine": _machine_class(order.machine),
-        "leftover": ending.leftover if ending is not None else None,
         "dropped": sum(ending.dropped.values()) if ending is not None else None,
         "attempts": attempts,
         "attempt": order.attempt,
@@ -129,11 +129,9 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         objective=objective,
         verdict=code,
         reason=[reason for _, _, reason in judged],
-        claimed=np.array([event.objective for event in events], np.float64),
-        bound=_optional([event.bound for event in events]),
-        primary=_optional([event.primary for event in events]),
-        secondary=_optional([event.secondary for event in events]),
+        claimed=numbers("objective"),
         carried=carried,
+        **{name: column for name in ("bound", "primary", "secondary") if np.isfinite(column := numbers(name)).any()},
     )
 
 
@@ -157,16 +155,12 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
     return VerdictCode(verdict.valid), objective, reason
 
 
-def _optional(values: list[float]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    column = np.array(values, np.float64)
-    return column if np.isfinite(column).any() else None
-
-
 def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():
         return None
+    # argmin takes the first of equals, which is the earliest.
     best = int(np.argmin(np.where(usable, objective, np.inf)))
     return solution_digest(events[best].solution)
 

@@ -1,18 +1,14 @@
 """Which files an import reads, and their bytes: folders walked, .gz and .zst unpacked, byte order marks removed."""
 
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from gapline.capture.reader import LogFile
-from gapline.errors import EnvironmentLacksError, TraceError, UsageError, listing
+from gapline.capture.unpack import unpack
+from gapline.errors import TraceError, UsageError, listing
 
 PACKED = (".gz", ".zst")
-# A packed file can claim any size: beyond this it has to be unpacked on disk first, where everyone sees how big it is.
-MOST_UNPACKED = 4 << 30
-_CHUNK = 1 << 20
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def find_files(sources: Iterable[str | Path]) -> list[Path]:
@@ -23,14 +19,11 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, None] = {}
     missing, nothing = [], []
     for source in map(Path, sources):
-        if source.is_dir():
-            inside = list(_walk(source))
-            found |= dict.fromkeys(inside)
-            if not inside:
-                nothing.append(str(source))
-        elif source.exists():
-            found[source] = None
-        else:
+        inside = list(_walk(source)) if source.is_dir() else [source]
+        found |= dict.fromkeys(inside)
+        if not inside:
+            nothing.append(str(source))
+        elif not source.exists():
             missing.append(str(source))
     if missing:
         raise UsageError(f"expected files or folders, got no such file: {listing(missing)}")
@@ -43,6 +36,7 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
+        # In place, because os.walk goes on with this list; sorted, because systems list folders in different orders.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             # A pipe that lies about in a folder would be waited for; one that is named is meant.
@@ -70,20 +64,17 @@ def _read(path: Path) -> tuple[bytes, bool]:
             data = stream.read()
     except OSError as error:
         raise TraceError(f"{path}: expected a file that can be read, got {error.strerror or error}") from error
-    cut = False
-    if data[:2] == _GZIP:
-        data, cut = _unpack_gzip(data, path)
-    elif data[:4] == _ZSTD:
-        data, cut = _unpack_zstd(data, path)
+    data, whole = unpack(data, path)
     if data[:3] == b"\xef\xbb\xbf":
         data = data[3:]
     elif data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         # What a Windows shell writes when a solver's output is redirected.
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
-    return data, cut
+    return data, not whole
 
 
 def _read_beside(path: Path, name: str, seen: set[Path]) -> bytes | None:
+    # The name comes out of somebody's file: it must not lead out of the folder.
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or not inside.parts or "\0" in name:
         return None
@@ -92,61 +83,3 @@ def _read_beside(path: Path, name: str, seen: set[Path]) -> bytes | None:
             seen.add(candidate.resolve())
             return _read(candidate)[0]
     return None
-
-
-def _unpack_gzip(data: bytes, path: Path) -> tuple[bytes, bool]:
-    """Unpack all members; a stream that ends early gives its prefix, because a killed job leaves just that."""
-    pieces: list[bytes] = []
-    size = 0
-    rest = data
-    while rest[:2] == _GZIP:
-        member = zlib.decompressobj(wbits=31)
-        try:
-            while rest and not member.eof:
-                pieces.append(member.decompress(rest, _CHUNK))
-                size += len(pieces[-1])
-                _refuse_flood(size, path)
-                rest = member.unconsumed_tail
-        except zlib.error as error:
-            if size:
-                return b"".join(pieces), True
-            raise TraceError(f"{path}: expected a gzip file, got {error}") from error
-        if not member.eof:
-            return b"".join(pieces), True
-        rest = member.unused_data
-    return b"".join(pieces), False
-
-
-def _unpack_zstd(data: bytes, path: Path) -> tuple[bytes, bool]:
-    try:
-        import zstandard
-    except ImportError:
-        raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install zstandard") from None
-    pieces: list[bytes] = []
-    size = 0
-    rest = data
-    while rest[:4] == _ZSTD:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        taken = 0
-        try:
-            # Small bites: one kilobyte can stand for 32 MB, and the limit below must see it before memory does.
-            while taken < len(rest) and not frame.eof:
-                pieces.append(frame.decompress(rest[taken : taken + 1024]))
-                taken += 1024
-                size += len(pieces[-1])
-                _refuse_flood(size, path)
-        except zstandard.ZstdError as error:
-            if size:
-                return b"".join(pieces), True
-            raise TraceError(f"{path}: expected a zstd file, got {error}") from error
-        if not frame.eof:
-            return b"".join(pieces), True
-        rest = frame.unused_data + rest[taken:]
-    return b"".join(pieces), False
-
-
-def _refuse_flood(size: int, path: Path) -> None:
-    if size > MOST_UNPACKED:
-        raise TraceError(
-            f"{path}: expected at most {MOST_UNPACKED:,} bytes once unpacked, got more", hint="unpack it on disk first"
-        )

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
     [(1, 'a'), (2, 'b'), (3, ''), (4, 'c')]
     """
     start, number, size = 0, 0, len(data)
-    # A file with CR alone (an old spreadsheet export) would otherwise be a single line.
-    ending = b"\r" if b"\n" not in data and b"\r" in data else b"\n"
+    ending = _ending(data)
     while start < size:
         number += 1
         end = data.find(ending, start)
@@ -41,6 +40,7 @@ def parse_number(text: str) -> float | None:
     (-1500.0, None, None, None)
     """
     text = text.strip()
+    # No float has more than some 330 digits: what is longer is noise, and dear to convert.
     if len(text) > 400 or not _NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -54,6 +54,16 @@ def shown(text: str | bytes) -> str:
     return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
 
 
+class Event(NamedTuple):
+    """A candidate, or a dual bound alone; NaN where there is no number."""
+
+    time: float
+    objective: float
+    verdict: int
+    bound: float = math.nan
+    reason: str = ""
+
+
 @dataclass(slots=True)
 class EventList:
     """The events of one run, added one by one; what has no usable number is kept as a counted rejection.
@@ -62,14 +72,10 @@ class EventList:
     """
 
     problems: list[str]
-    time: list[float] = field(default_factory=list)
-    objective: list[float] = field(default_factory=list)
-    verdict: list[int] = field(default_factory=list)
-    bound: list[float] = field(default_factory=list)
-    reason: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.events)
 
     def add(
         self,
@@ -98,19 +104,13 @@ class EventList:
         elif why_value and valid:
             self._refuse(where, "a finite objective", objective, why_value)
         ruled_out = why_stamp or (why_value if valid else "")
-        self.time.append(stamp)
-        self.objective.append(value)
-        self.verdict.append(VerdictCode.VALID if valid and not ruled_out else VerdictCode.INVALID)
-        self.bound.append(math.nan if bound is None else bound)
-        self.reason.append(ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value))
+        verdict = VerdictCode.VALID if valid and not ruled_out else VerdictCode.INVALID
+        why = ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value)
+        self.events.append(Event(stamp, value, verdict, math.nan if bound is None else bound, why))
 
     def add_bound(self, time: float, bound: float) -> None:
         """Add an event that carries a dual bound alone."""
-        self.time.append(time)
-        self.objective.append(math.nan)
-        self.verdict.append(VerdictCode.BOUND)
-        self.bound.append(bound)
-        self.reason.append("")
+        self.events.append(Event(time, math.nan, VerdictCode.BOUND, bound))
 
     def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
         text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
@@ -118,15 +118,20 @@ class EventList:
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
-        columns: dict[str, Any] = {
-            "time": np.array(self.time, np.float64),
-            "objective": np.array(self.objective, np.float64),
-            "verdict": np.array(self.verdict, np.uint8),
-        }
-        if any(not math.isnan(bound) for bound in self.bound):
-            columns["bound"] = np.array(self.bound, np.float64)
-        if any(self.reason):
-            columns["reason"] = list(self.reason)
+        each = zip(*self.events, strict=True) if self.events else ((),) * len(Event._fields)
+        columns: dict[str, Any] = dict(zip(Event._fields, map(list, each), strict=True))
+        for name, dtype in (
+            ("time", np.float64),
+            ("objective", np.float64),
+            ("verdict", np.uint8),
+            ("bound", np.float64),
+        ):
+            columns[name] = np.array(columns[name], dtype)
+        # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
+        if np.isnan(columns["bound"]).all():
+            del columns["bound"]
+        if not any(columns["reason"]):
+            del columns["reason"]
         return columns
 
 
@@ -137,12 +142,37 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
     if isinstance(value, str):
         number = parse_number(value)
         if number is None:
+            # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
             endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
             return math.nan, (infinite if endless else text).value
         return number, ""
     return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
 
 
-def is_torn(data: bytes) -> bool:
-    """Say whether a text ends in the middle of a line, as the file of a killed writer does."""
-    return bool(data) and data[-1:] not in (b"\n", b"\r")
+def file_name(path: str) -> str:
+    r"""Return the last part of a path as a log prints it: of any system, perhaps in quotes.
+
+    >>> file_name('"C:\\runs\\a.vrp"'), file_name("in/b.mps ")
+    ('a.vrp', 'b.mps')
+    """
+    return path.strip().strip("'\"").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def two_levels(rows: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return the first two numbers of each row as the columns primary and secondary, NaN where there is none."""
+    padded = [(*row, math.nan, math.nan) for row in rows]
+    return {"primary": [row[0] for row in padded], "secondary": [row[1] for row in padded]}
+
+
+def torn_line(data: bytes) -> int:
+    r"""Return the number of the line in whose middle a text ends, as the file of a killed writer does, or 0.
+
+    >>> torn_line(b"a\nb"), torn_line(b"a\nb\n"), torn_line(b"")
+    (2, 0, 0)
+    """
+    return data.count(_ending(data)) + 1 if data and data[-1:] not in (b"\n", b"\r") else 0
+
+
+def _ending(data: bytes) -> bytes:
+    # A file with CR alone (an old spreadsheet export) would otherwise be a single line.
+    return b"\r" if b"\n" not in data and b"\r" in data else b"\n"

@@ -2,7 +2,11 @@
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
+
+from gapline.capture.loglines import log_lines
+from gapline.capture.reader import LogFile
 
 
 def decode_json(data: bytes | str) -> Any:
@@ -18,14 +22,21 @@ def decode_json(data: bytes | str) -> Any:
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     try:
-        return json.loads(text, parse_int=_parse_integer)
+        # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
+        return json.loads(text, parse_int=float)
     except RecursionError:
         raise ValueError("expected JSON nested as a log is, got thousands of levels") from None
 
 
-def _parse_integer(text: str) -> float:
-    # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
-    return float(text)
+def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:
+    """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank."""
+    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
+    for position, (number, line) in enumerate(lines, start=1):
+        try:
+            entry = decode_json(line)
+        except ValueError:
+            entry = None
+        yield f"{log.path}:{number}", line, entry if isinstance(entry, dict) else None, position == len(lines)
 
 
 def as_float(value: object) -> float | None:

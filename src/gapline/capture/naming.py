@@ -21,10 +21,6 @@ class Identity:
     seed: int | None = None
     panel: str | None = None
 
-    def missing(self) -> list[str]:
-        """Name what a run cannot do without and has not got; a seed is settled later, over all runs."""
-        return [name for name in ("arm", "instance") if not getattr(self, name)]
-
 
 @dataclass(frozen=True, slots=True)
 class PathPattern:
@@ -44,11 +40,9 @@ class PathPattern:
         names = re.findall(r"\{([^{}]*)\}", text)
         for name in names:
             if name not in FIELDS:
-                near = closest(name, FIELDS)
+                near, known = closest(name, FIELDS), listing("{" + field + "}" for field in FIELDS)
                 hint = f"did you mean {{{near}}}?" if near else None
-                raise UsageError(
-                    f"--name {text}: expected {listing('{' + f + '}' for f in FIELDS)}, got {{{name}}}", hint=hint
-                )
+                raise UsageError(f"--name {text}: expected {known}, got {{{name}}}", hint=hint)
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise UsageError(f"--name {text}: expected each field once, got {{{twice[0]}}} twice")
         if not names:
@@ -58,6 +52,7 @@ class PathPattern:
     def match(self, path: str) -> Identity | None:
         """Read the fields from a path, or None where it does not match; two ways to read it are an error."""
         path = path.replace("\\", "/")
+        # A pattern that ends in .log is meant for run.log.gz too.
         if not self.text.lower().endswith(PACKED):
             path = path_without_packing(path)
         short, long = self.shortest.search(path), self.longest.search(path)
@@ -79,6 +74,7 @@ def _compile(text: str, many: str, any_number: str) -> re.Pattern[str]:
     for piece in re.split(r"(\{[^{}]*\}|\*)", text.lstrip("/")):
         if piece == "*":
             parts.append(f"[^/]{any_number}")
+        # 18 digits always fit into the 64 bits of a seed.
         elif piece == "{seed}":
             parts.append(f"(?P<seed>[0-9]{{1,18}}{'?' if many == '+?' else ''})")
         elif piece.startswith("{") and piece.endswith("}"):
@@ -109,16 +105,13 @@ class Naming:
 
     def settle(self, run: FoundRun, given: Identity) -> Identity:
         """Complete what options and path say by what the log says."""
+        settled = {}
         for name in FIELDS:
             own, outer = getattr(run, name), getattr(given, name)
             if own is not None and outer is not None and own != outer:
                 self.overruled[name] += 1
-        return Identity(
-            arm=given.arm or run.arm,
-            instance=given.instance or run.instance,
-            seed=given.seed if given.seed is not None else run.seed,
-            panel=given.panel or run.panel,
-        )
+            settled[name] = own if outer in (None, "") else outer
+        return Identity(**settled)
 
     def notes(self) -> list[str]:
         """Say where an option or a path contradicted a log."""
@@ -149,6 +142,7 @@ def settle_seeds(
     following: Counter[tuple[str | None, str | None]] = Counter()
     for k in twins:
         pair = identities[k].arm, identities[k].instance
+        # A number that another run of the pair states as its seed is passed over.
         while (*pair, following[pair]) in taken:
             following[pair] += 1
         seeds[k] = following[pair]
@@ -163,24 +157,21 @@ def settle_seeds(
 
 def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:
     """Raise one error for all runs without arm or instance, with their paths."""
-    lacking = [(k, missing) for k, who in enumerate(identities) if (missing := who.missing())]
+    # A seed is settled later, over all runs.
+    needed = ("arm", "instance")
+    missing = [[name for name in needed if not getattr(who, name)] for who in identities]
+    lacking = [(place, without) for place, without in zip(where, missing, strict=True) if without]
     if not lacking:
         return
-    names = [name for name in ("arm", "instance") if any(name in missing for _, missing in lacking)]
-    shown = listing((f"{where[k]} (no {' and no '.join(missing)})" for k, missing in lacking), most=8)
-    tail = where[lacking[0][0]].split(" ")[0]
-    looks = (
-        f"--name {pattern.text} does not match them: correct it"
-        if pattern
-        else f"give --name, such as --name '{_example(tail, names)}'"
-    )
+    names = [name for name in needed if any(name in without for _, without in lacking)]
+    shown = listing((f"{place} (no {' and no '.join(without)})" for place, without in lacking), most=8)
+    looks = f"--name {pattern.text} does not match them: correct it" if pattern else ""
+    if not pattern:
+        suffix = re.search(r"\.[A-Za-z0-9.]+\Z", path_without_packing(lacking[0][0].split(" ")[0]))
+        example = "/".join(f"{{{name}}}" for name in names) + (suffix.group() if suffix else "")
+        looks = f"give --name, such as --name '{example}'"
     options = " or ".join(f"--{name}" for name in names)
     raise TraceError(
         f"expected {' and '.join(names)} for every run, got {len(lacking):,} without: {shown}",
         hint=f"{looks}, or give {options}",
     )
-
-
-def _example(path: str, names: Sequence[str]) -> str:
-    suffix = re.search(r"\.[A-Za-z0-9.]+\Z", path_without_packing(path))
-    return "/".join(f"{{{name}}}" for name in names) + (suffix.group() if suffix else "")

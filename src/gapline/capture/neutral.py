@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gapline.capture.assemble import assemble
 from gapline.capture.carriers import frame_of_records, read_table
 from gapline.capture.ladder import split_ladders
+from gapline.capture.logfiles import path_without_packing
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
 from gapline.errors import TraceError, UsageError, closest, found_at, listing
 from gapline.model.campaign import Campaign
@@ -26,25 +27,13 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INTEGER = r"^[+-]?[0-9]+$"
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
-SUFFIXES = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
-}
-COMPRESSED = (".gz", ".zst")
+SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
+SUFFIXES |= {".csv": "csv"} | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
 
 def neutral_format(path: Path) -> str | None:
     """Name the neutral format that a file's name promises, or None."""
-    name = path.name.lower()
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    return SUFFIXES.get(Path(name).suffix)
+    return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
 def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
@@ -78,25 +67,16 @@ def campaign_from_records(rows: Sequence[Mapping[str, Any]], *, runs: Sequence[i
 def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
     """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective[, valid])."""
     rows: list[dict[str, Any]] = []
-    any_verdict = False
     numbers: list[int] = []
     for number, run in enumerate(runs, start=1):
-        attributes = {name: value for name, value in run.items() if name != "trace"}
         if "trace" not in run:
             raise TraceError(f"run {number}: expected a list under 'trace', got {sorted(run)}")
-        if not run["trace"]:
-            rows.append(attributes | {"time": None, "objective": None})
-        for event in run["trace"]:
+        attributes = {name: value for name, value in run.items() if name != "trace"}
+        for event in run["trace"] or [(None, None)]:
             if len(event) not in (2, 3):
                 raise TraceError(f"run {number}: expected (time, objective) or (time, objective, valid), got {event!r}")
-            row = attributes | {"time": event[0], "objective": event[1]}
-            if len(event) == 3:
-                any_verdict = True
-                row["valid"] = event[2]
-            rows.append(row)
-        numbers += [number] * (len(rows) - len(numbers))
-    if any_verdict:
-        rows = [{"valid": None, **row} for row in rows]
+            rows.append(attributes | dict(zip(("time", "objective", "valid"), event, strict=False)))
+            numbers.append(number)
     return campaign_from_records(rows, runs=numbers)
 
 
@@ -117,10 +97,12 @@ def campaign_from_table(
     keys = _read_keys(table, problems)
     extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
     table = table.with_columns(extras)
+    # Runs that are given one by one need no judgement on what a further column means.
     stamps = None if known_runs else _parse_numbers(table["time"])[0]
     ladder = split_ladders(pl.DataFrame(extras), keys, stamps, source=source)
     keys = keys.with_columns(arm=ladder.arm)
     run, runs = _number_runs(keys)
+    # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
     if known_runs:
         _refuse_twins(keys, known_runs)
     runs = _read_attributes(table.drop(ladder.left_out), run, runs, source, first_line)
@@ -228,29 +210,21 @@ def _read_attributes(
     names = [name for name in table.columns if name not in events and name not in RUN_KEY]
     if not names:
         return runs
-    attributes = table.select(names).with_columns(_run=pl.Series(run), _row=pl.int_range(table.height))
-    grouped = (
-        attributes.group_by("_run")
-        .agg(
-            *(pl.col(name).drop_nulls().first() for name in names),
-            *(pl.col(name).drop_nulls().n_unique().alias(f"_n_{name}") for name in names),
-        )
-        .sort("_run")
-    )
+    attributes = table.select(names).with_columns(_run=pl.Series(run))
+    grouped = attributes.group_by("_run").agg(pl.col(names).drop_nulls().first()).sort("_run")
+    counts = attributes.group_by("_run").agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
     for name in names:
-        varying = grouped.filter(pl.col(f"_n_{name}") > 1)
-        if not varying.height:
-            values = grouped[name]
-            if name in ("horizon", *(n for n, t in CARRIED.items() if t == pl.Float64)):
-                values = _run_number(values, name, table, source, first_line)
-            elif name in ("panel", "status") or name in CARRIED:
-                values = _as_text(values)
-            runs = runs.with_columns(values.alias(name))
-        else:
-            number = varying["_run"][0]
+        if (counts[name] > 1).any():
+            number = counts.filter(pl.col(name) > 1)["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))
             raise TraceError(f"{source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
+        values = grouped[name]
+        if name == "horizon" or CARRIED.get(name) == pl.Float64:
+            values = _run_number(values, name, table, source, first_line)
+        elif name in ("panel", "status") or name in CARRIED:
+            values = _as_text(values)
+        runs = runs.with_columns(values.alias(name))
     return runs
 
 
@@ -258,11 +232,9 @@ def _run_number(values: pl.Series, name: str, table: pl.DataFrame, source: str, 
     if values.dtype != pl.String:
         return values.cast(pl.Float64, strict=False)
     stripped = values.str.strip_chars()
-    usable = stripped.str.contains(NUMBER).fill_null(True)
-    if not usable.all():
-        cell = values.filter(~usable)[0]
-        row = table[name].eq(cell).fill_null(False).arg_true()[0]
-        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {cell!r}")
+    if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
+        row = table[name].eq(strange[0]).fill_null(False).arg_true()[0]
+        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {strange[0]!r}")
     return stripped.cast(pl.Float64, strict=False)
 
 
@@ -282,6 +254,7 @@ def _read_events(
     has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
     verdict[bound_only] = VerdictCode.BOUND
+    # A row without both is a run that found nothing, not a candidate.
     kept = ~(no_time & no_objective)
     invalid = verdict == VerdictCode.INVALID
 
@@ -327,6 +300,7 @@ def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.ui
         lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
         infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
         out = values.fill_null(np.nan).to_numpy().copy()
+        # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
         state[~number.to_numpy()] = _TEXT
         state[infinite.to_numpy()] = _INFINITE
         state[empty] = _EMPTY
@@ -352,6 +326,7 @@ def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint
         text = cells.cast(pl.String)
     else:
         text = _as_text(cells).str.to_lowercase()
+        # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
         if cells.dtype.is_float():
             text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)

@@ -32,6 +32,7 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
     else:
         named = {arm.name for arm in contract.arms}
         keep = [arm in named for arm in campaign.runs["arm"]]
+    # Nothing left is rather a wrong study.toml than a campaign of no runs.
     if not any(keep) and len(campaign):
         arms = listing(sorted(set(campaign.runs["arm"])))
         raise GaplineError(
@@ -59,23 +60,11 @@ def planned_cells(
             if patterns:
                 fits = [any(v == p or fnmatchcase(v, p) for p in patterns) for v in planned[name]]
                 planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
-    begun = set(campaign.interrupted)
-    done = campaign.runs.select(RUN_KEY).with_columns(done=pl.lit(True))
-    states = planned.join(done, on=list(RUN_KEY), how="left").sort(CELL)
-    return states.with_columns(
-        state=pl.Series(
-            "state",
-            [
-                "done"
-                if row["done"]
-                else "interrupted"
-                if RunKey(row["arm"], row["instance"], row["seed"]) in begun
-                else "missing"
-                for row in states.iter_rows(named=True)
-            ],
-            dtype=pl.String,
-        )
-    ).select(*CELL, "state")
+    # A cell with a whole run is done, whatever became of its other attempts: the later state overrides.
+    state = dict.fromkeys(campaign.interrupted, "interrupted") | dict.fromkeys(campaign.keys(), "done")
+    planned = planned.select(CELL).sort(CELL)
+    states = [state.get(RunKey(*key), "missing") for key in planned.select(RUN_KEY).iter_rows()]
+    return planned.with_columns(state=pl.Series(states, dtype=pl.String))
 
 
 def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:
@@ -86,6 +75,7 @@ def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contrac
         first=pl.lit(0, pl.Int64),
         count=pl.lit(0, pl.Int64),
     )
+    # Without a contract, the horizon that the other arms had on this instance.
     known = campaign.runs.group_by("instance").agg(pl.col("horizon").max())
     rows = rows.join(known, on="instance", how="left", maintain_order="left")
     if contract is not None:

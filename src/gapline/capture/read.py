@@ -34,6 +34,7 @@ def read(source: Any, /) -> Campaign:
         return source
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
+    # The one interface that pandas, polars, pyarrow and duckdb share: none of them is imported for it.
     if hasattr(source, "__arrow_c_stream__"):
         return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0)
     if isinstance(source, Sequence) and not isinstance(source, bytes):

@@ -1,16 +1,12 @@
 """What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from gapline.capture.assemble import RunTrace
+from gapline.capture.loglines import shown
 
 HEAD = 64 * 1024
-
-
-def _nothing_beside(_name: str) -> bytes | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class LogFile:
     path: str
     data: bytes
     cut: bool = False
-    beside: Callable[[str], bytes | None] = field(default=_nothing_beside, repr=False)
+    beside: Callable[[str], bytes | None] = field(default=lambda _name: None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class SourceReference:
 
 
 @dataclass(slots=True)
-class FoundRun:
+class FoundRun(RunTrace):
     """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
 
     `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
@@ -57,47 +53,16 @@ class FoundRun:
     import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
     """
 
-    time: Any
-    objective: Any
-    verdict: Any | None = None
-    arm: str | None = None
-    instance: str | None = None
-    seed: int | None = None
-    panel: str | None = None
-    horizon: float | None = None
-    status: str = "unknown"
-    bound: Any | None = None
-    claimed: Any | None = None
-    primary: Any | None = None
-    secondary: Any | None = None
-    reason: list[str] | None = None
     clock: str = "wall"
     resolution: float | None = None
     sense: str | None = "min"
-    carried: Mapping[str, Any] = field(default_factory=dict)
     stated_integral: tuple[str, float] | None = None
     where: str = ""
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
         carried = {"clock": self.clock, "resolution": self.resolution, "validation": "solver"} | dict(self.carried)
-        return RunTrace(
-            arm=arm,
-            instance=instance,
-            seed=seed,
-            panel=panel,
-            horizon=self.horizon,
-            status=self.status,
-            time=self.time,
-            objective=self.objective,
-            verdict=self.verdict,
-            bound=self.bound,
-            claimed=self.claimed,
-            primary=self.primary,
-            secondary=self.secondary,
-            reason=self.reason,
-            carried=carried,
-        )
+        return replace(self, arm=arm, instance=instance, seed=seed, panel=panel, carried=carried)
 
 
 class Problems(list[str]):
@@ -135,9 +100,20 @@ class Found:
         """How many problems there were, listed or not."""
         return len(self.problems) + self.unlisted + getattr(self.problems, "unlisted", 0)
 
+    def refuse(self, where: str, expected: str, got: str | bytes, after: str = "") -> None:
+        """Note that something in the log could not be used."""
+        self.problems.append(f"{where}: expected {expected}, got {shown(got)}{after}")
 
-def _never(_path: str, _head: bytes) -> bool:
-    return False
+    def refuse_torn(self, where: str, text: str | bytes) -> None:
+        """Note the last line of a file that ends in the middle of it: a number that was cut is another number."""
+        self.refuse(where, "a whole line", text, " where the file ends")
+
+    def numbered(self, part: str = "run") -> "Found":
+        """Say which part of the file each run is, where there are several, and return what was found."""
+        if len(self.runs) > 1:
+            for number, run in enumerate(self.runs, start=1):
+                run.where = f"{part} {number}"
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +130,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = _never
+    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False

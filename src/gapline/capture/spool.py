@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.assemble import MOST_REASONS, OTHER_REASON, RunTrace, campaign_from_traces
 from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
@@ -28,16 +29,31 @@ class Spool:
     reasons: dict[str, int] = field(default_factory=lambda: {"": 0})
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     not_positive: int = 0
+    _waiting: list[RunTrace] = field(default_factory=list)
+    _events: int = 0
     _pieces: list[dict[str, Any]] = field(default_factory=list)
     _files: dict[str, IO[bytes]] = field(default_factory=dict)
+
+    def add_run(self, trace: RunTrace) -> None:
+        """Take a run, which waits for the next `flush`: a folder of small files pays the cost of a pass once."""
+        self._waiting.append(trace)
+        self._events += len(trace.time)
+
+    def flush(self, *, at_least: int = 0) -> None:
+        """Make a batch of the runs that wait, if they have that many events."""
+        if self._waiting and self._events >= at_least:
+            self.add(campaign_from_traces(self._waiting))
+            self._waiting, self._events = [], 0
 
     def add(self, batch: Campaign) -> None:
         """Take a batch whose columns are in the order of its runs."""
         columns = dict(batch.columns)
         if batch.reason is not None:
-            codes = [self.reasons.setdefault(reason, len(self.reasons)) for reason in batch.reasons]
-            if len(self.reasons) > np.iinfo(np.uint8).max:
-                raise TraceError(f"expected at most 255 reasons of rejection, got {len(self.reasons)}")
+            codes = []
+            for reason in batch.reasons:
+                # A code is a byte: reasons beyond those are counted together.
+                kept = reason if reason in self.reasons or len(self.reasons) < MOST_REASONS else OTHER_REASON
+                codes.append(self.reasons.setdefault(kept, len(self.reasons)))
             columns["reason"] = np.array(codes, np.uint8)[batch.reason]
         self.tables.append(batch.runs)
         self.sizes.append(len(batch.time))
@@ -53,16 +69,19 @@ class Spool:
             file.close()
 
     def _spill(self) -> None:
-        """Move the pieces that are still in memory to one file per column; a piece becomes its offset there."""
+        """Move the pieces that are still in memory to one file per column, and map them from there."""
         for piece in self._pieces:
             for name, column in piece.items():
-                if isinstance(column, int):
+                if isinstance(column, np.memmap) or not len(column):
                     continue
                 if name not in self._files:
                     self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
                 file = self._files[name]
-                piece[name] = file.seek(0, 2) // column.itemsize
+                at = file.seek(0, 2)
+                # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
                 file.write(np.ascontiguousarray(column).data)
+                file.flush()
+                piece[name] = np.memmap(file, column.dtype, "r", at, column.shape)
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
         """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
@@ -70,11 +89,8 @@ class Spool:
             table = pl.concat(self.tables, how="diagonal_relaxed")
         except pl.exceptions.PolarsError as error:
             raise TraceError(f"expected run columns of like types in all files, got {error}") from error
-        offsets = np.cumsum([0, *self.sizes])[:-1]
-        first = np.concatenate([t["first"].to_numpy() + offset for t, offset in zip(self.tables, offsets, strict=True)])
-        table = table.with_columns(
-            *(identities[name] for name in identities.columns), first=pl.Series(first, dtype=pl.Int64)
-        )
+        offsets = np.repeat(np.cumsum([0, *self.sizes[:-1]]), [part.height for part in self.tables])
+        table = table.with_columns(*identities.iter_columns(), first=pl.col("first") + pl.Series(offsets))
         table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
         # A column that no file stated would read as "every stamp is exact, and we know it".
         if "resolution" in table.columns and table["resolution"].null_count() == table.height:
@@ -82,29 +98,18 @@ class Spool:
         table = table.sort(RUN_KEY, maintain_order=True)
         slices = table.select("first", "count").rows()
         names = [name for name in _DTYPES if any(name in piece for piece in self._pieces)]
-        columns = {name: self._gather(name, slices) for name in names}
-        count = table["count"].to_numpy()
-        start = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
-        table = table.with_columns(first=pl.Series(start, dtype=pl.Int64))
-        return Campaign.from_arrays(
-            runs=table, reasons=tuple(self.reasons), facts=facts, diagnostics=diagnostics, **columns
-        )
+        columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
+        table = table.with_columns(first=pl.col("count").cum_sum() - pl.col("count"))
+        columns |= {"reasons": tuple(self.reasons), "facts": facts, "diagnostics": diagnostics}
+        return Campaign.from_arrays(runs=table, **columns)
 
     def _gather(self, name: str, slices: list[tuple[int, int]]) -> NDArray[Any]:
         """Bring a column into the order of the runs, in memory or, where it was spilled, in a file of its own."""
         total = sum(self.sizes)
-        dtype = np.dtype(_DTYPES[name])
-        blank = 0 if name == "reason" else np.nan
-        spilled = bool(self._files)
-        if spilled:
-            self._spill()
+        target: NDArray[Any] = np.empty(0 if self._files else total, _DTYPES[name])
+        if self._files:
             with tempfile.TemporaryFile() as scratch:  # the map keeps it after it is closed
-                target: NDArray[Any] = np.memmap(scratch, dtype, "w+", shape=(total,))
-            file = self._files[name]
-            file.flush()
-            stored: Any = np.memmap(file, dtype, "r")
-        else:
-            target, stored = np.empty(total, dtype), None
+                target = np.memmap(scratch, _DTYPES[name], "w+", shape=(total,))
         bounds = np.cumsum([0, *self.sizes])
         at = 0
         for first, count in slices:
@@ -112,13 +117,8 @@ class Spool:
                 continue
             # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
             batch = int(np.searchsorted(bounds, first, side="right")) - 1
-            column = self._pieces[batch].get(name)
-            inside = first - int(bounds[batch])
-            if column is None:
-                target[at : at + count] = blank
-            elif isinstance(column, int):
-                target[at : at + count] = stored[column + inside : column + inside + count]
-            else:
-                target[at : at + count] = column[inside : inside + count]
+            column, inside = self._pieces[batch].get(name), first - int(bounds[batch])
+            blank = 0 if name == "reason" else np.nan
+            target[at : at + count] = blank if column is None else column[inside : inside + count]
             at += count
         return target

@@ -8,12 +8,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.formats import Detector, UnknownFormatError, all_readers, find_companion, find_reader
 from gapline.capture.logfiles import find_files, load_file
 from gapline.capture.loglines import shown
 from gapline.capture.naming import Identity, Naming, PathPattern
-from gapline.capture.reader import Found, FoundRun, Reader, SourceReference
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, HorizonError, TraceError, UsageError, listing
 from gapline.model.diagnostics import MOST_PROBLEMS
@@ -21,7 +20,6 @@ from gapline.model.tables import RunStatus, VerdictCode
 
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
-SENSES = ("min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,17 @@ class FileLine:
     """One file of the survey: its format, the slice of the survey's runs that it holds, and what is wrong with it."""
 
     path: str
-    format: str | None
-    first_run: int
-    run_count: int
     problem_count: int
     problems: tuple[str, ...]
+    format: str | None = None
+    first_run: int = 0
+    run_count: int = 0
     error: GaplineError | None = None
-    unknown: bool = False
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it is of no known format."""
+        return isinstance(self.error, UnknownFormatError)
 
 
 @dataclass(slots=True)
@@ -68,24 +70,6 @@ class Survey:
     companions: list[Path] = field(default_factory=list)
     read_beside: set[Path] = field(default_factory=set)
     spool: Spool = field(default_factory=Spool)
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Runs that wait for the next batch, so that a folder of small files pays the cost of a pass once."""
-
-    spool: Spool
-    traces: list[RunTrace] = field(default_factory=list)
-    events: int = 0
-
-    def add(self, trace: RunTrace, events: int) -> None:
-        self.traces.append(trace)
-        self.events += events
-
-    def flush(self, *, at_least: int) -> None:
-        if self.traces and self.events >= at_least:
-            self.spool.add(campaign_from_traces(self.traces))
-            self.traces, self.events = [], 0
 
 
 class LogChoices(TypedDict, total=False):
@@ -108,7 +92,8 @@ def survey_logs(
     """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
     _refuse_choices(choices)
     format, name = choices.get("format", "auto"), choices.get("name")
-    horizon, sense, progress = choices.get("horizon"), choices.get("sense"), choices.get("progress")
+    horizon, sense = choices.get("horizon"), choices.get("sense")
+    progress = choices.get("progress") or (lambda _done, _all: None)
     pattern = PathPattern.parse(name) if name else None
     readers, notes = all_readers()
     if format != "auto":
@@ -117,14 +102,16 @@ def survey_logs(
     survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory))
     detector = Detector(readers)
     paths = find_files(sources)
-    waiting = _Waiting(survey.spool)
     for done, path in enumerate(paths):
-        if progress:
-            progress(done, len(paths))
+        progress(done, len(paths))
         try:
-            found, reader = _read_one(path, detector, chosen=format != "auto", survey=survey)
-            if found is None or reader is None:
+            log = load_file(path, survey.read_beside)
+            if find_companion(log, readers):
+                survey.companions.append(path)
                 continue
+            reader = readers[0] if format != "auto" else detector.detect(log)
+            # Reading may fail in any way; the file becomes a line of the survey, and the folder is read on.
+            found = _read_one(log, reader)
             in_path = survey.naming.from_path(str(path))
         except GaplineError as error:
             survey.files.append(_refused(path, error))
@@ -137,28 +124,20 @@ def survey_logs(
             run.sense = sense or run.sense
             who = survey.naming.settle(run, in_path)
             # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
-            waiting.add(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel), len(run.time))
+            survey.spool.add_run(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel))
             survey.runs.append(_run_line(str(path), reader, run, who))
-        survey.files.append(
-            FileLine(
-                path=str(path),
-                format=reader.name,
-                first_run=start,
-                run_count=len(found.runs),
-                problem_count=found.problem_count,
-                problems=tuple(found.problems[:MOST_PROBLEMS]),
-            )
-        )
+        problems = tuple(found.problems[:MOST_PROBLEMS])
+        line = FileLine(str(path), found.problem_count, problems, reader.name, start, len(found.runs))
+        survey.files.append(line)
         survey.references.extend((_renamed(one, found, survey.runs[start:]), str(path)) for one in found.references)
         survey.notes.extend(note for note in found.notes if note not in survey.notes)
-        waiting.flush(at_least=batch)
-    waiting.flush(at_least=0)
+        survey.spool.flush(at_least=batch)
+    survey.spool.flush()
     for path in survey.companions:
         if path.resolve() not in survey.read_beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")
             survey.files.append(_refused(path, alone))
-    if progress:
-        progress(len(paths), len(paths))
+    progress(len(paths), len(paths))
     return survey
 
 
@@ -168,16 +147,11 @@ def _refuse_choices(choices: LogChoices) -> None:
     horizon, sense = choices.get("horizon"), choices.get("sense")
     if horizon is not None and not (isfinite(horizon) and horizon > 0):
         raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")
-    if sense is not None and sense not in SENSES:
+    if sense not in (None, "min", "max"):
         raise UsageError(f"--sense: expected min or max, got {sense!r}")
 
 
-def _read_one(path: Path, detector: Detector, *, chosen: bool, survey: Survey) -> tuple[Found | None, Reader | None]:
-    log = load_file(path, survey.read_beside)
-    if find_companion(log, detector.readers):
-        survey.companions.append(path)
-        return None, None
-    reader = detector.readers[0] if chosen else detector.detect(log)
+def _read_one(log: LogFile, reader: Reader) -> Found:
     try:
         found = reader.read(log)
     except GaplineError:
@@ -185,13 +159,13 @@ def _read_one(path: Path, detector: Detector, *, chosen: bool, survey: Survey) -
     except Exception as error:
         # A reader that fails is a defect of the reader; it must not take the other files of a folder with it.
         raise TraceError(
-            f"{path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
+            f"{log.path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
         ) from error
     if log.cut:
-        found.problems.append(f"{path}: expected a whole compressed file, got one that ends early")
+        found.problems.append(f"{log.path}: expected a whole compressed file, got one that ends early")
         if found.runs and found.runs[-1].status in (RunStatus.UNKNOWN, RunStatus.FINISHED):
-            found.runs[-1].status = RunStatus.KILLED.value
-    return found, reader
+            found.runs[-1].status = RunStatus.KILLED
+    return found
 
 
 def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
@@ -204,29 +178,14 @@ def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine])
 
 
 def _refused(path: Path, error: GaplineError) -> FileLine:
-    return FileLine(
-        path=str(path),
-        format=None,
-        first_run=0,
-        run_count=0,
-        problem_count=1,
-        problems=(error.message,),
-        error=error,
-        unknown=isinstance(error, UnknownFormatError),
-    )
+    return FileLine(str(path), 1, (error.message,), error=error)
 
 
 def _run_line(path: str, reader: Reader, run: FoundRun, who: Identity) -> RunLine:
     time = np.asarray(run.time, np.float64)
     if run.verdict is not None:
         time = time[np.asarray(run.verdict) != VerdictCode.BOUND]
-    candidates = len(time)
-    low, high = (float(time.min()), float(time.max())) if candidates else (np.nan, np.nan)
-    if candidates and not isfinite(low + high):
-        stamped = time[np.isfinite(time)]
-        low, high = (float(stamped.min()), float(stamped.max())) if len(stamped) else (np.nan, np.nan)
-    first, last = (low, high) if isfinite(low) else (None, None)
-    return RunLine(
-        path, reader.name, run.where, who, candidates, first, last, run.horizon, run.status, run.clock, run.sense,
-        run.stated_integral,
-    )  # fmt: skip
+    stamped = time[np.isfinite(time)]
+    first, last = (float(stamped.min()), float(stamped.max())) if len(stamped) else (None, None)
+    own = {name: getattr(run, name) for name in ("where", "horizon", "status", "clock", "sense", "stated_integral")}
+    return RunLine(path=path, format=reader.name, identity=who, candidates=len(time), first=first, last=last, **own)

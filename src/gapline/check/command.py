@@ -72,6 +72,7 @@ class CommandChecker:
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:
         """Return the program's verdict."""
+        # Started again after a failure; another version must not judge the rest of a campaign.
         if self._child is None:
             again = self._start()
             if (f"command:{again.checker}", again.version) != (self.name, self.version):
@@ -139,15 +140,15 @@ class LineProcess:
         assert process.stdin is not None
         assert process.stdout is not None
         self.pid, self._process, self._errors = process.pid, process, errors
-        os.set_blocking(process.stdin.fileno(), False)
+        self._source, self._target = process.stdout.fileno(), process.stdin.fileno()
+        # A program that does not read would otherwise hold us at the pipe, beyond all patience.
+        os.set_blocking(self._target, False)
         self._buffer = b""
         self.end = weakref.finalize(self, _end, process, errors)
 
     def exchange(self, request: bytes | None, patience: float) -> bytes:
         """Send a line, if any, and return the next one; TimeoutError, EOFError or OSError where none comes."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        source, target = self._process.stdout.fileno(), self._process.stdin.fileno()
+        source, target = self._source, self._target
         left = b"" if request is None else request + b"\n"
         limit = time.monotonic() + patience
         while b"\n" not in self._buffer or left:
@@ -177,6 +178,7 @@ class LineProcess:
     def last_words(self) -> str:
         """Return the last line on its standard error, as the end of a sentence."""
         with contextlib.suppress(subprocess.TimeoutExpired):
+            # What it says about its own end may come a moment after the end of its output.
             self._process.wait(timeout=0.2)
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - 2000))
@@ -186,12 +188,10 @@ class LineProcess:
 
 
 def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with contextlib.suppress(OSError):
-        process.stdin.close()
     with contextlib.suppress(ProcessLookupError, PermissionError):
+        # The whole session: a shell script would leave its children behind.
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    process.stdout.close()
-    errors.close()
+    for stream in (process.stdin, process.stdout, errors):
+        with contextlib.suppress(OSError):
+            stream.close()  # type: ignore[union-attr]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from gapline.check.loaded import LastInstance
-from gapline.check.routes import fleet_reason, load_reason, read_routes
+from gapline.check.routes import Routes, read_routes
 from gapline.check.routing_files import RoutingInstance, read_cvrp
-from gapline.check.verdict import Checker, Verdict
+from gapline.check.verdict import Verdict
 
 
 class CvrpChecker:
@@ -17,9 +17,10 @@ class CvrpChecker:
 
     name = "cvrp"
     version = "dimacs-1"
+    read = staticmethod(read_cvrp)
 
     def __init__(self) -> None:
-        self._instances: LastInstance[RoutingInstance] = LastInstance(read_cvrp)
+        self._instances = LastInstance(self.read)
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:
         """Return the verdict on a list of routes."""
@@ -27,20 +28,18 @@ class CvrpChecker:
         routes = read_routes(solution, problem.customers)
         if isinstance(routes, Verdict):
             return routes
-        reason = load_reason(routes, problem.demands, problem.capacity) or fleet_reason(routes, problem.vehicles)
-        if reason:
+        if reason := self.reason(problem, routes):
             return Verdict.reject(reason)
-        return Verdict.accept(total_distance(problem, routes) / problem.scale)
+        # Summed in whole units and divided once: the objective has no rounding of its own.
+        arcs = (arc for route in routes for arc in zip([0, *route], [*route, 0], strict=True))
+        return Verdict.accept(sum(int(problem.distances[arc]) for arc in arcs) / problem.scale)
 
-
-def total_distance(problem: RoutingInstance, routes: list[list[int]]) -> int:
-    """Return the length of all routes from and to the depot, in the instance's whole units."""
-    distances = problem.distances
-    return sum(
-        int(distances[here, there]) for route in routes for here, there in zip([0, *route], [*route, 0], strict=True)
-    )
-
-
-def create() -> Checker:
-    """Return a new checker."""
-    return CvrpChecker()
+    def reason(self, problem: RoutingInstance, routes: Routes) -> str:
+        """Say which route carries too much, or that there are more routes than vehicles, or nothing."""
+        for number, route in enumerate(routes, start=1):
+            load = sum(problem.demands[customer] for customer in route)
+            if load > problem.capacity:
+                return f"capacity exceeded: route {number} carries {load} of {problem.capacity}"
+        if problem.vehicles is not None and len(routes) > problem.vehicles:
+            return f"too many routes: {len(routes)} of {problem.vehicles} vehicles"
+        return ""

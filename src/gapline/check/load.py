@@ -1,12 +1,11 @@
 """Find a checker by the name that a contract gives it."""
 
-from collections.abc import Callable
 from importlib import import_module
 
 from gapline.check.verdict import Checker
 from gapline.errors import UsageError, closest
 
-CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
+CHECKERS = {"tdvrptw": "TdvrptwChecker", "vrptw": "VrptwChecker", "cvrp": "CvrpChecker", "mip": "MipChecker"}
 
 
 def load_checker(name: str) -> Checker:
@@ -35,8 +34,8 @@ def load_checker(name: str) -> Checker:
 
         return load_python_checker(rest)
     if name in CHECKERS:
-        create: Callable[[], Checker] = import_module(f"gapline.check.{name}").create
-        return create()
+        made: Checker = getattr(import_module(f"gapline.check.{name}"), CHECKERS[name])()
+        return made
     near = closest(name, CHECKERS)
     raise UsageError(
         f"checker: expected one of {', '.join(CHECKERS)}, command:PROGRAM or python:MODULE:FUNCTION, got {name!r}",

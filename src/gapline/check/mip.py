@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gapline.check.loaded import LastInstance
-from gapline.check.verdict import Checker, Verdict
-from gapline.errors import EnvironmentLacksError
+from gapline.check.verdict import Verdict, shown_value
+from gapline.errors import import_extra
 
 INTEGRALITY = 1e-6
 FEASIBILITY = 1e-6
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,8 @@ class MipInstance:
     offset: float
     lower: Floats
     upper: Floats
-    whole: Flags
-    may_be_zero: Flags
+    whole: npt.NDArray[np.bool_]
+    may_be_zero: npt.NDArray[np.bool_]
     row_lower: Floats
     row_upper: Floats
     entry_row: npt.NDArray[np.int64]
@@ -50,8 +49,8 @@ class MipChecker:
     name = "mip"
 
     def __init__(self) -> None:
-        _highspy()
-        self._instances: LastInstance[MipInstance] = LastInstance(read_mip)
+        import_extra("highspy", "mip")
+        self._instances = LastInstance(read_mip)
 
     @property
     def version(self) -> str:
@@ -68,11 +67,12 @@ class MipChecker:
         far = problem.whole & (np.abs(values - nearest) > INTEGRALITY)
         if far.any():
             column = int(np.argmax(far))
-            return Verdict.reject(f"not integral: {_name(problem, column)} is {values[column]:.9g}")
+            return Verdict.reject(f"not integral: {list(problem.names)[column]} is {values[column]:.9g}")
         values = np.where(problem.whole, nearest, values)
         reason = bound_reason(problem, values) or row_reason(problem, values)
         if reason:
             return Verdict.reject(reason)
+        # Correctly rounded, so that the order of the variables in the file does not matter.
         objective = math.fsum([*(problem.cost * values).tolist(), problem.offset])
         if not math.isfinite(objective):
             return Verdict.reject("malformed solution: its objective is not finite")
@@ -82,13 +82,17 @@ class MipChecker:
 def read_values(solution: object, problem: MipInstance) -> Floats | Verdict:
     """Return the value of every variable, or the rejection of what is not an object of names and finite numbers."""
     if not isinstance(solution, dict):
-        return Verdict.reject(f"malformed solution: expected an object of names and values, got {_shown(solution)}")
+        return Verdict.reject(
+            f"malformed solution: expected an object of names and values, got {shown_value(solution)}"
+        )
     values = np.zeros(len(problem.names))
     for name, value in solution.items():
         # True is an int to Python, and no value; an integer of thousands of digits does not fit a float.
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not abs(value) <= 1e300:
-            return Verdict.reject(f"malformed solution: expected a finite value of {name[:40]!r}, got {_shown(value)}")
+            return Verdict.reject(
+                f"malformed solution: expected a finite value of {name[:40]!r}, got {shown_value(value)}"
+            )
         if name not in problem.names:
             return Verdict.reject(f"unknown variable: {name[:40]!r}")
         values[problem.names[name]] = value
@@ -97,32 +101,33 @@ def read_values(solution: object, problem: MipInstance) -> Floats | Verdict:
 
 def bound_reason(problem: MipInstance, values: Floats) -> str:
     """Say which variable is out of its bounds, or nothing; a semi-continuous one may also be zero."""
-    broken = _outside(values, problem.lower, problem.upper) & ~(problem.may_be_zero & (values == 0))
-    if not broken.any():
-        return ""
-    column = int(np.argmax(broken))
-    where = f"expected {problem.lower[column]:g} to {problem.upper[column]:g}"
-    return f"bound violated: {_name(problem, column)} is {values[column]:.9g}, {where}"
+    exempt = problem.may_be_zero & (values == 0)
+    lower, upper = np.where(exempt, 0.0, problem.lower), np.where(exempt, 0.0, problem.upper)
+    return _range_reason("bound", list(problem.names), values, lower, upper)
 
 
 def row_reason(problem: MipInstance, values: Floats) -> str:
     """Say which row is broken, or nothing."""
-    if not problem.row_names:
-        return ""
-    products = problem.entry * values[problem.entry_column]
     activity: Floats = np.zeros(len(problem.row_names))
-    np.add.at(activity, problem.entry_row, products)
-    broken = _outside(activity, problem.row_lower, problem.row_upper)
-    if not broken.any():
+    # Not `activity[rows] += …`, which adds once where a row has many entries.
+    np.add.at(activity, problem.entry_row, problem.entry * values[problem.entry_column])
+    return _range_reason("row", problem.row_names, activity, problem.row_lower, problem.row_upper)
+
+
+def _range_reason(kind: str, names: list[str], values: Floats, lower: Floats, upper: Floats) -> str:
+    below, above = (
+        difference > FEASIBILITY * np.maximum(1.0, np.where(np.isfinite(limit), np.abs(limit), 1.0))
+        for difference, limit in ((lower - values, lower), (values - upper, upper))
+    )
+    if not (below | above).any():
         return ""
-    row = int(np.argmax(broken))
-    where = f"expected {problem.row_lower[row]:g} to {problem.row_upper[row]:g}"
-    return f"row violated: {problem.row_names[row]} is {activity[row]:.9g}, {where}"
+    k = int(np.argmax(below | above))
+    return f"{kind} violated: {names[k]} is {values[k]:.9g}, expected {lower[k]:g} to {upper[k]:g}"
 
 
 def read_mip(path: Path) -> MipInstance:
     """Read an MPS or LP file through HiGHS."""
-    highspy = _highspy()
+    highspy = import_extra("highspy", "mip")
     highs = highspy.Highs()
     highs.silent()
     if highs.readModel(str(path)) == highspy.HighsStatus.kError:
@@ -158,38 +163,6 @@ def read_mip(path: Path) -> MipInstance:
     )
 
 
-def create() -> Checker:
-    """Return a new checker."""
-    return MipChecker()
-
-
-def _outside(values: Floats, lower: Floats, upper: Floats) -> Flags:
-    below = lower - values > FEASIBILITY * np.maximum(1.0, np.where(np.isfinite(lower), np.abs(lower), 1.0))
-    above = values - upper > FEASIBILITY * np.maximum(1.0, np.where(np.isfinite(upper), np.abs(upper), 1.0))
-    return np.asarray(below | above, dtype=bool)
-
-
-def _name(problem: MipInstance, column: int) -> str:
-    return next(name for name, index in problem.names.items() if index == column)
-
-
 def _floats(values: Any) -> Floats:
     # HiGHS hands out views of memory that goes away with it.
     return np.array(values, dtype=np.float64)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list | dict):
-        return f"a {type(value).__name__} of {len(value)}"
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**12:
-        return "a huge number"
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def _highspy() -> Any:
-    try:
-        import highspy
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("highspy", "mip") from None
-    return highspy

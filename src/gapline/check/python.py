@@ -81,5 +81,6 @@ def load_python_checker(target: str) -> Checker:
     version = getattr(module, "__version__", None)
     if not isinstance(version, str):
         source = getattr(module, "__file__", None)
+        # A checker without a version has that of its source: edited code gives other verdicts.
         version = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else "unknown"
     return PythonChecker(f"python:{target}", function, version)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gapline.errors import EnvironmentLacksError
+from gapline.errors import import_extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +37,12 @@ def read_cvrp(path: Path) -> RoutingInstance:
 
     The fleet is limited only where the file says so by VEHICLES.
     """
-    data = _vrplib().read_instance(path)
-    _refuse_other_depots(data)
+    data = import_extra("vrplib", "routing").read_instance(path)
     if "distance" in data:
         raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
-    if data.get("edge_weight_type") == "EUC_2D":
-        distances = rounded_distances(data["node_coord"])
-    else:
-        distances = _given_distances(data)
-    coordinates = data.get("node_coord")
-    vehicles = data.get("vehicles")
-    return RoutingInstance(
-        name=str(data.get("name", path.stem)),
-        distances=distances,
-        demands=[int(demand) for demand in data["demand"]],
-        capacity=int(data["capacity"]),
-        vehicles=None if vehicles is None else int(vehicles),
-        coordinates=() if coordinates is None else tuple((float(x), float(y)) for x, y in coordinates),
-    )
+    for name in ("time_window", "service_time"):
+        data.pop(name, None)  # a CVRP has no clock, whatever else the file holds
+    return _instance(data, path, rounded_distances)
 
 
 def read_vrptw(path: Path) -> RoutingInstance:
@@ -63,58 +51,45 @@ def read_vrptw(path: Path) -> RoutingInstance:
     Euclidean distances and travel times are truncated to one decimal and counted in tenths; an explicit matrix of whole
     numbers is taken as it is.
     """
+    vrplib = import_extra("vrplib", "routing")
     if "NODE_COORD_SECTION" in (text := path.read_text()) or "EDGE_WEIGHT_SECTION" in text:
-        return _read_vrplib_vrptw(path)
-    vrplib = _vrplib()
-    data = vrplib.read_instance(path, instance_format="solomon")
+        data = vrplib.read_instance(path)
+        if "time_window" not in data:
+            raise ValueError("a TIME_WINDOW_SECTION, got none")
+        # A service time for all is not one of the depot.
+        services = np.broadcast_to(np.asarray(data.get("service_time", 0)), len(data["demand"]))
+        data["service_time"] = [0, *services[1:]]
+        return _instance(data, path, truncated_distances, scale=10 if _is_euclidean(data) else 1)
     # vrplib reads what is not a whole number as -1.
-    rows = [line.split() for line in text.splitlines() if line.strip()][6:]
-    for row in rows:
+    for row in [line.split() for line in text.splitlines() if line.strip()][6:]:
         if not all(cell.removeprefix("-").isdecimal() for cell in row):
             raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
-    return RoutingInstance(
-        name=str(data["name"]),
-        distances=truncated_distances(data["node_coord"]),
-        demands=[int(demand) for demand in data["demand"]],
-        capacity=int(data["capacity"]),
-        scale=10,
-        vehicles=int(data["vehicles"]),
-        windows=[(10 * int(ready), 10 * int(due)) for ready, due in data["time_window"]],
-        services=[10 * int(service) for service in data["service_time"]],
-        coordinates=tuple((float(x), float(y)) for x, y in data["node_coord"]),
-    )
+    data = vrplib.read_instance(path, instance_format="solomon") | {"edge_weight_type": "EUC_2D"}
+    return _instance(data, path, truncated_distances, scale=10)
 
 
-def _read_vrplib_vrptw(path: Path) -> RoutingInstance:
-    data = _vrplib().read_instance(path)
-    _refuse_other_depots(data)
-    if "time_window" not in data:
-        raise ValueError("a TIME_WINDOW_SECTION, got none")
-    euclidean = data.get("edge_weight_type") == "EUC_2D"
-    scale = 10 if euclidean else 1
-    distances = truncated_distances(data["node_coord"]) if euclidean else _given_distances(data)
-    size = len(distances)
-    services = np.broadcast_to(np.asarray(data.get("service_time", 0)), size)
-    coordinates = data.get("node_coord")
-    vehicles = data.get("vehicles")
+def _instance(
+    data: dict[str, Any], path: Path, measure: Callable[[Any], npt.NDArray[np.int64]], *, scale: int = 1
+) -> RoutingInstance:
+    depots = np.atleast_1d(data.get("depot", 0)).tolist()
+    if depots != [0]:
+        raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+    vehicles, windows, services = data.get("vehicles"), data.get("time_window"), data.get("service_time")
     return RoutingInstance(
         name=str(data.get("name", path.stem)),
-        distances=distances,
+        distances=measure(data["node_coord"]) if _is_euclidean(data) else _given_distances(data),
         demands=[int(demand) for demand in data["demand"]],
         capacity=int(data["capacity"]),
         scale=scale,
         vehicles=None if vehicles is None else int(vehicles),
-        windows=[(scale * int(ready), scale * int(due)) for ready, due in data["time_window"]],
-        # A service time for all is not one of the depot.
-        services=[0, *(scale * int(service) for service in services[1:])],
-        coordinates=() if coordinates is None else tuple((float(x), float(y)) for x, y in coordinates),
+        windows=None if windows is None else [(scale * int(ready), scale * int(due)) for ready, due in windows],
+        services=None if services is None else [scale * int(service) for service in services],
+        coordinates=tuple((float(x), float(y)) for x, y in data.get("node_coord", ())),
     )
 
 
-def _refuse_other_depots(data: dict[str, Any]) -> None:
-    depots = np.atleast_1d(data.get("depot", 0)).tolist()
-    if depots != [0]:
-        raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+def _is_euclidean(data: dict[str, Any]) -> bool:
+    return bool(data.get("edge_weight_type") == "EUC_2D")
 
 
 def _given_distances(data: dict[str, Any]) -> npt.NDArray[np.int64]:
@@ -130,6 +105,7 @@ def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
     whole = _whole(coordinates)
     if whole is None:
         return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
+    # ⌊√s + ½⌋ in whole numbers: (⌊√(4s)⌋ + 1) // 2.
     return _roots(whole, lambda square: (math.isqrt(4 * square) + 1) // 2)
 
 
@@ -161,11 +137,3 @@ def _lengths(coordinates: Any) -> npt.NDArray[np.float64]:
     steps = points[:, None, :] - points[None, :, :]
     lengths: npt.NDArray[np.float64] = np.hypot(steps[..., 0], steps[..., 1])
     return lengths
-
-
-def _vrplib() -> Any:
-    try:
-        import vrplib
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vrplib", "routing") from None
-    return vrplib

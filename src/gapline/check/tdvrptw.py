@@ -6,8 +6,8 @@ from typing import Any
 
 from gapline.check.loaded import LastInstance
 from gapline.check.routes import read_routes
-from gapline.check.verdict import Checker, CheckerFailure, Verdict
-from gapline.errors import EnvironmentLacksError
+from gapline.check.verdict import CheckerFailure, Verdict
+from gapline.errors import import_extra
 
 # The referee's words for what is wrong, in ours, which are the same for every routing checker.
 _KINDS = {
@@ -24,11 +24,8 @@ class TdvrptwChecker:
     name = "tdvrptw"
 
     def __init__(self) -> None:
-        try:
-            from mamut_routing_lib.td import load_td_instance
-        except ImportError:
-            raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
-        self._instances: LastInstance[Any] = LastInstance(load_td_instance)
+        referee = import_extra("mamut_routing_lib.td", "routing", package="mamut-routing-lib")
+        self._instances: LastInstance[Any] = LastInstance(referee.load_td_instance)
 
     @property
     def version(self) -> str:
@@ -46,17 +43,11 @@ class TdvrptwChecker:
         if isinstance(routes, Verdict):
             return routes
         try:
-            result = check_td_solution(
-                loaded, BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=routes)
-            )
+            plan = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=routes)
+            result = check_td_solution(loaded, plan)
         except Exception as error:
             raise CheckerFailure(f"{instance}: the referee failed: {type(error).__name__}: {error}") from error
         if result.is_valid():
             return Verdict.accept(result.routing_cost)
         kind = str(result.status.value)
         return Verdict.reject(f"{_KINDS.get(kind, kind.replace('_', ' '))}: {result.error_message}")
-
-
-def create() -> Checker:
-    """Return a new checker."""
-    return TdvrptwChecker()

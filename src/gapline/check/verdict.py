@@ -49,6 +49,21 @@ class Verdict:
         return self.reason.partition(":")[0]
 
 
+def shown_value(value: object) -> str:
+    """Return a part of a solution as a reason shows it: short, whatever it is.
+
+    >>> shown_value([1, 2]), shown_value("x"), shown_value(10**5000)
+    ('a list of 2', "'x'", 'a huge number')
+    """
+    if isinstance(value, list | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, int) and abs(value) > 10**12:
+        # An integer of thousands of digits cannot even be turned into text.
+        return "a huge number"
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
 class CheckerFailure(GaplineError):
     """The checker itself failed: the candidate stays unchecked, neither valid nor invalid."""
 

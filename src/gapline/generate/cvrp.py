@@ -10,8 +10,7 @@ CUSTOMERS_PER_ROUTE = 7
 def cvrp_files(name: str, customers: int) -> dict[str, bytes]:
     """Return the files of one instance by name."""
     draws = Draws(f"gapline cvrp/1 {name}")
-    points = [(SIDE // 2, SIDE // 2), *clustered_points(draws, customers, SIDE)]
-    demands = [0, *(draws.integer(*DEMANDS) for _ in range(customers))]
+    points, demands = draw_customers(draws, customers, side=SIDE, between=DEMANDS)
     capacity = max(*demands, CUSTOMERS_PER_ROUTE * sum(DEMANDS) // 2)
     lines = [
         f"NAME : {name}",
@@ -32,17 +31,18 @@ def cvrp_files(name: str, customers: int) -> dict[str, bytes]:
     return {f"{name}.vrp": ("\n".join(lines) + "\n").encode()}
 
 
-def clustered_points(draws: Draws, customers: int, side: int) -> list[tuple[int, int]]:
-    """Draw customers, half of them anywhere and half of them near one of a few centres."""
+def draw_customers(
+    draws: Draws, customers: int, *, side: int, between: tuple[int, int]
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Draw points and demands, the depot in the middle first: half of the customers anywhere, half near a centre."""
+    # The order of the draws is part of the format: another one gives other instances under the same names.
     centres = [(draws.integer(0, side), draws.integer(0, side)) for _ in range(2 + customers // 20)]
-    points = []
+    points = [(side // 2, side // 2)]
+    reach = side // 10
     for customer in range(customers):
         if customer % 2:
-            x, y = draws.choice(centres)
-            reach = side // 10
-            x += draws.integer(-reach, reach)
-            y += draws.integer(-reach, reach)
-            points.append((min(side, max(0, x)), min(side, max(0, y))))
+            near = [coordinate + draws.integer(-reach, reach) for coordinate in draws.choice(centres)]
+            points.append((min(side, max(0, near[0])), min(side, max(0, near[1]))))
         else:
             points.append((draws.integer(0, side), draws.integer(0, side)))
-    return points
+    return points, [0, *(draws.integer(*between) for _ in range(customers))]

@@ -22,6 +22,7 @@ class Draws:
     def integer(self, low: int, high: int) -> int:
         """Draw from low to high, both included, without bias."""
         span = high - low + 1
+        # Words beyond the last multiple of the span are drawn again: their remainders would favour small numbers.
         limit = (1 << 64) // span * span
         while True:
             block = hashlib.sha256(f"{self._name}\0{self._counter}".encode()).digest()

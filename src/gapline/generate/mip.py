@@ -17,7 +17,7 @@ Row = tuple[str, dict[str, int], int]
 def setcover_files(name: str, columns: int) -> dict[str, bytes]:
     """Return the file of one set-cover problem: each of columns / 2 rows is in a few sets that were drawn for it."""
     draws = Draws(f"gapline setcover/1 {name}")
-    variables = _variables(columns)
+    variables = [f"x{index}" for index in range(1, columns + 1)]
     costs = {variable: draws.integer(*COSTS) for variable in variables}
     rows: list[Row] = []
     for row in range(1, max(1, columns // 2) + 1):
@@ -30,7 +30,7 @@ def setcover_files(name: str, columns: int) -> dict[str, bytes]:
 def knapsack_files(name: str, columns: int) -> dict[str, bytes]:
     """Return the file of one knapsack with several dimensions: half the weight of each must be left out."""
     draws = Draws(f"gapline knapsack/1 {name}")
-    variables = _variables(columns)
+    variables = [f"x{index}" for index in range(1, columns + 1)]
     rows: list[Row] = []
     heaviness = dict.fromkeys(variables, 0)
     for row in range(1, DIMENSIONS + 1):
@@ -41,10 +41,6 @@ def knapsack_files(name: str, columns: int) -> dict[str, bytes]:
     # What is heavy is worth more, or the choice would be easy.
     values = {variable: heaviness[variable] // DIMENSIONS + draws.integer(0, 20) for variable in variables}
     return _file(name, values, rows)
-
-
-def _variables(columns: int) -> list[str]:
-    return [f"x{index}" for index in range(1, columns + 1)]
 
 
 def _file(name: str, costs: dict[str, int], rows: list[Row]) -> dict[str, bytes]:

@@ -1,19 +1,10 @@
 """Time windows around planted routes: they bind, and the planted routes show that they can be kept."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gapline.generate.draws import Draws
 
 Arrive = Callable[[int, int, float], float]
-
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """Windows of depot and customers, and the routes that keep them."""
-
-    windows: list[tuple[int, int]]
-    routes: list[list[int]]
 
 
 def plant_windows(
@@ -26,8 +17,10 @@ def plant_windows(
     service: int,
     day: int,
     widths: tuple[int, int],
-) -> Planted:
+) -> tuple[list[tuple[int, int]], list[list[int]]]:
     """Walk from the depot to near customers until the vehicle is full or the day over; put a window around each visit.
+
+    Returns the windows of depot and customers, and the routes that keep them.
 
     Parameters
     ----------
@@ -54,8 +47,11 @@ def plant_windows(
         # A route starts anywhere in the first half of the day, so that windows spread over all of it.
         here, leave = 0, float(draws.integer(0, day // 2))
         while left:
-            near = sorted(left, key=lambda there: (_square(points[here], points[there]), there))
-            there = draws.choice(near[:3]) if route else draws.choice(sorted(left))
+            x, y = points[here]
+            squares = {there: (points[there][0] - x) ** 2 + (points[there][1] - y) ** 2 for there in sorted(left)}
+            near = sorted(squares, key=squares.__getitem__)
+            # Not always the nearest: windows around greedy routes would be kept by any greedy solver.
+            there = draws.choice(near[:3]) if route else draws.choice(list(squares))
             start = arrive(here, there, leave)
             full = sum(demands[customer] for customer in [*route, there]) > capacity
             if full or arrive(there, 0, start + service) > day:
@@ -69,8 +65,4 @@ def plant_windows(
             here, leave = there, start + service
         if route:
             routes.append(route)
-    return Planted(windows, routes)
-
-
-def _square(a: tuple[int, int], b: tuple[int, int]) -> int:
-    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
+    return windows, routes

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from gapline.errors import UsageError, closest
-from gapline.generate import write_instances
+from gapline.errors import UsageError
+from gapline.generate.write import refuse_unknown, write_instances
 from gapline.model.contract import default_name
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.store import write_atomically
@@ -22,8 +23,7 @@ class Panel:
 PANELS = (Panel(25, 3), Panel(50, 3))
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
+class _Problem(NamedTuple):
     title: str
     objective: str
     arms: str
@@ -31,63 +31,43 @@ class _Problem:
     panels: tuple[Panel, ...] = PANELS
 
 
-_KAYROS = """
-[[arms]]
-name = "kayros-ils"
-solver = "kayros"
-options = { strategy = "ils" }
-
-[[arms]]
-name = "kayros-aco"
-solver = "kayros"
-options = { strategy = "aco" }
-"""
-_SLICES = """
+_Arms = tuple[tuple[str, str, dict[str, str]], ...]
+_KAYROS = (("kayros-ils", "kayros", {"strategy": "ils"}), ("kayros-aco", "kayros", {"strategy": "aco"}))
+_SLICES = (("pyvrp-mean", "pyvrp", {"slice": "mean"}), ("ortools-mean", "ortools", {"slice": "mean"}))
+_NATIVE: _Arms = (("pyvrp", "pyvrp", {}), ("ortools", "ortools", {"metaheuristic": "guided_local_search"}))
+_MIP: _Arms = (("highs", "highs", {}), ("scip", "scip", {}))
+_SLICED = """
 # These two plan with the mean travel time of the day. Their plans may miss the true time windows, which the checker
-# finds out: tier 2 is described, not compared.
-[[arms]]
-name = "pyvrp-mean"
-solver = "pyvrp"
-options = { slice = "mean" }
-tier = 2
+# finds out: tier 2 is described, not compared."""
+_WHOLE = "\n# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are."
 
-[[arms]]
-name = "ortools-mean"
-solver = "ortools"
-options = { slice = "mean" }
-tier = 2
-"""
-_NATIVE = """
-[[arms]]
-name = "pyvrp"
-solver = "pyvrp"
 
-[[arms]]
-name = "ortools"
-solver = "ortools"
-options = { metaheuristic = "guided_local_search" }
-"""
-_MIP = """
-[[arms]]
-name = "highs"
-solver = "highs"
+def _arms(*arms: tuple[str, str, dict[str, str]], tier: int = 1) -> str:
+    text = ""
+    for name, solver, options in arms:
+        text += f'\n[[arms]]\nname = "{name}"\nsolver = "{solver}"\n'
+        if options:
+            text += "options = { " + ", ".join(f'{key} = "{value}"' for key, value in options.items()) + " }\n"
+        text += f"tier = {tier}\n" if tier > 1 else ""
+    return text
 
-[[arms]]
-name = "scip"
-solver = "scip"
 
-# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are.
-[[arms]]
-name = "cpsat"
-solver = "cpsat"
-"""
 PROBLEMS = {
     "tdvrptw": _Problem(
-        "Time-dependent vehicle routing with time windows", "duration", _KAYROS + _SLICES, ("kayros-ils", "kayros-aco")
+        "Time-dependent vehicle routing with time windows",
+        "duration",
+        _arms(*_KAYROS) + _SLICED + _arms(*_SLICES, tier=2),
+        ("kayros-ils", "kayros-aco"),
     ),
-    "vrptw": _Problem("Vehicle routing with time windows", "distance", _NATIVE),
-    "cvrp": _Problem("Capacitated vehicle routing", "distance", _NATIVE),
-    "mip": _Problem("Set-cover and knapsack problems", "cost", _MIP, ("highs", "scip"), (Panel(100, 2), Panel(400, 2))),
+    "vrptw": _Problem("Vehicle routing with time windows", "distance", _arms(*_NATIVE)),
+    "cvrp": _Problem("Capacitated vehicle routing", "distance", _arms(*_NATIVE)),
+    "mip": _Problem(
+        "Set-cover and knapsack problems",
+        "cost",
+        _arms(*_MIP) + _WHOLE + _arms(("cpsat", "cpsat", {})),
+        ("highs", "scip"),
+        (Panel(100, 2), Panel(400, 2)),
+    ),
 }
 
 
@@ -116,46 +96,29 @@ def write_study(
     snapshot
         Path of a frozen snapshot inside the study; without one, scores are against the best of the campaign itself.
     """
-    if problem not in PROBLEMS:
-        near = closest(problem, PROBLEMS)
-        raise UsageError(
-            f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}",
-            hint=f"did you mean {near!r}?" if near else None,
-        )
+    refuse_unknown(problem)
     study = Path(folder)
     if (study / CONTRACT_FILE).exists():
         raise UsageError(f"{study}: expected a directory without {CONTRACT_FILE}, got one with it")
     name = name or problem
-    entries = []
-    for panel in PROBLEMS[problem].panels if panels is None else panels:
-        paths = write_instances(problem, study / "instances", name=name, customers=panel.customers, count=panel.count)
-        entries += [(path.relative_to(study).as_posix(), panel.customers) for path in paths]
-    text = _contract(problem, name, horizon=horizon, seeds=seeds, entries=entries, snapshot=snapshot)
-    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
-    return study / CONTRACT_FILE
-
-
-def _contract(
-    problem: str,
-    name: str,
-    *,
-    horizon: float,
-    seeds: Sequence[int],
-    entries: Sequence[tuple[str, int]],
-    snapshot: str | None,
-) -> str:
     facts = PROBLEMS[problem]
-    instances = "\n".join(
-        f'\n[[instances]]\npath = "{path}"\npanel = "{_panel_name(path)}"\nsize = {size}' for path, size in entries
-    )
+    entries = []
+    for panel in facts.panels if panels is None else panels:
+        for path in write_instances(
+            problem, study / "instances", name=name, customers=panel.customers, count=panel.count
+        ):
+            place = path.relative_to(study).as_posix()
+            # The name of a panel is that of its instances without their number.
+            family = default_name(place).rpartition("-")[0]
+            entries.append(f'\n[[instances]]\npath = "{place}"\npanel = "{family}"\nsize = {panel.customers}')
+    instances = "\n".join(entries)
     reference = (
         "# The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:\n"
         '# policy = "frozen" and snapshot = "references/NAME.json".\npolicy = "analysis"'
     )
     if snapshot is not None:
         reference = f'# Known before the first run.\npolicy = "frozen"\nsnapshot = "{snapshot}"'
-    pair = facts.contrast
-    return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
+    text = f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
 # Each arm runs once on each instance with each seed.
@@ -188,15 +151,8 @@ goals = [0.0, 0.01, 0.05]
 [aggregate]
 # Panels count alike, whatever their number of instances.
 weighting = "panel"
-contrasts = [["{pair[0]}", "{pair[1]}"]]
+contrasts = [["{facts.contrast[0]}", "{facts.contrast[1]}"]]
 {instances}
 {facts.arms}"""
-
-
-def _panel_name(path: str) -> str:
-    """Return the name of an instance without its number.
-
-    >>> _panel_name("instances/demo-n25-1.vrp.json")
-    'demo-n25'
-    """
-    return default_name(path).rpartition("-")[0]
+    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
+    return study / CONTRACT_FILE

@@ -7,8 +7,8 @@ import gzip
 import json
 import math
 
-from gapline.errors import EnvironmentLacksError
-from gapline.generate.cvrp import clustered_points
+from gapline.errors import import_extra
+from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws
 from gapline.generate.planted import plant_windows
 
@@ -25,14 +25,10 @@ SPEEDS = ((1.6, 0.8, 1.4, 0.7, 1.5), (1.2, 0.45, 1.0, 0.4, 1.1), (0.9, 0.75, 0.8
 
 def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
     """Return the files of one instance by name."""
-    try:
-        from mamut_routing_lib.td.artifacts import InstanceATFs, atfs_to_canonical_json_bytes, compute_atf_sha256
-        from mamut_routing_lib.td.igp import build_arc_atf
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    artifacts = import_extra("mamut_routing_lib.td.artifacts", "routing", package="mamut-routing-lib")
+    build_arc_atf = import_extra("mamut_routing_lib.td.igp", "routing", package="mamut-routing-lib").build_arc_atf
     draws = Draws(f"gapline tdvrptw/1 {name}")
-    points = [(SIDE // 2, SIDE // 2), *clustered_points(draws, customers, SIDE)]
-    demands = [0, *(draws.integer(*DEMANDS) for _ in range(customers))]
+    points, demands = draw_customers(draws, customers, side=SIDE, between=DEMANDS)
     arcs = {}
     for i in range(customers + 1):
         for j in range(i):
@@ -44,10 +40,10 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
         # Who leaves after the day is over is home too late, whatever the roads are like then.
         return float(arcs[here, there].evaluate(leave)) if leave <= DAY else math.inf
 
-    planted = plant_windows(
+    windows, _ = plant_windows(
         draws, points, arrive, demands=demands, capacity=CAPACITY, service=SERVICE, day=DAY, widths=WIDTHS
     )
-    functions = InstanceATFs(
+    functions = artifacts.InstanceATFs(
         instance_name=name,
         benchmark_name="Dabia2013",
         horizon=(0.0, float(DAY)),
@@ -69,12 +65,13 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
         "td": {
             "model": "atf-ndcpwlf",
             "atf_path": f"{name}.atf.json.gz",
-            "atf_sha256": compute_atf_sha256(functions),
+            "atf_sha256": artifacts.compute_atf_sha256(functions),
         },
         "metadata": {"family": "gapline tdvrptw/1"},
-        "time_windows": [list(window) for window in planted.windows],
+        "time_windows": [list(window) for window in windows],
     }
     return {
         f"{name}.vrp.json": (json.dumps(payload, indent=1) + "\n").encode(),
-        f"{name}.atf.json.gz": gzip.compress(atfs_to_canonical_json_bytes(functions), mtime=0),
+        # Without the time of writing, which would make other bytes of it each time.
+        f"{name}.atf.json.gz": gzip.compress(artifacts.atfs_to_canonical_json_bytes(functions), mtime=0),
     }

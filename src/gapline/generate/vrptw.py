@@ -2,7 +2,7 @@
 
 import math
 
-from gapline.generate.cvrp import clustered_points
+from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws
 from gapline.generate.planted import plant_windows
 
@@ -17,21 +17,21 @@ WIDTHS = (30, 120)
 def vrptw_files(name: str, customers: int) -> dict[str, bytes]:
     """Return the files of one instance by name."""
     draws = Draws(f"gapline vrptw/1 {name}")
-    points = [(SIDE // 2, SIDE // 2), *clustered_points(draws, customers, SIDE)]
-    demands = [0, *(draws.integer(*DEMANDS) for _ in range(customers))]
+    points, demands = draw_customers(draws, customers, side=SIDE, between=DEMANDS)
 
     def arrive(here: int, there: int, leave: float) -> float:
         # Rounded up to whole units: the planted routes then also keep the windows under truncated distances.
         (x, y), (u, v) = points[here], points[there]
         return leave + math.isqrt((x - u) ** 2 + (y - v) ** 2) + 1
 
-    planted = plant_windows(
+    windows, routes = plant_windows(
         draws, points, arrive, demands=demands, capacity=CAPACITY, service=SERVICE, day=DAY, widths=WIDTHS
     )
-    vehicles = len(planted.routes) + 1 + len(planted.routes) // 4
+    # Some vehicles more than planted: the fleet limits, and other plans stay possible.
+    vehicles = len(routes) + 1 + len(routes) // 4
     rows = [
         f"{vertex:5d} {x:7d} {y:7d} {demands[vertex]:7d} {ready:7d} {due:7d} {SERVICE if vertex else 0:7d}"
-        for vertex, ((x, y), (ready, due)) in enumerate(zip(points, planted.windows, strict=True))
+        for vertex, ((x, y), (ready, due)) in enumerate(zip(points, windows, strict=True))
     ]
     lines = [
         name,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from operator import methodcaller
 from pathlib import Path
 
 from gapline.errors import UsageError, closest
@@ -40,12 +41,7 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
     count
         Number of instances.
     """
-    if problem not in PROBLEMS:
-        near = closest(problem, PROBLEMS)
-        raise UsageError(
-            f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}",
-            hint=f"did you mean {near!r}?" if near else None,
-        )
+    refuse_unknown(problem)
     if not _NAME.fullmatch(name):
         raise UsageError(f"name: expected up to 60 letters, digits, dots, dashes or underscores, got {name!r}")
     if customers < 1 or count < 1:
@@ -55,10 +51,15 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
         for number in range(1, count + 1):
             files = make_files("-".join(filter(None, [name, family, f"n{customers}", str(number)])), customers)
             for file_name, content in files.items():
-                _write(Path(folder) / file_name, content)
+                write_atomically(Path(folder) / file_name, methodcaller("write", content))
+            # The instance file comes first; what follows lies beside it.
             paths.append(Path(folder) / next(iter(files)))
     return paths
 
 
-def _write(path: Path, content: bytes) -> None:
-    write_atomically(path, lambda stream: stream.write(content))
+def refuse_unknown(problem: str) -> None:
+    """Raise an error that shows the nearest problem, where there is none of this name."""
+    if problem not in PROBLEMS:
+        near = closest(problem, PROBLEMS)
+        hint = f"did you mean {near!r}?" if near else None
+        raise UsageError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}", hint=hint)

@@ -14,6 +14,7 @@ from gapline.model.contract import Arm
 from gapline.solvers import check_setup, command_line
 
 PATIENCE = 300
+# A solver may need seconds: its first run serves all tests of its class.
 _FIRST_RUNS: dict[tuple[type, bytes], list[dict[str, Any]]] = {}
 
 

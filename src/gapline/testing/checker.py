@@ -10,33 +10,9 @@ from gapline.check import Checker, CheckerFailure, load_checker
 
 # What a JSON line can hold and no checker may stumble over.
 HOSTILE: tuple[object, ...] = (
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    "",
-    "[[1]]",
-    {},
-    {"routes": [[1]]},
-    [],
-    [[]],
-    [None],
-    [1, 2],
-    ["12"],
-    [[None]],
-    [["1"]],
-    [[1.0]],
-    [[True]],
-    [[0]],
-    [[-1]],
-    [[10**30]],
-    [[10**5000]],
-    [[[1]]],
-    [[1], {}],
-    [[float("nan")]],
-    [[float("inf")]],
-)
+    None, True, 0, -1, 1.5, "", "[[1]]", {}, {"routes": [[1]]}, [], [[]], [None], [1, 2], ["12"], [[None]], [["1"]],
+    [[1.0]], [[True]], [[0]], [[-1]], [[10**30]], [[10**5000]], [[[1]]], [[1], {}], [[float("nan")]], [[float("inf")]],
+)  # fmt: skip
 
 
 class CheckerSuite:
@@ -123,6 +99,7 @@ class CheckerSuite:
         """The same solution gets the same verdict, before and after others, and stays as it was."""
         solutions = [solution for solution, _ in (*self.valid, *self.invalid)]
         before = copy.deepcopy(solutions)
+        # Forwards and backwards: a checker that remembers the last candidate gives itself away.
         first = [loaded.check(instance, solution) for solution in solutions]
         again = [loaded.check(instance, solution) for solution in reversed(solutions)]
         assert first == again[::-1]

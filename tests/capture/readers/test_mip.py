@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers import mip
 from gapline.capture.readers.mip import READER
-from gapline.capture.readers.mip_rows import Number, read_printed, read_stamp
 from gapline.errors import EnvironmentLacksError, TraceError
 from gapline.model.tables import VerdictCode
 from gapline.testing.readers import ReaderConformance
@@ -614,14 +613,6 @@ def test_without_miplog_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "miplog", None)
     with pytest.raises(EnvironmentLacksError, match=r"gapline\[mip\]"):
         read_log(READER, GUROBI)
-
-
-def test_a_printed_number_knows_its_last_digit():
-    assert read_printed("2.1000e+09") == Number(2.1e9, 1e5)
-    assert read_printed("2.1000e+09").may_be(2.100015e9)
-    assert not read_printed("2.1000e+09").may_be(2.1001e9)
-    assert read_stamp("12.5m") == Number(750.0, 6.0)
-    assert read_stamp("-1s") is None
 
 
 MODEL = """

@@ -70,7 +70,7 @@ def test_columns_without_rows_are_an_empty_run():
 
 
 def test_a_checked_file_says_so():
-    assert read(CSV).runs[0].carried["validation"] == "checker"
+    assert read(CSV).runs[0].carried["validation"] == "declared"
     assert read(LINES, "a.jsonl").runs[0].carried["validation"] == "solver"
 
 

@@ -17,7 +17,6 @@ _INDEX = re.compile(rb"(?:^|\n)(?:suite = '[^'\n]{0,80}', )?funcId = [0-9]{1,6},
 _FACT = re.compile(r"(\w{1,40}) = (?:'([^']{0,300})'|([^,]{1,60}))")
 _ENTRY = re.compile(r"\s{0,4}([0-9]{1,9}):([0-9]{1,18})\|(\S{1,40})")
 _TABLE = re.compile(rb"% (?:f evaluations|function evaluation) \|")
-_HEADER = re.compile(r"% (?:f evaluations|function evaluation) \|")
 _TABLE_NAME = re.compile(r"_f([0-9]{1,6})(?:_i[0-9]{1,6})?_DIM([0-9]{1,6})", re.IGNORECASE)
 
 
@@ -57,7 +56,7 @@ def _read_index(log: LogFile, found: Found) -> None:
             facts = {name: text or bare.strip() for name, text, bare in _FACT.findall(line)}
             continue
         if not facts:
-            found.problems.append(f"{log.path}:{number}: expected 'funcId = …' before the runs, got {shown(line)}")
+            found.refuse(f"{log.path}:{number}", "'funcId = …' before the runs", line)
             continue
         _read_runs(log, found, facts, line, seen=seen, where=f"{log.path}:{number}")
 
@@ -73,7 +72,8 @@ def _read_runs(
         if entry := _ENTRY.fullmatch(text.rstrip()):
             entries.append((int(entry[1]), int(entry[2])))
         elif text.strip():
-            found.problems.append(f"{where}: expected a run such as 1:500|2.3e-09, got {shown(text)}")
+            found.refuse(where, "a run such as 1:500|2.3e-09", text)
+    # The .dat has a row per target that was reached, the .tdat one per so many evaluations: both are the trace.
     tables = [
         _read_table(data, found, name, log.path)
         for name in (table, str(PurePosixPath(table).with_suffix(".tdat")) if table else "")
@@ -86,10 +86,7 @@ def _read_runs(
             found.problems.append(f"{where}: expected {len(entries)} runs in {table!r}, got {len(events)}")
     for index, (instance, evaluations) in enumerate(entries):
         parts = [events[index] for events in tables if index < len(events)]
-        merged = EventList(found.problems)
-        for part in parts:
-            for column in ("time", "objective", "verdict", "bound", "reason"):
-                getattr(merged, column).extend(getattr(part, column))
+        merged = EventList(found.problems, [event for part in parts for event in part.events])
         name = f"f{function}-d{dimension}-i{instance}"
         found.runs.append(
             FoundRun(
@@ -98,12 +95,13 @@ def _read_runs(
                 instance=name,
                 seed=seen.setdefault(name, 0),
                 panel=f"{facts['suite']}-d{dimension}" if facts.get("suite") else f"d{dimension}",
-                status=RunStatus.FINISHED.value if parts else RunStatus.LOST.value,
+                status=RunStatus.FINISHED if parts else RunStatus.LOST,
                 clock="evaluations",
                 carried={"evaluations": evaluations},
                 where=name,
             )
         )
+        # COCO names no seed: runs of one instance are numbered as they stand.
         seen[name] += 1
         if seen[name] == 1:
             found.references.append(SourceReference(name, 0.0, certified=True, source="COCO: value minus optimum"))
@@ -112,46 +110,33 @@ def _read_runs(
 def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventList]:
     """Return the events of every run of a table; a header opens the next run, and so do evaluations that restart."""
     runs: list[EventList] = []
-    previous = 0.0
     for number, line in log_lines(data):
         if line.startswith("%"):
-            if _HEADER.match(line):
+            if _TABLE.match(line.encode()):
                 runs.append(EventList(found.problems))
-                previous = 0.0
             continue
         cells = line.split()
         if not cells:
             continue
         where = f"{index} ({name}:{number})"
         if len(cells) < 3:
-            found.problems.append(f"{where}: expected evaluations and the best value in column 3, got {shown(line)}")
+            found.refuse(where, "evaluations and the best value in column 3", line)
             continue
-        if not runs or (cells[0] == "1" and previous > 1):
+        # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
+        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events[-1].time > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)
-        previous = runs[-1].time[-1]
     return runs
 
 
 def _read_lone_table(log: LogFile, found: Found) -> None:
     named = _TABLE_NAME.search(PurePosixPath(log.path.replace("\\", "/")).name)
-    for index, events in enumerate(_read_table(log.data, found, "table", log.path)):
-        found.runs.append(
-            FoundRun(
-                **events.columns(),
-                instance=f"f{int(named[1])}-d{int(named[2])}" if named else None,
-                seed=index,
-                status=RunStatus.KILLED.value if log.cut else RunStatus.UNKNOWN.value,
-                clock="evaluations",
-                where=f"run {index + 1}",
-            )
-        )
+    instance = f"f{int(named[1])}-d{int(named[2])}" if named else None
+    status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
+    for seed, events in enumerate(_read_table(log.data, found, "table", log.path)):
+        run = FoundRun(**events.columns(), instance=instance, seed=seed, status=status, clock="evaluations")
+        found.runs.append(run)
+    found.numbered()
 
 
-READER = Reader(
-    name="coco",
-    describes="COCO bbob logger (.info with its .dat and .tdat)",
-    looks_like=looks_like,
-    read=read,
-    is_companion=is_companion,
-)
+READER = Reader("coco", "COCO bbob logger (.info with its .dat and .tdat)", looks_like, read, is_companion)

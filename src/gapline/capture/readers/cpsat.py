@@ -20,7 +20,7 @@ _BEST = re.compile(r"best:(\S{1,60})")
 _NEXT = re.compile(r"next:\[([^,\]]{0,60})(?:,([^\]]{0,60}))?\]")
 _SKIPPED = re.compile(r"\[skipped_logs=([0-9]{1,12})\]")
 _UNITS = {"s": 1.0, "m": 60.0, "ms": 0.001}
-_PROVEN = {"OPTIMAL", "INFEASIBLE"}
+_STATUS = dict.fromkeys(("OPTIMAL", "INFEASIBLE"), RunStatus.FINISHED) | {"MODEL_INVALID": RunStatus.CRASHED}
 
 
 class _Progress(NamedTuple):
@@ -81,12 +81,10 @@ def read(log: LogFile) -> Found:
             f"{log.path}: expected a CP-SAT search log, got no 'Starting CP-SAT solver' and no '#1 … best:' line",
             hint="set log_search_progress to true and keep the whole output",
         )
-    for index, solve in enumerate(solves, start=1):
-        where = f"solve {index}" if len(solves) > 1 else ""
-        found.runs.append(_finish(solve, found, log, where, is_last=index == len(solves)))
+    found.runs = [_finish(solve, found, log, is_last=solve is solves[-1]) for solve in solves]
     if skipped := sum(solve.skipped for solve in solves):
         found.notes.append(f"CP-SAT left {skipped:,} lines out of its own log (skipped_logs)")
-    return found
+    return found.numbered("solve")
 
 
 def _read_line(solve: _Solve, line: str, where: str) -> None:
@@ -111,6 +109,7 @@ def _read_line(solve: _Solve, line: str, where: str) -> None:
         solve.in_summary = True
     elif solve.in_summary and ": " in line:
         name, _, value = line.partition(": ")
+        # The first word counts: what a program prints after the summary may look like more of it.
         solve.stated.setdefault(name[:40], value.strip()[:60])
 
 
@@ -126,15 +125,17 @@ def _read_event(solve: _Solve, kind: str, digits: str, unit: str, rest: str, *, 
     value = parse_number(best[1]) if best else None
     if value is not None:
         solve.bests.append(value)
+        # The next solution can only be better: above the best where it is maximised, below it where it is minimised.
         solve.up += low is not None and low > value
         solve.down += high is not None and high < value
     elif best and best[1] in ("inf", "-inf"):
+        # Before the first solution the best is the worst that there is.
         solve.up += best[1] == "-inf"
         solve.down += best[1] == "inf"
     solve.progress.append(_Progress(where, kind == "Bound", time, best[1] if best else None, low, high))
 
 
-def _finish(solve: _Solve, found: Found, log: LogFile, where: str, *, is_last: bool) -> FoundRun:
+def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> FoundRun:
     sense = _sense(solve)
     events = EventList(found.problems)
     for line in solve.progress:
@@ -152,7 +153,8 @@ def _finish(solve: _Solve, found: Found, log: LogFile, where: str, *, is_last: b
     if end is not None:
         # Found between the last progress line and the end: the end is the latest moment that it can be.
         moment = max(end, solve.latest)
-        if last is not None and _is_better(last, solve.bests, sense):
+        best = (max if sense == "max" else min)(solve.bests, default=None)
+        if last is not None and (best is None or (last > best if sense == "max" else last < best)):
             events.add(moment, last, where=f"{log.path}: summary")
         if bound is not None:
             events.add_bound(moment, bound)
@@ -165,14 +167,7 @@ def _finish(solve: _Solve, found: Found, log: LogFile, where: str, *, is_last: b
         status=_status(solve, end, cut=log.cut and is_last),
         resolution=solve.resolution or 0.01,
         sense=sense,
-        where=where,
     )
-
-
-def _is_better(value: float, others: list[float], sense: str | None) -> bool:
-    if not others:
-        return True
-    return value > max(others) if sense == "max" else value < min(others)
 
 
 def _sense(solve: _Solve) -> str | None:
@@ -189,14 +184,12 @@ def _sense(solve: _Solve) -> str | None:
 def _status(solve: _Solve, end: float | None, *, cut: bool) -> str:
     stated = solve.stated.get("status")
     if stated is None or cut:
-        return RunStatus.KILLED.value
-    if stated in _PROVEN:
-        return RunStatus.FINISHED.value
-    if stated == "MODEL_INVALID":
-        return RunStatus.CRASHED.value
-    if solve.horizon is not None and end is not None and end >= 0.99 * solve.horizon:
-        return RunStatus.TIME_LIMIT.value
-    return RunStatus.UNKNOWN.value
+        return RunStatus.KILLED
+    if stated in _STATUS:
+        return _STATUS[stated]
+    # CP-SAT says FEASIBLE or UNKNOWN for every other end, and stops a little before its limit.
+    stopped = solve.horizon is not None and end is not None and end >= 0.99 * solve.horizon
+    return RunStatus.TIME_LIMIT if stopped else RunStatus.UNKNOWN
 
 
-READER = Reader(name="cpsat", describes="OR-Tools CP-SAT search log", looks_like=looks_like, read=read)
+READER = Reader("cpsat", "OR-Tools CP-SAT search log", looks_like, read)

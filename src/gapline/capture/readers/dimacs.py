@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gapline.capture.decimals import parse_decimal_rows
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
@@ -33,18 +33,15 @@ class _Section:
     rows: bytes = b""
     first_row_line: int = 0
     has_table: bool = False
-    torn: bool = False
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    for number, section in enumerate(_sections(log), start=1):
-        found.runs.append(_read_section(section, number, log.path, found))
+    for section in _sections(log):
+        found.runs.append(_read_section(section, log.path, found))
     if not found.runs:
         raise TraceError(f"{log.path}: expected header lines of the DIMACS controller, got {shown(log.data[:60])}")
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
-    return found
+    return found.numbered()
 
 
 def _sections(log: LogFile) -> list[_Section]:
@@ -89,7 +86,7 @@ def _sections(log: LogFile) -> list[_Section]:
     return sections
 
 
-def _read_section(section: _Section, number: int, path: str, found: Found) -> FoundRun:
+def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
     header = section.header
     instance = header["instance"][1] if "instance" in header else None
     horizon = _number(header, "standardized time limit", path, found)
@@ -103,9 +100,8 @@ def _read_section(section: _Section, number: int, path: str, found: Found) -> Fo
         instance=instance or None,
         seed=int(seed) if seed is not None and seed == int(seed) else None,
         horizon=horizon if horizon is not None and horizon > 0 else None,
-        status=RunStatus.FINISHED.value if "primal integral" in header else RunStatus.KILLED.value,
+        status=RunStatus.FINISHED if "primal integral" in header else RunStatus.KILLED,
         carried={"passmark": passmark, "local_horizon": _number(header, "local machine time limit", path, found)},
-        where=f"run {number}",
     )
     if passmark is not None and SCALING not in found.notes:
         found.notes.append(SCALING)
@@ -114,6 +110,7 @@ def _read_section(section: _Section, number: int, path: str, found: Found) -> Fo
         certified = header.get("optimal", (0, "0"))[1].lower() in ("1", "true", "yes")
         found.references.append(SourceReference(instance or "", best_known, certified, "DIMACS controller header"))
         integral = _number(header, "primal integral", path, found)
+        # The controller prints per cent; a kernel with θ needs a positive reference.
         if integral is not None and best_known > 0:
             run.stated_integral = (f"dimacs:{_threshold(header, best_known)!r}", integral / 100)
     return run
@@ -122,6 +119,7 @@ def _read_section(section: _Section, number: int, path: str, found: Found) -> Fo
 def _threshold(header: dict[str, tuple[int, str]], best_known: float) -> float:
     """Return θ: 1.1, unless the base solution that the integral starts from says another one."""
     base = parse_number(header.get("base solution", (0, ""))[1])
+    # The base is printed rounded: within that, it is 1.1 times the reference.
     if base is None or abs(base - THRESHOLD * best_known) <= 0.0011 * max(1.0, best_known * 1e-6):
         return THRESHOLD
     return base / best_known
@@ -131,22 +129,22 @@ def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> Non
     block = section.rows
     if not block.strip():
         return
+    # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
     table = parse_decimal_rows(block, columns=3)
     if table is not None:
         run.objective, run.time = table[:, 0], table[:, 2]
         return
     events = EventList(found.problems)
-    torn = not block.endswith(b"\n")
-    last = block.count(b"\n") + 1
+    torn_at = torn_line(block)
     for offset, text in log_lines(block):
         cells = text.split()
         if not cells:
             continue
         where = f"{path}:{section.first_row_line + offset - 1}"
-        if torn and offset == last:
-            found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+        if offset == torn_at:
+            found.refuse_torn(where, text)
         elif len(cells) != 3:
-            found.problems.append(f"{where}: expected value, local time, standardized time, got {shown(text)}")
+            found.refuse(where, "value, local time, standardized time", text)
             stamp = cells[2] if len(cells) > 3 else None
             events.add(stamp, cells[0], where=where, valid=False, reason="row not of three columns")
         else:
@@ -161,13 +159,8 @@ def _number(header: dict[str, tuple[int, str]], name: str, path: str, found: Fou
     line, text = header[name]
     value = parse_number(text.split()[0]) if text.split() else None
     if value is None:
-        found.problems.append(f"{path}:{line}: expected a number after {name!r}, got {shown(text)}")
+        found.refuse(f"{path}:{line}", f"a number after {name!r}", text)
     return value
 
 
-READER = Reader(
-    name="dimacs",
-    describes="output of the DIMACS vehicle-routing controller (.out)",
-    looks_like=_looks_like,
-    read=_read,
-)
+READER = Reader("dimacs", "output of the DIMACS vehicle-routing controller (.out)", _looks_like, _read)

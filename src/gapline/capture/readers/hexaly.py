@@ -1,8 +1,9 @@
 """The console log of Hexaly Optimizer and LocalSolver: whole seconds, the direction stands in the header."""
 
 import re
+from dataclasses import dataclass, field
 
-from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -23,20 +24,20 @@ def _looks_like(_path: str, head: bytes) -> bool:
     )
 
 
+@dataclass(slots=True)
 class _Solve:
     """The solve that is being read: its header facts and its events."""
 
-    def __init__(self, problems: list[str]) -> None:
-        self.events = EventList(problems)
-        self.components: list[list[float]] = []
-        self.directions: list[str] = []
-        self.horizon: float | None = None
-        self.seed: int | None = None
-        self.ended = False
-        self.performed: float | None = None
-        self.bound: float | None = None
-        self.started = False
-        self.has_events = False
+    events: EventList
+    components: list[list[float]] = field(default_factory=list)
+    directions: list[str] = field(default_factory=list)
+    horizon: float | None = None
+    seed: int | None = None
+    ended: bool = False
+    performed: float | None = None
+    bound: float | None = None
+    started: bool = False
+    has_events: bool = False
 
     def note_header(self, text: str) -> None:
         """Take the direction, the limits and the seed."""
@@ -60,34 +61,32 @@ class _Solve:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    solve = _Solve(found.problems)
-    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    solve = _Solve(EventList(found.problems))
+    torn_at = torn_line(log.data)
     for number, text in log_lines(log.data):
         where = f"{log.path}:{number}"
         if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
             _close(found, solve, log.path)
-            solve = _Solve(found.problems)
+            solve = _Solve(EventList(found.problems))
         if match := _EVENT.match(text):
             if number == torn_at:
-                found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+                found.refuse_torn(where, text)
             else:
                 _add_event(solve, match[1], match[2], where)
-        elif solve.has_events:
-            solve.note_end(text)
         else:
-            solve.note_header(text)
+            if not solve.has_events:
+                solve.note_header(text)
             solve.note_end(text)
     if solve.started or solve.has_events:
         _close(found, solve, log.path)
     if not found.runs:
         raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.data[:60])}")
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
-    return found
+    return found.numbered()
 
 
 def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
     solve.has_events = True
+    # The search has begun, and there is nothing to count yet.
     if rest.lower().startswith(("no feasible", "infeas", "n/a")):
         return
     cells = rest.split()
@@ -103,32 +102,24 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
             f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
             hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
         )
-    run = FoundRun(
-        time=None,
-        objective=None,
-        seed=solve.seed,
-        horizon=solve.horizon if solve.horizon else None,
-        status="finished" if solve.ended else "killed",
-        resolution=1.0,
-        sense=next(iter(directions), None),
-        where=f"run {len(found.runs) + 1}",
-    )
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
+        # One row for each event, or the columns would be of two lengths.
         solve.components.append([float("nan")])
-    if max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1:
-        run.primary = [row[0] if row else float("nan") for row in solve.components]
-        run.secondary = [row[1] if len(row) > 1 else float("nan") for row in solve.components]
-        if LEXICOGRAPHIC not in found.notes:
-            found.notes.append(LEXICOGRAPHIC)
-    for name, column in solve.events.columns().items():
-        setattr(run, name, column)
-    found.runs.append(run)
+    several = max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1
+    found.runs.append(
+        FoundRun(
+            **solve.events.columns(),
+            **(two_levels(solve.components) if several else {}),
+            seed=solve.seed,
+            horizon=solve.horizon or None,
+            status="finished" if solve.ended else "killed",
+            resolution=1.0,
+            sense=next(iter(directions), None),
+        )
+    )
+    if several and LEXICOGRAPHIC not in found.notes:
+        found.notes.append(LEXICOGRAPHIC)
 
 
-READER = Reader(
-    name="hexaly",
-    describes="console log of Hexaly Optimizer or LocalSolver, whole seconds",
-    looks_like=_looks_like,
-    read=_read,
-)
+READER = Reader("hexaly", "console log of Hexaly Optimizer or LocalSolver, whole seconds", _looks_like, _read)

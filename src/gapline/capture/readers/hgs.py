@@ -2,7 +2,7 @@
 
 import re
 
-from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -15,54 +15,37 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    events = EventList(found.problems)
-    current: tuple[str, int] | None = None
+    runs: list[tuple[tuple[str, int], EventList]] = []
     last_time = last_cost = float("nan")
-    torn = is_torn(log.data)
-    lines = list(log_lines(log.data))
-    for number, text in lines:
+    torn_at = torn_line(log.data)
+    for number, text in log_lines(log.data):
         if not text.strip():
             continue
         where = f"{log.path}:{number}"
         cells = text.split(";")
         if len(cells) != 4 or not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", cells[1], re.ASCII):
-            found.problems.append(f"{where}: expected instance;seed;cost;time, got {shown(text)}")
+            found.refuse(where, "instance;seed;cost;time", text)
             continue
-        if torn and number == lines[-1][0]:
-            found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+        if number == torn_at:
+            found.refuse_torn(where, text)
             break
-        key = (_instance_name(cells[0]), int(cells[1]))
+        # HGS writes the path as it was given on its command line.
+        key = (file_name(cells[0]).removesuffix(".vrp") or cells[0].strip(), int(cells[1]))
         stamp, cost = parse_number(cells[3]), parse_number(cells[2])
         # HGS appends to its file and its best only falls: an earlier stamp with a worse cost is another run.
         again = stamp is not None and cost is not None and stamp < last_time and cost > last_cost
-        if key != current or again:
-            if current is not None:
-                _close(found, current, events)
-            current, events = key, EventList(found.problems)
-        events.add(cells[3], cells[2], where=where)
+        if not runs or key != runs[-1][0] or again:
+            runs.append((key, EventList(found.problems)))
+        runs[-1][1].add(cells[3], cells[2], where=where)
         last_time, last_cost = (stamp, cost) if stamp is not None and cost is not None else (last_time, last_cost)
-    if current is None:
-        first = lines[0][1] if lines else ""
+    if not runs:
+        first = next(log_lines(log.data), (1, ""))[1]
         raise TraceError(f"{log.path}: expected lines instance;seed;cost;time, got {shown(first)}")
-    _close(found, current, events)
-    if torn:
+    for (instance, seed), events in runs:
+        found.runs.append(FoundRun(**events.columns(), instance=instance, seed=seed, clock="cpu"))
+    if torn_at:
         found.runs[-1].status = "killed"
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
-    return found
+    return found.numbered()
 
 
-def _close(found: Found, key: tuple[str, int], events: EventList) -> None:
-    where = f"run {len(found.runs) + 1}"
-    found.runs.append(FoundRun(**events.columns(), instance=key[0], seed=key[1], clock="cpu", where=where))
-
-
-def _instance_name(cell: str) -> str:
-    """Return the name without folder and `.vrp`, which HGS writes as it was given on its command line."""
-    name = cell.strip().replace("\\", "/").rsplit("/", 1)[-1]
-    return name.removesuffix(".vrp") or cell.strip()
-
-
-READER = Reader(
-    name="hgs", describes="search progress of HGS-CVRP (.PG.csv), CPU clock", looks_like=_looks_like, read=_read
-)
+READER = Reader("hgs", "search progress of HGS-CVRP (.PG.csv), CPU clock", _looks_like, _read)

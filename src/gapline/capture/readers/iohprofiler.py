@@ -4,8 +4,7 @@ Time is counted in evaluations, unless the table has a column of seconds. Nothin
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapline.capture.loglines import EventList, log_lines, shown
 from gapline.capture.loosejson import as_float, as_name, decode_json
@@ -20,8 +19,7 @@ _VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
 _SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|runtime)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     """Which columns of a table hold evaluations, objective and, where it has one, seconds."""
 
     evaluations: int = 0
@@ -48,18 +46,9 @@ def read(log: LogFile) -> Found:
     if _HEADER.match(log.data):
         segments, columns = _read_table(log.data, found, log.path)
         status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
-        for index, events in enumerate(segments):
-            found.runs.append(
-                FoundRun(
-                    **events.columns(),
-                    seed=index,
-                    status=status.value,
-                    clock=columns.clock,
-                    sense=None,
-                    where=f"run {index + 1}",
-                )
-            )
-        return found
+        for seed, events in enumerate(segments):
+            found.runs.append(FoundRun(**events.columns(), seed=seed, status=status, clock=columns.clock, sense=None))
+        return found.numbered()
     try:
         index = decode_json(log.data)
     except ValueError as error:
@@ -74,7 +63,7 @@ def read(log: LogFile) -> Found:
         if isinstance(scenario, dict):
             _read_scenario(log, found, index, scenario)
         else:
-            found.problems.append(f"{log.path}: scenario {number}: expected an object, got {shown(str(scenario)[:80])}")
+            found.refuse(f"{log.path}: scenario {number}", "an object", str(scenario)[:80])
     return found
 
 
@@ -99,17 +88,17 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
     function = f"f{as_name(index.get('function_id')) or '?'}"
     family = as_name(index.get("function_name")) or function
     seen: dict[str, int] = {}
+    # A killed run stands in the table and not in the index; of a lost table only the index speaks.
     for number in range(max(len(runs), len(segments))):
         run = runs[number] if number < len(runs) else {}
         events = segments[number] if number < len(segments) else EventList(found.problems)
         name = f"{function}-d{dimension}-i{as_name(run.get('instance')) or '?'}"
+        # The index counts evaluations, which have no place on a clock of seconds.
         if columns.seconds is None:
             _add_best(events, run, f"{log.path}: {name}", maximised=maximised)
-        if number < len(segments):
-            status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
-        else:
-            # Listed and not in its table: nobody knows what it found.
-            status = RunStatus.LOST
+        # Not listed: the index was written before this run ended. Not in the table: nobody knows what it found.
+        status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
+        status = status if number < len(segments) else RunStatus.LOST
         found.runs.append(
             FoundRun(
                 **events.columns(),
@@ -117,7 +106,7 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
                 instance=name,
                 seed=seen.setdefault(name, 0),
                 panel=f"{family}-d{dimension}",
-                status=status.value,
+                status=status,
                 clock=columns.clock,
                 sense="max" if maximised else "min",
                 carried={"evaluations": as_float(run.get("evals"))},
@@ -130,18 +119,12 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
     """Add the best value of the index where the table, which may log every k-th evaluation, does not show it."""
     best = run.get("best")
-    if not isinstance(best, dict):
-        return
-    value, evaluations = as_float(best.get("y")), as_float(best.get("evals"))
+    value, evaluations = (as_float(best.get(name)) if isinstance(best, dict) else None for name in ("y", "evals"))
     if value is None or evaluations is None or evaluations < 0:
         return
     sign = -1.0 if maximised else 1.0
-    shown_values = [
-        sign * objective
-        for objective, verdict in zip(events.objective, events.verdict, strict=True)
-        if verdict == VerdictCode.VALID
-    ]
-    if not shown_values or sign * value < min(shown_values):
+    valid = [sign * event.objective for event in events.events if event.verdict == VerdictCode.VALID]
+    if not valid or sign * value < min(valid):
         events.add(evaluations, value, where=where)
 
 
@@ -149,32 +132,23 @@ def _read_table(data: bytes, found: Found, where: str) -> tuple[list[EventList],
     """Return the events of every run: a header opens the next one, and so do evaluations that restart at 1."""
     runs: list[EventList] = []
     columns = _Columns()
-    rows = 0
     for number, line in log_lines(data):
         if not line.strip():
             continue
         if _HEADER.match(line.encode("utf-8", "replace")):
             columns = _name_columns(line)
             runs.append(EventList(found.problems))
-            rows = 0
             continue
         cells = line.split()
         needed = max(columns.evaluations, columns.objective, columns.seconds or 0)
         if len(cells) <= needed:
-            found.problems.append(f"{where}:{number}: expected {needed + 1} columns, got {shown(line)}")
+            found.refuse(f"{where}:{number}", f"{needed + 1} columns", line)
             continue
-        if not runs or (rows and _as_whole(cells[columns.evaluations]) == 1):
+        if not runs or (runs[-1].events and cells[columns.evaluations] in ("1", "1.0")):
             runs.append(EventList(found.problems))
         stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
-        rows += 1
     return runs, columns
-
-
-def _as_whole(text: str) -> int | None:
-    """Return the whole number that a cell holds (1, 1.0), or None."""
-    digits = text.removesuffix(".0")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def _name_columns(line: str) -> _Columns:
@@ -187,10 +161,4 @@ def _name_columns(line: str) -> _Columns:
     return _Columns(0, objective)
 
 
-READER = Reader(
-    name="iohprofiler",
-    describes="IOHprofiler (JSON index with its .dat tables)",
-    looks_like=looks_like,
-    read=read,
-    is_companion=is_companion,
-)
+READER = Reader("iohprofiler", "IOHprofiler (JSON index with its .dat tables)", looks_like, read, is_companion)

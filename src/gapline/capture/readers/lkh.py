@@ -1,8 +1,9 @@
 """The log of LKH-3: `* trial: Cost = penalty_cost, …, Time = seconds` on a CPU clock that restarts in every run."""
 
 import re
+from pathlib import PurePosixPath
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -53,22 +54,19 @@ class _Log:
 
     def close_run(self, status: str) -> None:
         """Give the open run back."""
-        # LKH counts its seed up by one after each run.
-        seed = None if self.seed is None else self.seed + self.closed
-        self.closed += 1
-        self.found.runs.append(
-            FoundRun(
-                **self.events.columns(),
-                instance=self.instance,
-                seed=seed,
-                horizon=self.horizon,
-                status=status,
-                clock="cpu",
-                resolution=0.01,
-                carried={"preprocessing": self.preprocessing},
-                where=f"run {len(self.found.runs) + 1}",
-            )
+        run = FoundRun(
+            **self.events.columns(),
+            instance=self.instance,
+            # LKH counts its seed up by one after each run.
+            seed=None if self.seed is None else self.seed + self.closed,
+            horizon=self.horizon,
+            status=status,
+            clock="cpu",
+            resolution=0.01,
+            carried={"preprocessing": self.preprocessing},
         )
+        self.found.runs.append(run)
+        self.closed += 1
         self.start_run()
 
     def note_parameter(self, name: str, value: str) -> None:
@@ -78,7 +76,7 @@ class _Log:
                 if self.seen:
                     self.close_run("killed")
                 self.start_header()
-            self.instance = _instance_name(value)
+            self.instance = PurePosixPath(file_name(value)).stem
         elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
             self.seed = int(value)
         elif name == "TIME_LIMIT":
@@ -94,7 +92,7 @@ class _Log:
         elif match := _PREPROCESSING.match(text):
             self.preprocessing = parse_number(match[1])
         elif match := _PROBLEM.match(text):
-            self.instance = _instance_name(match[1])
+            self.instance = PurePosixPath(file_name(match[1])).stem
         elif match := _PARAMETER.match(text):
             self.note_parameter(match[1], match[2].strip())
 
@@ -109,22 +107,21 @@ def _read(log: LogFile) -> Found:
             _add(state.events, match[1], match[2], where)
         elif text.startswith("* ") and "Cost = " in text:
             state.seen = True
-            found.problems.append(f"{where}: expected Cost and Time of an improvement, got {shown(text)}")
+            found.refuse(where, "Cost and Time of an improvement", text)
         else:
             state.note(text)
     if not state.seen and state.instance is None and not found.runs:
         raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.data[:60])}")
     if state.seen or not state.closed:
         state.close_run("killed")
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
     found.notes.append(CLOCK)
     if any(PENALISED in (run.reason or ()) for run in found.runs):
         found.notes.append(PENALTY_RULE)
-    return found
+    return found.numbered()
 
 
 def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
+    # `penalty_cost` where the problem has penalties, else the cost alone.
     *penalties, value = cost.split("_")
     penalty = parse_number(penalties[0]) if penalties else 0.0
     if penalty is None:
@@ -134,10 +131,4 @@ def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
         events.add(stamp, value, where=where, valid=valid, reason="" if valid else PENALISED)
 
 
-def _instance_name(path: str) -> str:
-    name = path.strip().strip('"').replace("\\", "/").rsplit("/", 1)[-1]
-    stem, dot, _suffix = name.rpartition(".")
-    return stem if dot and stem else name
-
-
-READER = Reader(name="lkh", describes="log of LKH-3, CPU clock", looks_like=_looks_like, read=_read)
+READER = Reader("lkh", "log of LKH-3, CPU clock", _looks_like, _read)

@@ -3,34 +3,23 @@
 import re
 from dataclasses import dataclass, field
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown
-from gapline.capture.loosejson import as_float, decode_json
+from gapline.capture.loglines import EventList, log_lines, parse_number
+from gapline.capture.loosejson import as_float, json_lines
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 SEPARATOR = "----------"
-_ENDS = {
-    "==========": RunStatus.FINISHED,
-    "=====UNSATISFIABLE=====": RunStatus.FINISHED,
-    "=====UNBOUNDED=====": RunStatus.FINISHED,
-    "=====UNSATorUNBOUNDED=====": RunStatus.FINISHED,
-    "=====UNKNOWN=====": RunStatus.UNKNOWN,
-    "=====ERROR=====": RunStatus.CRASHED,
-}
-_STATUSES = {
-    "ALL_SOLUTIONS": RunStatus.FINISHED,
-    "OPTIMAL_SOLUTION": RunStatus.FINISHED,
-    "UNSATISFIABLE": RunStatus.FINISHED,
-    "UNBOUNDED": RunStatus.FINISHED,
-    "UNSAT_OR_UNBOUNDED": RunStatus.FINISHED,
-    "ERROR": RunStatus.CRASHED,
-}
+# What the text prints between ===== and the stream as a status; the rest is unknown.
+_FINISHED = ("", "UNSATISFIABLE", "UNBOUNDED", "UNSATorUNBOUNDED", "ALL_SOLUTIONS", "OPTIMAL_SOLUTION")
+_STATUSES = dict.fromkeys((*_FINISHED, "UNSAT_OR_UNBOUNDED"), RunStatus.FINISHED) | {"ERROR": RunStatus.CRASHED}
+_END = re.compile(r"=====(|UNSATISFIABLE|UNBOUNDED|UNSATorUNBOUNDED|UNKNOWN|ERROR)=====")
 _ELAPSED = re.compile(r"% time elapsed: (\S{1,40}) ?s")
 _STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
 _OBJECTIVE = re.compile(
     r"\s{0,20}(?:% ?)?(_objective|objective|obj)\s{0,20}[=:]\s{0,20}([^\s;]{1,400})\s{0,20};?\s{0,20}"
 )
+# `_objective` is MiniZinc's own (--output-objective); the others are variables that a model happens to call so.
 _RANK = {"_objective": 0, "objective": 1, "obj": 2}
 _STREAM = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:solution|statistics|status|time|comment|checker|warning|error|trace)"')
 _TEXT_SIGNS = re.compile(
@@ -82,10 +71,9 @@ def read(log: LogFile) -> Found:
             f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
             hint="run minizinc with --output-time --output-objective, or with --json-stream",
         )
-    for index, search in enumerate(searches, start=1):
-        where = f"run {index}" if len(searches) > 1 else ""
-        found.runs.append(_finish(search, found, log, where, is_last=index == len(searches), is_stream=is_stream))
-    return found
+    for search in searches:
+        found.runs.append(_finish(search, found, log, is_last=search is searches[-1], is_stream=is_stream))
+    return found.numbered()
 
 
 def _read_text(log: LogFile) -> list[_Search]:
@@ -102,9 +90,7 @@ def _read_text(log: LogFile) -> list[_Search]:
         if search not in searches[-1:]:
             searches.append(search)
         _read_text_line(search, text, f"{log.path}:{number}")
-    return [
-        search for search in searches if search.solutions or search.is_closed or search.statistics or search.timed_out
-    ]
+    return [one for one in searches if one.solutions or one.is_closed or one.statistics or one.timed_out]
 
 
 def _read_text_line(search: _Search, text: str, where: str) -> None:
@@ -112,8 +98,8 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
         objective = search.objective[1] if search.objective else None
         search.solutions.append(_Solution(where, search.time, objective))
         search.objective, search.time, search.has_text = None, None, False
-    elif text in _ENDS:
-        search.status = _ENDS[text]
+    elif end := _END.fullmatch(text):
+        search.status = _STATUSES.get(end[1], RunStatus.UNKNOWN)
         search.has_text = False
     elif elapsed := _ELAPSED.match(text):
         search.resolution = max(search.resolution, _unit(elapsed[1]))
@@ -149,18 +135,12 @@ def _unit(text: str) -> float:
 def _read_stream(log: LogFile, found: Found) -> list[_Search]:
     searches: list[_Search] = []
     search = _Search(resolution=0.001)
-    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
-    for position, (number, line) in enumerate(lines):
-        where = f"{log.path}:{number}"
-        try:
-            message = decode_json(line)
-        except ValueError:
-            message = None
-        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-            found.problems.append(f"{where}: expected a JSON object with a type, got {shown(line)}")
-            search.has_text = search.has_text or position == len(lines) - 1
+    for where, line, message, is_last in json_lines(log):
+        kind = message.get("type") if message else None
+        if message is None or not isinstance(kind, str):
+            found.refuse(where, "a JSON object with a type", line)
+            search.has_text = search.has_text or is_last
             continue
-        kind = message["type"]
         if search.is_closed and kind in ("solution", "status"):
             search = _Search(resolution=0.001)
         if search not in searches[-1:]:
@@ -171,6 +151,7 @@ def _read_stream(log: LogFile, found: Found) -> list[_Search]:
 
 def _read_message(search: _Search, kind: str, message: dict[str, object], where: str) -> None:
     time = as_float(message.get("time"))
+    # The stream counts milliseconds, the text seconds.
     seconds = None if time is None else time / 1000
     if kind == "solution":
         search.solutions.append(_Solution(where, seconds, _stream_objective(message.get("output"))))
@@ -207,7 +188,7 @@ def _stream_objective(output: object) -> str | float | None:
     return block.objective[1] if block.objective else None
 
 
-def _finish(search: _Search, found: Found, log: LogFile, where: str, *, is_last: bool, is_stream: bool) -> FoundRun:
+def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_stream: bool) -> FoundRun:
     events = EventList(found.problems)
     for solution in search.solutions:
         events.add(solution.time, solution.objective, where=solution.where)
@@ -227,21 +208,16 @@ def _finish(search: _Search, found: Found, log: LogFile, where: str, *, is_last:
         # A stream says how it ended; a text that stops after a solution may have met its limit.
         status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
     sense = _sense(search, found)
-    return FoundRun(
-        **events.columns(), status=status.value, resolution=search.resolution or None, sense=sense, where=where
-    )
+    return FoundRun(**events.columns(), status=status, resolution=search.resolution or None, sense=sense)
 
 
 def _sense(search: _Search, found: Found) -> str | None:
     method = search.statistics.get("method")
     if method in ("minimize", "maximize"):
         return "max" if method == "maximize" else "min"
-    values = [
-        value
-        for solution in search.solutions
-        if (value := parse_number(solution.objective) if isinstance(solution.objective, str) else solution.objective)
-        is not None
-    ]
+    shown_values = (one.objective for one in search.solutions)
+    numbers = (parse_number(value) if isinstance(value, str) else value for value in shown_values)
+    values = [number for number in numbers if number is not None]
     if len(values) > 1 and values[0] != values[-1]:
         sense = "max" if values[-1] > values[0] else "min"
         found.notes.append(f"MiniZinc output without statistics states no sense: read as {sense} from its solutions")
@@ -249,6 +225,4 @@ def _sense(search: _Search, found: Found) -> str | None:
     return None
 
 
-READER = Reader(
-    name="minizinc", describes="MiniZinc output (text with times, or JSON stream)", looks_like=looks_like, read=read
-)
+READER = Reader("minizinc", "MiniZinc output (text with times, or JSON stream)", looks_like, read)

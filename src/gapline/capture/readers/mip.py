@@ -9,23 +9,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from gapline.capture.loglines import EventList, log_lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.readers.mip_rows import Number, Row, progress_rows, read_printed, read_stamp, stamp_rows
 from gapline.capture.readers.mip_solves import BANNER, Solve, split_solves
-from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.errors import TraceError, import_extra
 from gapline.model.tables import RunStatus, VerdictCode
 
 UNTIMED_NOTE = "incumbents without a stamp of their own stand at the latest moment that their log allows"
 BETTER_THAN_FINAL = "better than the final objective"
-_STATUS = {
-    "optimal": RunStatus.FINISHED,
-    "infeasible": RunStatus.FINISHED,
-    "unbounded": RunStatus.FINISHED,
-    "infeasible_or_unbounded": RunStatus.FINISHED,
-    "other_limit": RunStatus.FINISHED,
+_FINISHED = ("optimal", "infeasible", "unbounded", "infeasible_or_unbounded", "other_limit")
+_STATUS = dict.fromkeys(_FINISHED, RunStatus.FINISHED) | {
     "time_limit": RunStatus.TIME_LIMIT,
     "memory_limit": RunStatus.MEMORY_LIMIT,
     "user_interrupt": RunStatus.KILLED,
@@ -59,16 +53,15 @@ def read(log: LogFile) -> Found:
             f"{log.path}: expected the log of a MIP solver, got {shown(first)}",
             hint="read are SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek; keep the banner at the top of the log",
         )
-    for index, solve in enumerate(solves, start=1):
-        where = f"solve {index}" if len(solves) > 1 else ""
-        found.runs.append(_read_solve(solve, found, log, where, is_last=index == len(solves)))
-    return found
+    found.runs = [_read_solve(solve, found, log, is_last=solve is solves[-1]) for solve in solves]
+    return found.numbered("solve")
 
 
-def _read_solve(solve: Solve, found: Found, log: LogFile, where: str, *, is_last: bool) -> FoundRun:
+def _read_solve(solve: Solve, found: Found, log: LogFile, *, is_last: bool) -> FoundRun:
     told = _ask_miplog(solve)
     final, bound, end, ended = _closing(solve, told)
     rows = list(progress_rows(solve.solver or "", solve.lines))
+    # A table of a version that is not known here may be known to miplog.
     if not any(row.primal or row.dual for row in rows):
         rows += _rows_of_miplog(told, solve.lines[0][0])
     stamped, resolution = stamp_rows(rows, end=end)
@@ -85,12 +78,12 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, where: str, *, is_last
     if bound is not None and end is not None:
         events.add_bound(_not_before(end, events), bound)
     if untimed:
-        _sort_by_time(events)
+        # So that no estimate passes for a stamp that goes backwards; NaN, which has no place in an order, stays last.
+        events.events.sort(key=lambda event: (math.isnan(event.time), event.time))
         if UNTIMED_NOTE not in found.notes:
             found.notes.append(UNTIMED_NOTE)
-    version = told.get("version")
+    version, problem = told.get("version"), told.get("problem")
     known = isinstance(version, str) and version != _NO_VERSION
-    problem = told.get("problem")
     return FoundRun(
         **events.columns(),
         arm=f"{solve.solver}-{version}" if known else solve.solver,
@@ -102,7 +95,6 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, where: str, *, is_last
         resolution=resolution,
         sense=sense,
         carried={"untimed": len(untimed), "untimed_until": max(untimed, default=None)},
-        where=where,
     )
 
 
@@ -111,10 +103,7 @@ _NO_VERSION = "0.0.0"
 
 def _ask_miplog(solve: Solve) -> Mapping[str, Any]:
     """Return what miplog says of a solve; nothing where the text is too short for it."""
-    try:
-        import miplog  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("miplog", "mip") from None
+    miplog = import_extra("miplog", "mip")
     text = "\n".join(line for _, line in solve.lines) + "\n"
     if solve.banner is not None and solve.banner not in text:
         text = f"{solve.banner}\n{text}"
@@ -168,18 +157,10 @@ def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
     progress = told.get("progress") or {}
     columns = [progress.get(name) or [] for name in ("time_seconds", "primal", "dual", "event")]
     rows = []
-    for time, primal, dual, event in zip(*columns, strict=False):
-        stamp, value, bound = _finite(time), _finite(primal), _finite(dual)
+    for *numbers, event in zip(*columns, strict=False):
+        stamp, primal, dual = (None if (n := _finite(number)) is None else Number(n, 0.0) for number in numbers)
         if stamp is not None:
-            rows.append(
-                Row(
-                    line,
-                    Number(stamp, 0.0),
-                    None if value is None else Number(value, 0.0),
-                    None if bound is None else Number(bound, 0.0),
-                    found=event is not None,
-                )
-            )
+            rows.append(Row(line, stamp, primal, dual, found=event is not None))
     return rows
 
 
@@ -190,6 +171,7 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
     if final is not None and bound is not None:
         pairs.append((final, Number(bound, 0.0)))
     for primal, dual in pairs:
+        # Rounding in print must not pass for a bound on the wrong side.
         margin = primal.unit + dual.unit + 1e-6 * max(abs(primal.value), abs(dual.value))
         up += dual.value > primal.value + margin
         down += dual.value < primal.value - margin
@@ -252,53 +234,41 @@ def _settle_final(
     the final objective was misread or misprinted, and is rejected.
     """
     sign = -1.0 if sense == "max" else 1.0
-    values, verdicts = np.array(events.objective), np.array(events.verdict)
-    margin = np.maximum(1e-4 * np.abs(values), 1e-9)
-    for index in np.flatnonzero((verdicts == VerdictCode.VALID) & (sign * values < sign * final.value - margin)):
-        events.verdict[index] = VerdictCode.INVALID
-        events.reason[index] = BETTER_THAN_FINAL
-        events.problems.append(
-            f"{where}: expected no incumbent better than the final {final.value:.15g}, got {values[index]:.15g}"
-        )
+    for index, event in enumerate(events.events):
+        # Rows have five to ten digits: what is better by less than the fourth may be the same solution.
+        margin = max(1e-4 * abs(event.objective), 1e-9)
+        if event.verdict == VerdictCode.VALID and sign * event.objective < sign * final.value - margin:
+            events.events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
+            events.problems.append(
+                f"{where}: expected no incumbent better than the final {final.value:.15g}, got {event.objective:.15g}"
+            )
     if best is not None and (best[1].may_be(final.value) or final.may_be(best[1].value)):
         if best[1].value != final.value and final.unit < best[1].unit:
-            events.objective[best[0]] = final.value
+            events.events[best[0]] = events.events[best[0]]._replace(objective=final.value)
         return
     improves = best is None or sign * final.value < sign * best[1].value
     if improves and end is not None:
         events.add(_not_before(end, events), final.value, where=where)
 
 
-def _sort_by_time(events: EventList) -> None:
-    """Order events by the moments that they were given, so that no estimate passes for a stamp that goes backwards."""
-    order = np.argsort(np.array(events.time), kind="stable").tolist()
-    for column in (events.time, events.objective, events.verdict, events.bound, events.reason):
-        column[:] = [column[index] for index in order]
-
-
 def _not_before(end: float, events: EventList) -> float:
     """Return the stated end, or the last stamp where rounding made that one later."""
-    return max([end, *(time for time in events.time if math.isfinite(time))])
+    return max([end, *(event.time for event in events.events if math.isfinite(event.time))])
 
 
 def _status(solve: Solve, told: Mapping[str, Any], *, ended: bool, cut: bool) -> str:
     if cut or not ended:
-        return RunStatus.KILLED.value
+        return RunStatus.KILLED
     termination = told.get("termination") or {}
     status = _STATUS.get(str(termination.get("status")), RunStatus.UNKNOWN)
     reasons = [str(termination.get("raw_reason") or "")]
     if status is RunStatus.UNKNOWN:
         reasons += [line for _, line in solve.lines[-_CLOSING_LINES:] if len(line) < 100]
     if any(_STOPPED.search(reason) for reason in reasons):
-        return RunStatus.KILLED.value
-    if any(_STARVED.search(reason) for reason in reasons):
-        return RunStatus.MEMORY_LIMIT.value
-    return status.value
+        return RunStatus.KILLED
+    return RunStatus.MEMORY_LIMIT if any(_STARVED.search(reason) for reason in reasons) else status
 
 
 READER = Reader(
-    name="mip",
-    describes="logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])",
-    looks_like=looks_like,
-    read=read,
+    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", looks_like, read
 )

@@ -118,6 +118,7 @@ def read_gurobi(line: str, number: int) -> Row | None:
     if norel := _GUROBI_NOREL.match(line):
         return Row(number, read_stamp(norel[1]), dual=read_printed(norel[2] or ""))
     is_new = line.startswith(("H", "*"))
+    # From the right: columns on the left are empty in some rows, and differ between versions.
     tokens = line[is_new:].split()
     if len(tokens) < 7 or not all(_INTEGER.fullmatch(token) for token in tokens[:2]):
         return None
@@ -135,6 +136,7 @@ def read_highs(line: str, number: int) -> Row | None:
     if len(tokens) < 12 or not tokens[-1].endswith("s") or not _percent(tokens[-9]):
         return None
     stamp = read_stamp(tokens[-1])
+    # HiGHS marks the source of an incumbent by a letter before the counts.
     found = not _COUNT.fullmatch(tokens[0])
     return None if stamp is None else Row(number, stamp, read_printed(tokens[-7]), read_printed(tokens[-8]), found)
 
@@ -264,6 +266,7 @@ def stamp_rows(rows: list[Row], *, end: float | None) -> tuple[list[tuple[float,
     moments: list[float] = [math.nan] * len(rows)
     coming = math.nan if end is None else end
     resolution = 0.0
+    # Backwards, because the bound of a row without a stamp is the stamp that follows it.
     for index in range(len(rows) - 1, -1, -1):
         stamp = rows[index].time
         if stamp is None:

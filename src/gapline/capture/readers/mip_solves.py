@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import parse_number
+from gapline.capture.loglines import file_name, parse_number
 
 # What only this solver prints. A banner opens a session: what an earlier session set no longer holds.
 _BANNERS = {
@@ -28,21 +28,8 @@ BANNER = re.compile(
     rb"|Welcome to the CBC MILP Solver|FICO Xpress |Cardinal Optimizer v|MOSEK Version |OptVerse Optimizer)",
     re.MULTILINE,
 )
-_STARTS = (
-    "@01 ",
-    "Gurobi Optimizer version",
-    "Optimize a model with ",
-    "Running HiGHS ",
-    "SCIP version ",
-    "original problem has ",
-    "Welcome to IBM(R) ILOG(R) CPLEX",
-    "Version identifier: ",
-    "Welcome to the CBC MILP Solver",
-    "FICO Xpress ",
-    "Cardinal Optimizer v",
-    "MOSEK Version ",
-    "OptVerse Optimizer",
-)
+# "Gurobi " alone may open any line; `_STARTING` says which of them open a log.
+_STARTS = (*(text for text in _BANNERS if text != "Gurobi "), "@01 ", "Optimize a model with ", "original problem has ")
 _STARTING = re.compile(
     r"(Gurobi )\S{1,20} .{0,40}logging started|(read problem <)|(?:CPLEX> )?(Problem ')[^']{1,300}' read"
     r"|(?:MIP|LP|QP) (?:\S{1,200} )?(has )[0-9]{1,12} rows"
@@ -50,27 +37,13 @@ _STARTING = re.compile(
 # Lines that begin the next solve of a session, where the solve before has ended.
 _PREPARES = ("Set parameter ", "Read MPS format model", "Read LP format model", "Reading time = ")
 _BODIES = (
-    "Expl Unexpl |",
-    " time | node ",
-    "Src  Proc. InQueue",
-    "   Node  Left     Objective",
-    "Cbc00",
-    "BestSoln    BestBound",
-    "BestBound  BestSolution",
-    "BRANCHES RELAXS",
-)
+    "Expl Unexpl |", " time | node ", "Src  Proc. InQueue", "   Node  Left     Objective", "Cbc00",
+    "BestSoln    BestBound", "BestBound  BestSolution", "BRANCHES RELAXS",
+)  # fmt: skip
 _ENDS = (
-    "Best objective ",
-    "Explored ",
-    "SCIP Status ",
-    "Solving report",
-    "MIP - ",
-    "Result - ",
-    " *** Search ",
-    "MIP status ",
-    "Optimizer terminated.",
-    "Model is infeasible",
-)
+    "Best objective ", "Explored ", "SCIP Status ", "Solving report", "MIP - ", "Result - ", " *** Search ",
+    "MIP status ", "Optimizer terminated.", "Model is infeasible",
+)  # fmt: skip
 _INSTANCES = (
     re.compile(r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"),
     re.compile(r"read problem <(.{1,500})>"),
@@ -171,6 +144,7 @@ def _read_header(solve: Solve, line: str) -> None:
         solve.instance = bare_name(named)
     if limit := _first(_LIMITS, line):
         value = parse_number(limit)
+        # A limit of 1e20 or 1e75 is how solvers say that there is none.
         solve.horizon = value if value is not None and 0 < value < 1e9 else solve.horizon
     if seed := _first(_SEEDS, line):
         solve.seed = int(seed)
@@ -193,5 +167,4 @@ def bare_name(path: str) -> str | None:
     >>> bare_name("models/yard7.mps.gz")
     'yard7'
     """
-    name = re.split(r"[/\\]", path.strip().strip("'\""))[-1]
-    return _SUFFIXES.sub("", name) or None
+    return _SUFFIXES.sub("", file_name(path)) or None

@@ -4,7 +4,7 @@ import msgspec
 import polars as pl
 
 from gapline.capture.carriers import read_table
-from gapline.capture.loglines import is_torn, shown
+from gapline.capture.loglines import shown, torn_line
 from gapline.capture.neutral import campaign_from_table
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
@@ -12,6 +12,7 @@ from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, RUNS, RunStatus
 
 _EVENTS = ("time", "objective")
+# Stands in for columns that the file does not have, while it is read; no run leaves the reader with one.
 _PLACEHOLDER: dict[str, str | int] = {"arm": "-", "instance": "-", "seed": 0}
 _MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _OPTIONAL = ("bound", "claimed", "primary", "secondary")
@@ -46,14 +47,13 @@ def _read(log: LogFile) -> Found:
     found = Found()
     data = log.data
     torn = False
-    if form == "jsonl" and is_torn(data):
+    if form == "jsonl" and (line := torn_line(data)):
         whole, _, last = data.rpartition(b"\n")
         try:
             msgspec.json.decode(last, type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             torn, data = True, whole
-            line = whole.count(b"\n") + 2
-            found.problems.append(f"{log.path}:{line}: expected a whole line, got {shown(last)} where the file ends")
+            found.refuse_torn(f"{log.path}:{line}", last)
     table = read_table(data, form=form, source=log.path)
     table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
     silent = [name for name in RUN_KEY if name not in table.columns]
@@ -81,6 +81,7 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             time=campaign.time[part],
             objective=campaign.objective[part],
             verdict=campaign.verdict[part],
+            # `all` is what a campaign fills in: to the importer it must look like silence.
             panel=row["panel"] if row["panel"] != "all" else None,
             horizon=row["horizon"],
             status=row["status"],
@@ -88,20 +89,12 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             resolution=row.get("resolution"),
             carried={name: row[name] for name in extras},
             where="/".join(str(row[name]) for name in RUN_KEY if name not in silent),
+            **{name: row[name] for name in RUN_KEY if name not in silent},
+            **{name: column[part] for name in _OPTIONAL if (column := getattr(campaign, name)) is not None},
         )
-        for name in RUN_KEY:
-            if name not in silent:
-                setattr(run, name, row[name])
-        for name in _OPTIONAL:
-            if (column := getattr(campaign, name)) is not None:
-                setattr(run, name, column[part])
-        if campaign.reason is not None:
-            codes = campaign.reason[part]
-            if codes.any():
-                run.reason = [campaign.reasons[code] for code in codes.tolist()]
+        if campaign.reason is not None and (codes := campaign.reason[part]).any():
+            run.reason = [campaign.reasons[code] for code in codes.tolist()]
         found.runs.append(run)
 
 
-READER = Reader(
-    name="neutral", describes="gapline's own traces: CSV, JSONL, Parquet, Arrow", looks_like=_looks_like, read=_read
-)
+READER = Reader("neutral", "gapline's own traces: CSV, JSONL, Parquet, Arrow", _looks_like, _read)

@@ -1,9 +1,10 @@
 """Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver or from the comment before."""
 
 import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import EventList, is_torn, log_lines, shown
+from gapline.capture.loglines import EventList, log_lines, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -30,32 +31,33 @@ def _looks_like(_path: str, head: bytes) -> bool:
     return _STATUS_BYTES.search(head) is not None or _VALUE_BYTES.search(head) is not None
 
 
+@dataclass(slots=True)
 class _Solve:
-    """The solve that is being read."""
+    """The solve that is being read; it counts as killed until a line `s …` says how it ended."""
 
-    def __init__(self, problems: list[str]) -> None:
-        self.events = EventList(problems)
-        self.status = "killed"
-        self.clocks: set[str] = set()
-        self.decimals = 0
+    events: EventList
+    status: str = "killed"
+    clocks: set[str] = field(default_factory=set)
+    decimals: int = 0
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    solve, stamp, comment_clock, seen = _Solve(found.problems), None, "wall", False
-    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    solves = [_Solve(EventList(found.problems))]
+    stamp, comment_clock, seen = None, "wall", False
+    torn_at = torn_line(log.data)
     for number, text in log_lines(log.data):
         where = f"{log.path}:{number}"
         outer = _STAMPED.match(text)
         body = outer[3] if outer else text
-        if match := _VALUE.match(body):
-            seen = True
-            if number == torn_at:
-                found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
-                continue
-            if solve.status != "killed":
-                _close(found, solve)
-                solve = _Solve(found.problems)
+        value, ends = _VALUE.match(body), body.startswith("s ")
+        seen = seen or value is not None or (ends and number != torn_at)
+        if (value or ends) and number != torn_at and solves[-1].status != "killed":
+            solves.append(_Solve(EventList(found.problems)))
+        solve = solves[-1]
+        if value and number == torn_at:
+            found.refuse_torn(where, text)
+        elif value:
             if outer:
                 solve.clocks.add("wall")
                 stamp = outer[2]
@@ -63,22 +65,16 @@ def _read(log: LogFile) -> Found:
                 solve.clocks.add(comment_clock)
             if stamp is not None:
                 solve.decimals = max(solve.decimals, len(stamp.partition(".")[2]))
-            solve.events.add(stamp, match[1], where=where)
+            solve.events.add(stamp, value[1], where=where)
             stamp = None
         elif body.startswith("c") and (told := _comment_time(body)):
             stamp, comment_clock = told, "cpu" if _COMMENT_CPU.search(body) else "wall"
-        elif body.startswith("s ") and number != torn_at:
-            seen = True
-            if solve.status != "killed":
-                _close(found, solve)
-                solve = _Solve(found.problems)
+        elif ends and number != torn_at:
             solve.status = "unknown" if body[2:].strip() in ("UNKNOWN", "UNSUPPORTED") else "finished"
     if not seen:
         raise TraceError(f"{log.path}: expected lines such as `o 6288` or `s UNKNOWN`, got {shown(log.data[:60])}")
-    _close(found, solve)
-    if len(found.runs) == 1:
-        found.runs[0].where = ""
-    return found
+    found.runs = [_finish(found, solve) for solve in solves]
+    return found.numbered()
 
 
 def _comment_time(text: str) -> str | None:
@@ -97,23 +93,15 @@ def _sense(found: Found, values: list[float]) -> str | None:
     return "max" if steps[0] > 0 else "min"
 
 
-def _close(found: Found, solve: _Solve) -> None:
-    clock = "wall" if not solve.clocks else " and ".join(sorted(solve.clocks))
-    found.runs.append(
-        FoundRun(
-            **solve.events.columns(),
-            status=solve.status,
-            clock=clock,
-            resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
-            sense=_sense(found, solve.events.objective),
-            where=f"run {len(found.runs) + 1}",
-        )
+def _finish(found: Found, solve: _Solve) -> FoundRun:
+    return FoundRun(
+        **solve.events.columns(),
+        status=solve.status,
+        clock=" and ".join(sorted(solve.clocks)) or "wall",
+        # Stamps of more digits than milliseconds are as exact as any clock.
+        resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
+        sense=_sense(found, [event.objective for event in solve.events.events]),
     )
 
 
-READER = Reader(
-    name="olines",
-    describes="`o VALUE` lines of MaxSAT, pseudo-Boolean and XCSP solvers",
-    looks_like=_looks_like,
-    read=_read,
-)
+READER = Reader("olines", "`o VALUE` lines of MaxSAT, pseudo-Boolean and XCSP solvers", _looks_like, _read)

@@ -3,17 +3,19 @@
 import csv
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from gapline.capture.loglines import EventList, log_lines, shown
-from gapline.capture.loosejson import as_cell, as_float, decode_json
+from gapline.capture.loglines import EventList, shown
+from gapline.capture.loosejson import as_cell, as_float, decode_json, json_lines
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 VIOLATED = "constraint violated"
+# Numbers of the operations in Optuna's journal.
 _CREATE_STUDY, _CREATE_TRIAL, _SET_STATE, _SET_SYSTEM_ATTR = 0, 4, 6, 9
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 _JOURNAL = re.compile(rb'\s*\{[^\n]{0,2000}"op_code"\s*:')
@@ -74,19 +76,12 @@ def _read_journal(log: LogFile, found: Found) -> tuple[list[_Study], bool]:
     studies: list[_Study] = []
     trials: list[_Trial] = []
     torn = False
-    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
-    for position, (number, line) in enumerate(lines):
-        where = f"{log.path}:{number}"
-        try:
-            entry = decode_json(line)
-        except ValueError:
-            entry = None
-        if not isinstance(entry, dict):
-            torn = position == len(lines) - 1
-            found.problems.append(f"{where}: expected one JSON object, got {shown(line)}")
-            continue
-        if not _apply(entry, studies, trials, where):
-            found.problems.append(f"{where}: expected an operation on a known study or trial, got {shown(line)}")
+    for where, line, entry, is_last in json_lines(log):
+        if entry is None:
+            torn = is_last
+            found.refuse(where, "one JSON object", line)
+        elif not _apply(entry, studies, trials, where):
+            found.refuse(where, "an operation on a known study or trial", line)
     return studies, torn
 
 
@@ -109,8 +104,7 @@ def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], w
             return False
         study.trials.append(trial)
         _update(trial, entry, where)
-        attributes = entry.get("system_attrs")
-        _note_constraints(trial, attributes)
+        _note_constraints(trial, entry.get("system_attrs"))
         return True
     if code in (_SET_STATE, _SET_SYSTEM_ATTR):
         found = _at(trials, entry.get("trial_id"))
@@ -118,8 +112,7 @@ def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], w
             return False
         if code == _SET_STATE:
             _update(found, entry, where)
-        else:
-            _note_constraints(found, entry.get("system_attr"))
+        _note_constraints(found, entry.get("system_attr"))
     return code is not None
 
 
@@ -138,8 +131,10 @@ def _update(trial: _Trial, entry: dict[str, Any], where: str) -> None:
         trial.values = values
     elif "value" in entry:
         trial.values = [entry["value"]]
-    trial.start = _moment(entry.get("datetime_start")) if entry.get("datetime_start") else trial.start
-    trial.complete = _moment(entry.get("datetime_complete")) if entry.get("datetime_complete") else trial.complete
+    if entry.get("datetime_start"):
+        trial.start = _moment(entry["datetime_start"])
+    if entry.get("datetime_complete"):
+        trial.complete = _moment(entry["datetime_complete"])
 
 
 def _note_constraints(trial: _Trial, attributes: object) -> None:
@@ -151,10 +146,8 @@ def _note_constraints(trial: _Trial, attributes: object) -> None:
 
 def _is_violated(trial: _Trial) -> bool:
     """Say whether a constraint is above 0, or is no number at all."""
-    values: list[object] = []
-    for value in trial.constraints.values():
-        values.extend(value if isinstance(value, list) else [value])
-    return any((number := as_float(value)) is None or number > 0 for value in values)
+    lists = [value if isinstance(value, list) else [value] for value in trial.constraints.values()]
+    return any((number := as_float(value)) is None or number > 0 for values in lists for value in values)
 
 
 def _moment(text: object) -> float | None:
@@ -169,9 +162,8 @@ def _moment(text: object) -> float | None:
 
 
 def _read_table(log: LogFile, found: Found) -> _Study:
-    text = log.data.decode("utf-8", "replace")
     study = _Study(None, None)
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(log.data.decode("utf-8", "replace"), newline=""))
     try:
         header = next(reader, [])
         if not all(name in header for name in _NEEDED):
@@ -187,15 +179,9 @@ def _read_table(log: LogFile, found: Found) -> _Study:
                 found.problems.append(f"{where}: expected {len(header)} cells, got {len(cells)}")
                 continue
             row = dict(zip(header, cells, strict=True))
-            trial = _Trial(
-                where,
-                start=_moment(row["datetime_start"]),
-                complete=_moment(row["datetime_complete"]),
-                state=row["state"].removeprefix("TrialState."),
-                values=[row.get("value")],
-                constraints=_constraints(row),
-            )
-            study.trials.append(trial)
+            began, ended = _moment(row["datetime_start"]), _moment(row["datetime_complete"])
+            state = row["state"].removeprefix("TrialState.")
+            study.trials.append(_Trial(where, began, ended, state, [row.get("value")], _constraints(row)))
     except csv.Error as error:
         found.problems.append(f"{log.path}:{reader.line_num}: expected CSV, got a line that is none ({error})")
     return study
@@ -218,20 +204,18 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     starts = [trial.start for trial in study.trials if trial.start is not None]
     began = min(starts, default=None)
     events = EventList(found.problems)
-    counts: dict[str, int] = {}
+    counts = Counter(trial.state for trial in study.trials)
     for trial in study.trials:
-        counts[trial.state] = counts.get(trial.state, 0) + 1
         if trial.state != "COMPLETE":
             continue
+        # Moments are floats of 1e9 seconds: behind microseconds their difference is noise.
         time = None if trial.complete is None or began is None else round(trial.complete - began, 6)
         if study.several or len(trial.values) != 1:
             events.add(time, None, where=trial.where, valid=False, reason="several objectives")
             continue
+        valid = not _is_violated(trial)
         value = as_cell(trial.values[0])
-        if _is_violated(trial):
-            events.add(time, value, where=trial.where, valid=False, reason=VIOLATED)
-        else:
-            events.add(time, value, where=trial.where)
+        events.add(time, value, where=trial.where, valid=valid, reason="" if valid else VIOLATED)
     left_out = ", ".join(f"{counts[state]:,} {state.lower()}" for state in sorted(counts) if state != "COMPLETE")
     if left_out:
         found.notes.append(f"{place}: trials without a final value are no candidates: {left_out}")
@@ -241,7 +225,7 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     return FoundRun(
         **events.columns(),
         instance=study.name,
-        status=(RunStatus.KILLED if torn else RunStatus.UNKNOWN).value,
+        status=RunStatus.KILLED if torn else RunStatus.UNKNOWN,
         resolution=_MICROSECOND,
         sense=study.sense,
         carried={"started": started},
@@ -249,6 +233,4 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     )
 
 
-READER = Reader(
-    name="optuna", describes="Optuna journal file or trials_dataframe() as CSV", looks_like=looks_like, read=read
-)
+READER = Reader("optuna", "Optuna journal file or trials_dataframe() as CSV", looks_like, read)

@@ -5,9 +5,8 @@ has `feas_best_cost`, the best of the feasible part of the population (nan while
 """
 
 import csv
-from collections.abc import Sequence
 
-from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -39,42 +38,37 @@ def _read(log: LogFile) -> Found:
     cost_at = names.index("best_cost" if new else "feas_best_cost")
     feasible_at = names.index("best_feas") if new else -1
     runtime_at = names.index("runtime")
-    torn = is_torn(log.data)
+    torn_at = torn_line(log.data)
     clock, lost, previous = 0.0, False, ("", "")
-    ends_at = log.data.count(b"\n") + 1
     for number, text in log_lines(log.data):
         if number == 1 or not text.strip():
             continue
         where = f"{log.path}:{number}"
-        cells = _cells(text, delimiter)
-        if torn and number == ends_at:
-            found.problems.append(f"{where}: expected a whole line, got {shown(text)} where the file ends")
+        cells = next(csv.reader([text], delimiter=delimiter)) if '"' in text else text.split(delimiter)
+        if number == torn_at:
+            found.refuse_torn(where, text)
             break
         duration = parse_number(cells[runtime_at]) if len(cells) == len(names) else None
         if duration is None or duration < 0:
             # Without this iteration's duration every later stamp would be early: the rest cannot be placed in time.
-            found.problems.append(f"{where}: expected {len(names)} columns with a runtime, got {shown(text)}")
-            rest = log.data.count(b"\n") - number
-            if rest > 0:
+            found.refuse(where, f"{len(names)} columns with a runtime", text)
+            if (rest := log.data.count(b"\n") - number) > 0:
                 found.problems.append(f"{where}: {rest:,} later lines have no stamp and were left out")
             lost = True
             break
         clock += duration
         cost, feasible = cells[cost_at].strip(), cells[feasible_at].strip() if new else "1"
+        # A row per iteration repeats the best a million times; only a change is a candidate.
         if (cost, feasible) == previous:
             continue
         previous = (cost, feasible)
+        # The old generation prints nan while nothing feasible was found, which is no candidate.
         if not new and cost.lower() in ("nan", "inf", ""):
             continue
         is_valid = feasible.lower() in ("1", "true")
         events.add(clock, cost, where=where, valid=is_valid, reason="" if is_valid else PENALISED)
-    status = "killed" if torn or lost else "unknown"
-    found.runs.append(FoundRun(**events.columns(), status=status))
+    found.runs.append(FoundRun(**events.columns(), status="killed" if torn_at or lost else "unknown"))
     return found
 
 
-def _cells(text: str, delimiter: str) -> Sequence[str]:
-    return next(csv.reader([text], delimiter=delimiter)) if '"' in text else text.split(delimiter)
-
-
-READER = Reader(name="pyvrp", describes="statistics CSV of PyVRP, both generations", looks_like=_looks_like, read=_read)
+READER = Reader("pyvrp", "statistics CSV of PyVRP, both generations", _looks_like, _read)

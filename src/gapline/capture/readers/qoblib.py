@@ -48,12 +48,19 @@ def read(log: LogFile) -> Found:
             raise TraceError(f"{log.path}: expected a list of runs, got {type(decoded).__name__}")
         # One run may stand without the outer list.
         runs = decoded if decoded and all(isinstance(run, list) for run in decoded) else [decoded]
-    for index, run in enumerate(runs):
-        where = f"run {index + 1}" if len(runs) > 1 else ""
-        is_cut = cut and index == len(runs) - 1
-        found.runs.append(_read_run(run, found, log.path, where, seed=index, is_cut=is_cut))
+    for seed, run in enumerate(runs):
+        events = EventList(found.problems)
+        place = f"{log.path}: run {seed + 1}" if len(runs) > 1 else log.path
+        for number, record in enumerate(run, start=1):
+            if not isinstance(record, dict):
+                found.refuse(f"{place}: record {number}", "{Time, Incumbent}", str(record)[:80])
+                continue
+            fields = {str(name).lower(): as_cell(value) for name, value in record.items()}
+            events.add(fields.get("time"), fields.get("incumbent"), where=f"{place}: record {number}")
+        status = RunStatus.KILLED if cut and seed == len(runs) - 1 else RunStatus.UNKNOWN
+        found.runs.append(FoundRun(**events.columns(), seed=seed, status=status))
     _agree_on_sense(found, log.path)
-    return found
+    return found.numbered()
 
 
 def _recover(text: str) -> list[Any] | None:
@@ -81,26 +88,6 @@ def _recover(text: str) -> list[Any] | None:
     return runs or None
 
 
-def _read_run(run: list[Any], found: Found, path: str, where: str, *, seed: int, is_cut: bool) -> FoundRun:
-    events = EventList(found.problems)
-    place = f"{path}: {where}" if where else path
-    for number, record in enumerate(run, start=1):
-        if not isinstance(record, dict):
-            found.problems.append(
-                f"{place}: record {number}: expected {{Time, Incumbent}}, got {shown(str(record)[:80])}"
-            )
-            continue
-        fields = {str(name).lower(): value for name, value in record.items()}
-        time, incumbent = fields.get("time"), fields.get("incumbent")
-        events.add(as_cell(time), as_cell(incumbent), where=f"{place}: record {number}")
-    return FoundRun(
-        **events.columns(),
-        seed=seed,
-        status=RunStatus.KILLED.value if is_cut else RunStatus.UNKNOWN.value,
-        where=where,
-    )
-
-
 def _agree_on_sense(found: Found, path: str) -> None:
     """Set one sense for all runs of the file: that of the incumbents' steps."""
     up = down = 0
@@ -108,6 +95,7 @@ def _agree_on_sense(found: Found, path: str) -> None:
         values = run.objective[run.verdict == VerdictCode.VALID]
         up += int((values[1:] > values[:-1]).sum())
         down += int((values[1:] < values[:-1]).sum())
+    # All runs of a file are of one submitter and one instance: they agree, or the file is odd.
     sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:
         run.sense = sense
@@ -119,4 +107,4 @@ def _agree_on_sense(found: Found, path: str) -> None:
         found.notes.append(f"QOBLIB series state no sense: read as {sense} from the steps of the incumbents")
 
 
-READER = Reader(name="qoblib", describes="QOBLIB incumbent series (JSON)", looks_like=looks_like, read=read)
+READER = Reader("qoblib", "QOBLIB incumbent series (JSON)", looks_like, read)

@@ -2,7 +2,7 @@
 
 import re
 
-from gapline.capture.loglines import log_lines, parse_number, shown
+from gapline.capture.loglines import log_lines, parse_number
 from gapline.capture.reader import Found, LogFile, Reader, SourceReference
 from gapline.errors import TraceError
 
@@ -22,14 +22,15 @@ def _read(log: LogFile) -> Found:
         match = _LINE.match(text.strip())
         where = f"{log.path}:{number}"
         if match is None:
-            found.problems.append(f"{where}: expected `=opt= name value`, got {shown(text)}")
+            found.refuse(where, "`=opt= name value`", text)
             continue
         kind, name, text_value = match.groups()
+        # Infeasible, unknown and dual bounds are no values to score against.
         if kind not in ("opt", "best"):
             continue
         value = parse_number(text_value or "")
         if value is None:
-            found.problems.append(f"{where}: expected a value after {name}, got {shown(text_value or '')}")
+            found.refuse(where, f"a value after {name}", text_value or "")
         else:
             found.references.append(SourceReference(name, value, kind == "opt", f"={kind}= of a .solu file"))
     if not found.references and found.problems:
@@ -37,4 +38,4 @@ def _read(log: LogFile) -> Found:
     return found
 
 
-READER = Reader(name="solu", describes="reference values (.solu)", looks_like=_looks_like, read=_read)
+READER = Reader("solu", "reference values (.solu)", _looks_like, _read)

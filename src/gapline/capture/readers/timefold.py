@@ -2,9 +2,9 @@
 
 import csv
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from gapline.capture.loglines import EventList, is_torn, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -17,8 +17,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
     return head[:200].lstrip(b'"').lower().startswith(b"timemillisspent")
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A score taken apart: whether it is feasible and initialized, and the levels below the hard ones."""
 
     valid: bool
@@ -66,15 +65,15 @@ def _read(log: LogFile) -> Found:
     names = [name.strip().lower() for name in next(csv.reader([header]), [])]
     if names[:2] != ["timemillisspent", "score"]:
         raise TraceError(f"{log.path}:1: expected timeMillisSpent,score, got {shown(header)}")
-    torn_at = log.data.count(b"\n") + 1 if is_torn(log.data) else 0
+    torn_at = torn_line(log.data)
     for number, text in lines:
         if not text.strip():
             continue
         where = f"{log.path}:{number}"
         cells = next(csv.reader([text.replace("\0", "�")]))
-        whole = text.endswith('"')
-        if len(cells) < 2 or (number == torn_at and not whole):
-            found.problems.append(f"{where}: expected timeMillisSpent,score, got {shown(text)}")
+        # A last line without its end is whole where its last cell is quoted to the end.
+        if len(cells) < 2 or (number == torn_at and not text.endswith('"')):
+            found.refuse(where, "timeMillisSpent,score", text)
             continue
         millis, score = parse_number(cells[0]), parse_score(cells[1])
         if score is None:
@@ -86,27 +85,18 @@ def _read(log: LogFile) -> Found:
         stamp: float | str = cells[0] if millis is None else millis / 1000
         events.add(stamp, score.soft[0], where=where, valid=valid, reason=reason)
         components.append(score.soft)
+    several = any(len(levels) > 1 for levels in components)
     run = FoundRun(
         **events.columns(),
+        **(two_levels(components) if several else {}),
         sense="max",
         resolution=0.001,
-        status="killed" if torn_at and not _ends_whole(log) else "unknown",
+        status="killed" if torn_at and not log.data.rstrip().endswith(b'"') else "unknown",
     )
-    if any(len(levels) > 1 for levels in components):
-        run.primary = [levels[0] for levels in components]
-        run.secondary = [levels[1] if len(levels) > 1 else float("nan") for levels in components]
+    if several:
         found.notes.append("scores of several levels: the first two below hard are kept as primary and secondary")
     found.runs.append(run)
     return found
 
 
-def _ends_whole(log: LogFile) -> bool:
-    return log.data.rstrip().endswith(b'"')
-
-
-READER = Reader(
-    name="timefold",
-    describes="BEST_SCORE.csv of the Timefold benchmarker, maximised",
-    looks_like=_looks_like,
-    read=_read,
-)
+READER = Reader("timefold", "BEST_SCORE.csv of the Timefold benchmarker, maximised", _looks_like, _read)

@@ -1,0 +1,63 @@
+"""Loose events become a campaign: runs by key, events by time, what has no number rejected, everything counted."""
+
+import numpy as np
+
+import gapline as gl
+from capture.neutral_traces import write
+from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.model.tables import VerdictCode
+
+
+def test_runs_are_ordered_by_key_and_events_by_time():
+    """Of seven events two are out of order, one is late, one has no stamp, one no objective, and one stands twice."""
+    nan, inf = float("nan"), float("inf")
+    late = RunTrace([5.0, 2.0, nan, 9.0], [10.0, 12.0, 1.0, 3.0], arm="b", instance="i", seed=1, horizon=8.0)
+    other = RunTrace([1.0, 1.0, inf], [7.0, 7.0, nan], arm="a", instance="i", seed=1, carried={"threads": 4})
+    empty = RunTrace([], [], arm="a", instance="h", seed=2, status="crashed")
+    campaign = campaign_from_traces([late, other, empty])
+    assert list(map(str, campaign.keys())) == ["a/h/2", "a/i/1", "b/i/1"]
+    assert campaign.runs["count"].to_list() == [0, 3, 4]
+    assert campaign.runs["threads"].to_list() == [None, 4, None]
+    np.testing.assert_array_equal(campaign.time, [1.0, 1.0, nan, 2.0, 5.0, 9.0, nan])
+    np.testing.assert_array_equal(campaign.objective, [7.0, 7.0, nan, 12.0, 10.0, 3.0, 1.0])
+    found = campaign.diagnostics
+    assert (found.runs, found.empty, found.candidates) == (3, 1, 7)
+    assert (found.unordered, found.duplicate, found.late) == (1, 1, 1)
+    assert found.rejected == {"time not finite": 2}
+
+
+def test_optional_columns_are_blank_where_a_run_has_none():
+    first = RunTrace([1.0], [5.0], arm="a", instance="i", seed=1, bound=[4.0])
+    second = RunTrace([2.0], [6.0], [VerdictCode.INVALID], arm="a", instance="i", seed=2, reason=["too heavy"])
+    campaign = campaign_from_traces([second, first])
+    np.testing.assert_array_equal(campaign.bound, [4.0, float("nan")])
+    assert [campaign.reasons[code] for code in campaign.reason] == ["", "too heavy"]
+    assert campaign.claimed is None
+    assert campaign.diagnostics.rejected == {"too heavy": 1}
+
+
+def test_no_runs_are_a_campaign_of_none():
+    assert len(campaign_from_traces([])) == 0
+
+
+def test_stamps_that_go_backwards_are_sorted_and_counted(tmp_path):
+    path = write(tmp_path, ["a,i,1,5,20,true,30", "a,i,1,2,30,true,30", "a,i,1,5,20,true,30", "a,i,1,31,5,true,30"])
+    campaign = gl.read(path)
+    assert campaign.time.tolist() == [2.0, 5.0, 5.0, 31.0]
+    found = campaign.diagnostics
+    assert (found.unordered, found.duplicate, found.late) == (1, 1, 1)
+    assert gl.build_envelopes(campaign).objective.tolist() == [30.0, 20.0]
+
+
+def test_runs_scattered_over_a_file_are_gathered(tmp_path):
+    rows = ["b,i,1,1,20,true,30", "a,i,1,1,30,true,30", "b,i,1,2,10,true,30", "a,i,1,2,25,true,30"]
+    campaign = gl.read(write(tmp_path, rows))
+    assert campaign.runs.select("arm", "count").rows() == [("a", 2), ("b", 2)]
+    assert campaign.objective.tolist() == [30.0, 25.0, 20.0, 10.0]
+
+
+def test_more_reasons_than_codes_are_folded_not_lost(tmp_path):
+    rows = [f"a,i,1,{k},20,false,reason {k}" for k in range(400)]
+    campaign = gl.read(write(tmp_path, rows, header="arm,instance,seed,time,objective,valid,reason"))
+    assert campaign.diagnostics.rejected_count == 400
+    assert campaign.diagnostics.rejected["other reasons"] >= 1

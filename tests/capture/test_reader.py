@@ -1,0 +1,36 @@
+"""What a reader gives back: runs that can be named, problems that are counted, parts that are numbered."""
+
+from gapline.capture.reader import Found, FoundRun, LogFile, Problems
+
+
+def test_a_named_run_carries_its_clock_and_keeps_its_events():
+    run = FoundRun([1.0], [9.0], instance="log's own", clock="cpu", resolution=0.01, carried={"nodes": 3}, bound=[8.0])
+    named = run.named(arm="a", instance="i", seed=4, panel=None)
+    assert (named.arm, named.instance, named.seed, named.panel) == ("a", "i", 4, None)
+    assert named.carried == {"clock": "cpu", "resolution": 0.01, "validation": "solver", "nodes": 3}
+    assert (named.time, named.objective, named.bound) == ([1.0], [9.0], [8.0])
+    assert run.instance == "log's own"
+
+
+def test_problems_beyond_a_thousand_are_counted_and_not_kept():
+    found = Found()
+    for number in range(Problems.most + 5):
+        found.refuse(f"a.log:{number}", "a number", "x")
+    assert found.problems[0] == "a.log:0: expected a number, got 'x'"
+    assert (len(found.problems), found.problem_count) == (1000, 1005)
+
+
+def test_a_torn_line_says_that_the_file_ends_there():
+    found = Found()
+    found.refuse_torn("a.log:9", b"o 12")
+    assert found.problems == ["a.log:9: expected a whole line, got 'o 12' where the file ends"]
+
+
+def test_parts_are_numbered_where_there_are_several():
+    one, two = FoundRun([], []), FoundRun([], [])
+    assert [run.where for run in Found([one]).numbered().runs] == [""]
+    assert [run.where for run in Found([one, two]).numbered("solve").runs] == ["solve 1", "solve 2"]
+
+
+def test_a_log_by_itself_has_nothing_beside_it():
+    assert LogFile("a", b"").beside("b") is None
