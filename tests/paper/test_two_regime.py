@@ -6,7 +6,7 @@ from report.report_studies import synthetic
 
 def test_only_the_frozen_regime_goes_below_zero():
     figure = regime_figure(synthetic(), source="here")
-    frozen, analysis = figure.regimes
+    frozen, analysis = figure.names
     lowest = dict(figure.data.group_by("regime").agg(pl.col("value").min()).iter_rows())
     assert lowest[frozen] < 0 <= lowest[analysis]
     assert figure.caption.startswith("here: ")

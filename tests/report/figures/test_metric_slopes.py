@@ -10,6 +10,6 @@ def test_slopes_show_the_pooled_means_and_mark_what_is_out_of_its_envelope():
     slopes = slope_figure(analyses.metrics, *next(iter(analyses.labels.items())))
     means = study.summary.frame.row(by_predicate=pl.col("arm") == "late", named=True)
     late = dict(slopes.data.filter(pl.col("arm") == "late").select("kernel", "score").iter_rows())
-    assert late == pytest.approx({kernel: means[kernel] for kernel in slopes.kernels}, abs=1e-12)
+    assert late == pytest.approx({kernel: means[kernel] for kernel in slopes.names}, abs=1e-12)
     outside = slopes.data.filter(pl.col("envelope") != "inside")
     assert set(outside["kernel"]) == {"berthold"}
