@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from gapline.report.drawing import Figure, line_look, load_altair, small_title, titled
-from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.table import Column, Table, one_part
 from gapline.scoring.kernels import parse_kernel, squeezed_gap
 
 LANDMARKS = (-0.5, -0.1, -0.05, 0.0, 0.05, 0.1, 1.0)
@@ -134,7 +134,7 @@ def draw_shapes(figure: Figure) -> Any:
 def landmark_table() -> Table:
     """Return the paper's landmarks on the two scales."""
     frame = pl.DataFrame({"raw": LANDMARKS, "squeezed": [squeeze(raw) for raw in LANDMARKS]})
-    rows = [[Text(_percent(raw, 0)), Text(_percent(gap, 2))] for raw, gap in frame.iter_rows()]
+    rows = [[_percent(raw, 0), _percent(gap, 2)] for raw, gap in frame.iter_rows()]
     return Table(
         name="scale-landmarks",
         caption="Conversion between raw excess gaps and squeezed gaps",

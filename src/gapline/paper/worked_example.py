@@ -18,7 +18,7 @@ from gapline.paper.scale import KERNELS, kernel_look
 from gapline.paper.steps import gap_steps, objective_steps
 from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
 from gapline.report.numbers import number
-from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.table import Column, Table, one_part
 from gapline.scoring.scores import Scores, score
 
 
@@ -108,10 +108,10 @@ def worked_table() -> Table:
     rows = []
     for row in scores.frame.sort("arm").iter_rows(named=True):
         events = ", ".join(f"({t:g},{z:g})" for t, z in WORKED[row["arm"]]) or "none"
-        cells = [Text(row["arm"]), Text(events), Text(f"{row['steps'] == 0:d}")]
-        cells += [Text(number(row[kernel], digits=2)) for kernel in ("squeezed", "maxform", "berthold")]
-        cells += [Text(number(100 * row[kernel], digits=1)) for kernel in ("dimacs:1.1", "dimacs:2")]
-        rows.append([*cells, Text(number(row["raw"], digits=2))])
+        cells = [row["arm"], events, f"{row['steps'] == 0:d}"]
+        cells += [number(row[kernel], digits=2) for kernel in ("squeezed", "maxform", "berthold")]
+        cells += [number(100 * row[kernel], digits=1) for kernel in ("dimacs:1.1", "dimacs:2")]
+        rows.append([*cells, number(row["raw"], digits=2)])
     columns = (
         Column("run", "Run", text=True),
         Column("valid incumbent events (t, z)", "Valid incumbent events", text=True),
