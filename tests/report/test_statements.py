@@ -32,4 +32,4 @@ def test_one_missing_score_withholds_no_other_statement():
     """Arm b has an empty run: it scores 1 and is ranked, and the facts count it."""
     said = make_statements(by_hand())
     assert said.order.ranks == {"a": 1, "b": 2}
-    assert said.facts.coverage.empty == 1
+    assert said.facts.study.coverage.empty == 1

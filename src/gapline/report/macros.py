@@ -24,28 +24,25 @@ def study_macros(
 
 
 def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
-    entry, coverage = study.references[0], facts.coverage
+    entry, coverage = study.references[0], study.coverage
     named = {
         "runs": count(coverage.runs),
         "coverage": str(coverage),
-        "arms": count(facts.arms),
-        "instances": count(facts.instances),
-        "panels": count(facts.panels),
-        "empty": count(coverage.empty),
-        "failed": count(coverage.failed),
+        **{name: count(getattr(facts, name)) for name in ("arms", "instances", "panels")},
+        **{name: count(getattr(coverage, name)) for name in ("empty", "failed")},
         "unknown end": count(coverage.unknown),
         "rejected": count(facts.rejected),
         "late": count(facts.late),
         "kernel": study.kernels[0],
         "weight": study.weight,
         "weighting": study.weighting,
-        "tolerance": f"{facts.tolerance:g}",
-        "transform": facts.transform,
-        "validation": facts.validation,
+        "tolerance": f"{study.tolerance:g}",
+        "transform": str(study.envelopes.transform),
+        "validation": study.envelopes.validation,
         "reference": entry.snapshot.name,
         "reference policy": entry.policy,
         "reference digest": entry.snapshot.digest,
-        "campaign digest": facts.campaign,
+        "campaign digest": study.campaign.digest(),
         "gapline version": VERSION,
     }
     known = {"checker": facts.checker, "instance set digest": facts.instance_set}

@@ -43,8 +43,8 @@ def page_head(said: Statements) -> dict[str, Any]:
     return {
         "tierTwo": list(said.order.descriptive),
         "headline": [said.headline.text, said.headline.detail],
-        "coverage": str(said.facts.coverage),
-        "short": said.facts.coverage.short,
+        "coverage": str(said.facts.study.coverage),
+        "short": said.facts.study.coverage.short,
     }
 
 
@@ -53,7 +53,7 @@ def _facts(said: Statements) -> str:
     horizons = listing((f"{h:g}" for h in facts.horizons), most=4)
     return (
         f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
-        f"{facts.coverage} · horizon {horizons} s · {vouched(facts.validation)}"
+        f"{facts.study.coverage} · horizon {horizons} s · {vouched(facts.study.envelopes.validation)}"
     )
 
 
@@ -87,7 +87,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
 
 def failure_card(said: Statements) -> dict[str, str]:
     """Say what failed, and of how many runs nobody knows how they ended."""
-    facts, coverage = said.facts, said.facts.coverage
+    facts, coverage = said.facts, said.facts.study.coverage
     known = coverage.runs > coverage.unknown
     ended = [f"{coverage.failed:,} crashed"] if known else []
     ended += [f"{coverage.unknown:,} of unknown end"] if coverage.unknown else []
