@@ -155,13 +155,9 @@ def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
-        forms: dict[str, str | bytes] = {
-            "md": to_markdown(table, head),
-            "tex": to_latex(table, head),
-            "csv": to_csv(table.frame),
-        }
-        for form, data in forms.items():
-            write_file(folder / f"{table.name}.{form}", data)
+        forms = {"md": to_markdown(table, head), "tex": to_latex(table, head), "csv": to_csv(table.frame).decode()}
+        for form, text in forms.items():
+            write_file(folder / f"{table.name}.{form}", text)
             written.append(folder / f"{table.name}.{form}")
     return written
 

@@ -29,8 +29,7 @@ def interval_figure(
         marks += ["descriptive"] if row["arm"] in order.descriptive else []
         label = f"{row['arm']} ({', '.join(marks)})" if marks else row["arm"]
         rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
-    names = ["arm", "label", "mean", "low", "high", "text"]
-    types = [pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String]
+    texts, numbers = dict.fromkeys(("arm", "label"), pl.String), dict.fromkeys(("mean", "low", "high"), pl.Float64)
     spread = f"no intervals: {why_none or 'not asked for'}"
     if intervals is not None:
         spread = (
@@ -38,7 +37,7 @@ def interval_figure(
             f"seed {intervals.seed}"
         )
     return Figure(
-        data=pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row"),
+        data=pl.DataFrame(rows, schema={**texts, **numbers, "text": pl.String}, orient="row"),
         title=f"Mean {kernel} score: further left is better",
         caption=f"{summary.caption()}; {spread}",
         value_title=f"mean {kernel} score",

@@ -1,5 +1,6 @@
 """What the page says before any script runs: the declared choice in words and numbers."""
 
+from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import listing
@@ -101,20 +102,17 @@ def failure_card(said: Statements) -> dict[str, str]:
 
 def _ranking(study: Study, said: Statements) -> dict[str, Any]:
     kernel, goal, order = study.kernels[0], study.goals[0], said.order
-    spans = {}
-    if study.intervals is not None:
-        spans = {row["arm"]: row for row in study.intervals.frame.iter_rows(named=True)}
+    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     rows = []
     for arm in order.arms:
-        row, span = by_arm[arm], spans.get(arm)
-        known = span is not None and span["low"] is not None
+        row, span = by_arm[arm], spans.get(arm, {})
         rows.append(
             [
                 order.rank(arm),
                 printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
                 number(row[kernel]),
-                f"{number(span['low'])} to {number(span['high'])}" if span is not None and known else "–",
+                f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
                 percent(row["final_gap"]),
                 percent(row[attainment_name(goal)], digits=1),
                 *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
@@ -134,13 +132,8 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
     times = f"{'exact, as' if clock['exact'] else 'rounded to'} {seconds}"
     values = "exact"
     if rounded:
-        finest = max(
-            10.0**-decimals / value
-            for decimals, value, exact in zip(
-                units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True
-            )
-            if not exact
-        )
+        rows = zip(units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True)
+        finest = max(10.0**-decimals / value for decimals, value, exact in rows if not exact)
         values = (
             f"rounded on {rounded:,} of {len(units['exact']):,} instances, to at most {finest:.1g} of the reference; "
             "a difference below that counts as equal"
@@ -158,8 +151,6 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
 
 
 def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:
-    from importlib.metadata import version
-
     return [
         ("gapline", VERSION),
         ("Vega, from vl-convert", version("vl-convert-python")),

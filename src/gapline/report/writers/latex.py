@@ -14,44 +14,17 @@ SIZES = (
     (math.inf, "\\scriptsize\\setlength{\\tabcolsep}{3pt}"),
 )
 _SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    **{letter: f"\\{letter}" for letter in "{}$&#%_"},
     # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
-    '"': r"\symbol{34}",
-    "'": "{'}",
-    "`": "{`}",
+    '"': r"\symbol{34}", "'": "{'}", "`": "{`}",
     # Brackets in braces: `\\[` and `\item[` would read them as an argument.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\dots{}",
-    "†": r"\textdagger{}",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "Λ": r"$\Lambda$",
-    "Γ": r"$\Gamma$",
-    "ϱ": r"$\varrho$",
-    "θ": r"$\theta$",
-    "Δ": r"$\Delta$",
-    "“": "``",
-    "”": "''",
-}
+    "[": "{[}", "]": "{]}", "*": "{*}",
+    "−": "$-$", "–": "--", "—": "---", "…": r"\dots{}", "†": r"\textdagger{}", "“": "``", "”": "''",
+    "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\le$", "≥": r"$\ge$",
+    "Λ": r"$\Lambda$", "Γ": r"$\Gamma$", "ϱ": r"$\varrho$", "θ": r"$\theta$", "Δ": r"$\Delta$",
+}  # fmt: skip
 # A digest is one long word: it may be broken after every eighth letter.
 _DIGEST = re.compile("[0-9a-f]{64}")
 # Latin letters that the T1 fonts have.
