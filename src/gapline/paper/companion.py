@@ -50,6 +50,7 @@ def draw_companion(figure: CompanionFigure) -> Any:
         gaps.properties(width=300, height=230, title=small_title(equal)),
         ends.properties(width=110, height=230, title=small_title("(b) endpoint")),
     ]
+    # A little beyond 0 and 1: on the frame itself half of a line would be cut off.
     share = alt.Y("value:Q", title="attained").axis(values=[0, 1]).scale(domain=[-0.05, 1.05])
     for letter, goal in zip("cd", GOALS, strict=True):
         curve = step_lines(figure.attained.filter(pl.col("goal") == goal), width=2.5, x=x, y=share, **look)

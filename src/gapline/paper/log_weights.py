@@ -21,6 +21,7 @@ from gapline.report.drawing import line_look, load_altair, small_title, step_lin
 from gapline.scoring.scores import score_grid
 
 CUTOFFS = (0.01, 0.1, 1.0)
+# Rounded to what a weight's name prints: the name is the key of the scores.
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
 
 

@@ -99,6 +99,7 @@ def shape_figure() -> Figure:
         kernel = parse_kernel(name)
         ratio = np.linspace(0.05, 3.0, 591)
         if kernel.parameter:
+            # The last ratio below the threshold, and the threshold: the jump is drawn upright, not as a slope.
             ratio = np.sort(np.append(ratio, [np.nextafter(kernel.parameter, 0), kernel.parameter]))
         gap = kernel(ratio, np.ones(len(ratio)))
         parts.append(pl.DataFrame({"kernel": [name] * len(ratio), "ratio": ratio, "gap": gap}))

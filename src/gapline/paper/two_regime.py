@@ -22,6 +22,7 @@ def regime_figure(study: Study, *, source: str) -> Figure:
     """
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
     parts, negative = {}, []
+    # With one reference there is one panel.
     places = sorted({0, len(study.references) - 1})
     for entry in (study.references[place] for place in places):
         curves = mean_curve(
@@ -57,6 +58,7 @@ def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
     alt = load_altair()
     look = line_look("series", sorted(figure.data["series"].unique().to_list()), width=2 * width)
     lowest = figure.data["value"].min()
+    # Room below zero even where nothing goes there: that nothing does is what the second panel shows.
     low = min(-0.02, 1.15 * lowest) if isinstance(lowest, float) else -0.02
     x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
     y = alt.Y("value:Q", title=figure.value_title, scale=alt.Scale(domain=[low, HIGHEST], nice=False))

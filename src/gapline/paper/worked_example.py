@@ -97,7 +97,8 @@ def _gaps(figure: WorkedFigure, run: str, title: str) -> Any:
         alt.Chart(squeezed.with_columns(part)).mark_area(interpolate="step-after", color="#0072B2", opacity=opacity)
         for part, opacity in ((value.clip(lower_bound=0), 0.15), (value.clip(upper_bound=0), 0.45))
     ]
-    lines = step_lines(mine, clip=True, x=x, y=y, **kernel_look("series"))
+    # No width of the mark itself: it would win over the widths that keep coinciding kernels visible.
+    lines = alt.Chart(mine).mark_line(interpolate="step-after", clip=True).encode(x=x, y=y, **kernel_look("series"))
     chart = alt.layer(*(area.encode(x=x, y=y) for area in areas), zero_line(), lines)
     return chart.properties(width=335, height=240, title=small_title(title))
 

@@ -54,6 +54,7 @@ def write_paper(
     shown = for_report(synthetic_study() if study is None else study)
     written = write_figures(paper_figures(shown, source=source), folder / "figures", formats)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
+    # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:
         tables = study_tables(shown, analyse(shown), make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]

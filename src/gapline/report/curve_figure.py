@@ -44,6 +44,7 @@ def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> 
 
 def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFrame | None = None) -> CurveFigure:
     """Return the data of the goal-attainment figure; one series per group and goal."""
+    # One goal needs no series of its own: it stands in the title.
     by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
     goals = ", ".join(map(goal_words, curves.goals))
     return CurveFigure(
@@ -91,6 +92,7 @@ def _time_scale(figure: CurveFigure) -> Any:
     low = figure.data["time"].min() if figure.start is None else figure.start
     high = figure.data["time"].max() if figure.end is None else figure.end
     bounded = figure.start is not None or figure.end is not None
+    # A domain of one point has no width to draw on.
     domain = [low, high] if bounded and low != high else alt.Undefined
     return alt.Scale(nice=False, type="log" if figure.log_time else "linear", domain=domain)
 
@@ -126,9 +128,11 @@ def thinned(data: pl.DataFrame) -> pl.DataFrame:
     (1501, 6000)
     """
     parts = data.partition_by("series", maintain_order=True)
+    # Two points at least, whatever the number of series: a line needs both of its ends.
     most = max(2, min(MOST_POINTS, MOST_ROWS // max(1, len(parts)) - 1))
     kept = []
     for part in parts:
         stride = -(-part.height // most)
+        # Every k-th row, then the last one: without it a curve would end before its horizon.
         kept.append(part if stride <= 1 else pl.concat([part[:-1].gather_every(stride), part.tail(1)]))
     return pl.concat(kept) if kept else data

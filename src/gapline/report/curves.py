@@ -40,6 +40,7 @@ def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanC
     """Return the mean curves of a study's first kernel, under its reading."""
     entry, choices = study.references[0], _choices(study, by, relative)
     found = mean_curve(study.envelopes, entry.snapshot, kernel=study.kernels[0], policy=entry.policy, **choices)
+    # A mean curve weighs no moment of time: whatever weight the study declares, its reading says uniform.
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
 
 
@@ -62,6 +63,7 @@ def study_curves(study: Study, /, *, by: list[str], relative: bool = False, band
     if not bands:
         return pair
     drawn = _choices(study, by, relative)
+    # Bands cost one curve per draw, so that they take fewer draws than the intervals.
     drawn |= {"level": study.level, "draws": min(study.draws, BAND_DRAWS), "seed": study.seed}
     return replace(
         pair,
@@ -81,6 +83,7 @@ def curve_table(pair: CurvePair) -> pl.DataFrame:
     if pair.attainment_bands is not None:
         goal = pl.lit(pair.attainment.goals[0])
         parts.append(pair.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
+    # Bands have low and high and no value, curves the other way round: what a row does not have is null.
     table = pl.concat(parts, how="diagonal_relaxed")
     front = ["curve", *pair.mean.by, "goal", "time", "value"]
     return table.select(*front, *(name for name in table.columns if name not in front))
@@ -130,6 +133,7 @@ def draw_pair(pair: CurvePair) -> Any:
     """Draw the mean curve above the attainment curve."""
     top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands))
     bottom = draw_curves(attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands))
+    # Two charts of one legend each: goals may make other series than arms.
     both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
     return style(both)
 
@@ -145,6 +149,7 @@ def print_curves(pair: CurvePair) -> None:
         curves = [
             StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
             for key, part in pair.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
+            # The goal is the last key; a plot of several goals at once would be unreadable in characters.
             if key[-1] == goal
         ]
         title = f"share of runs within {goal_words(goal)} of the reference"

@@ -118,6 +118,7 @@ def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
 def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     """Put a title and, under it, the caption in small print, broken to the width of the chart."""
     alt = load_altair()
+    # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines by itself.
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
     lines = folded(f"{printable(caption)};", most, last=f"gapline {VERSION}")
@@ -127,6 +128,7 @@ def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     """Return a legend below the chart, in as many columns as the names leave room for."""
     longest = max((len(name) for name in names), default=1)
+    # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
     return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
 
@@ -146,6 +148,7 @@ def printable_chart(value: Any) -> Any:
 
 def write_drawing(chart: Any, *paths: Path) -> None:
     """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
+    # All names are looked at before anything is written: a wrong one leaves no half of the files.
     forms = [path.suffix.lstrip(".").lower() for path in paths]
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:

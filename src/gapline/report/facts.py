@@ -114,6 +114,7 @@ def study_facts(study: Study, /) -> StudyFacts:
 def study_notes(study: Study, /) -> list[str]:
     """Return what a reader has to know beside the numbers, how the runs were measured included."""
     runs = study.campaign.runs
+    # Only runs that gapline supervised record how they were disturbed; of imported ones nobody knows.
     measured = summarise_fairness(runs.iter_rows(named=True)).lines() if "disturbed" in runs.columns else []
     return [*study.notes(), *(f"measurement: {line}" for line in measured)]
 
@@ -127,6 +128,7 @@ def instance_set_digest(runs: pl.DataFrame) -> str | None:
     """
     if "instance_digest" not in runs.columns or runs["instance_digest"].null_count():
         return None
+    # Sorted and unique: the digest is of the set, whatever the order of the runs and however many each file has.
     lines = "".join(f"{digest}\n" for digest in runs["instance_digest"].unique().sort())
     return "sha256:" + hashlib.sha256(lines.encode("utf-8")).hexdigest()
 

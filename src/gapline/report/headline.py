@@ -63,6 +63,7 @@ def write_headline(
     >>> write_headline(order, {"x": 0.1, "y": 0.3}, wide, kernel="squeezed", level=0.95).text
     'x and y: order not settled'
     """
+    # The order of these checks is the rule: what is missing is said before anything about who is ahead.
     ranked = [arm for arm in order.compared if means[arm] is not None]
     if not ranked:
         if order.descriptive and not order.compared:
@@ -85,6 +86,7 @@ def _compare(
     first: str, second: str, found: dict[str, Any], apart: float, both: str, level: float, no_intervals: str | None
 ) -> Headline:
     value, low, high = (found.get(name) for name in ("difference", "low", "high"))
+    # Level takes both: equal means over all instances, and no paired difference.
     tied = apart < TIE and (value is None or abs(value) < TIE)
     unsettled = f"{first} and {second} are level" if tied else f"{first} and {second}: order not settled"
     if value is None or low is None or high is None:
@@ -103,6 +105,7 @@ def _compare(
     if value < -TIE and high < 0:
         text = f"{first} is ahead of {second} by {number(-value)}"
         return Headline(text, f"{both} {span}, which excludes 0.", settled=True)
+    # A bootstrap interval need not hold the difference that it is of; then it may lie above 0 entirely.
     zero = "which includes 0" if low <= 0 <= high else "which does not hold the difference itself"
     return Headline(unsettled, f"{both} {span}, {zero}.")
 

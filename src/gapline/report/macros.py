@@ -65,9 +65,11 @@ def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) 
         named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}
         named |= {name: count(row[name]) for name in ("runs", "empty", "rejected", "late")}
         named |= {n.replace("_", " "): count(health[arm][n]) for n in ("captured", "terminal_invalid")}
+        # Where nobody says how any run ended, a count of crashes would be a claim.
         if health[arm]["unknown"] < row["runs"]:
             named["crashed"] = count(health[arm]["crashed"])
         named |= {"solver": " and ".join(solver.names), "solver version": " and ".join(solver.versions)}
+        # What is not known (a solver, its version) is empty, and has no macro rather than an empty one.
         macros += [Macro(arm, name, value) for name, value in named.items() if value]
     return macros
 
@@ -87,6 +89,7 @@ def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
 
 
 def _sensitivity(analysis: Analysis) -> list[Macro]:
+    # A kernel out of its envelope ranks nothing, so that it reverses nothing either.
     counted = [r for r in analysis.metrics.reversals if not r.out_of_envelope]
     facts = {
         "panel orderings": f"{analysis.metrics.pairs:,}",

@@ -207,6 +207,7 @@ def _reference(study: Study) -> Clause:
         what = words.get(entry.policy, entry.policy)
         parts.append(f"{snapshot.name} ({what}; store {store}{known}; {snapshot.digest})")
     more = f" The same runs are also read against {'; '.join(parts[1:])}." if len(parts) > 1 else ""
+    # The tolerance decides who beats a reference: a reader needs it to repeat the count.
     equal = f" A reference counts as beaten only by more than a relative {study.tolerance:g}."
     return Clause("reference", f"Gaps are measured against {parts[0]}.{more}{equal}")
 
@@ -273,6 +274,7 @@ def _aggregation(study: Study, facts: StudyFacts) -> Clause:
     }
     seeds = study.envelopes.runs.group_by("arm", "instance").len()["len"]
     per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
+    # An unbalanced table changes what the means are over, so the paragraph says so itself.
     balance = study.summary.balance
     gaps = "" if balance.complete else f" The cells are not complete: {balance.notes()[0]}."
     return Clause(
@@ -304,6 +306,7 @@ def _uncertainty(study: Study) -> Clause:
 def _contrasts(study: Study, facts: StudyFacts) -> Clause:
     if study.contrasts is None:
         return Clause("contrasts", "No contrasts are tested.")
+    # A descriptive arm is never tested, so that a contrast with one is not counted in Holm's family.
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
     compared = [(a, b) for a, b in pairs if a in facts.compared and b in facts.compared]
     return contrast_clause(compared, study.registered)
@@ -320,6 +323,7 @@ def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None) -
     if not pairs:
         return Clause("contrasts", f"Contrasts: {NOT_DECLARED}; all differences are exploratory.", declared=False)
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
+    # Declared beforehand is a claim about time: only the register of the plan can bear it out.
     when = {True: "declared beforehand", False: "named after the runs", None: "named"}[registered]
     return Clause(
         "contrasts",

@@ -79,6 +79,7 @@ def smallest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: f
     known = [value for value, may in zip(values, eligible, strict=True) if may and value is not None]
     if not known:
         return [False] * len(values)
+    # What prints alike is marked alike: a difference of rounding makes no winner.
     limit = min(known) + tie
     return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
 
@@ -130,6 +131,7 @@ def text_table(
 
 
 def _value(value: Any) -> str:
+    # Before int: in Python a bool is one.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or isinstance(value, float):

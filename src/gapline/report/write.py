@@ -80,6 +80,7 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
     document["derived"] = [name for path, name in names.items() if path.suffix == ".pdf"]
+    # After everything was written and before the list is replaced: it is the old list that says what was ours.
     remove_stale(folder, written)
     write_file(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
@@ -99,6 +100,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     stale = []
     for name in listed:
         parts = str(name).split("/")
+        # Only names that a report itself can have written: a list that somebody edited removes nothing elsewhere.
         ours = len(parts) == 2 and parts[0] in ("figures", "tables") and parts[1] not in ("", ".", "..")
         if ours and name not in kept and (folder / name).is_file():
             (folder / name).unlink()
@@ -108,6 +110,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
 
 def for_report(study: Study) -> Study:
     """Return the study as a report shows it: under every kernel and both policies, the declared ones first."""
+    # The declared kernel stays first: it is the one that ranks.
     kernels = (*study.kernels, *(kernel for kernel in SHOWN_KERNELS if kernel not in study.kernels))
     return replace(study, kernels=kernels, references=study.both)
 
@@ -169,6 +172,7 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
     for scores in study.scores:
         summary = summarise(scores, weighting=study.weighting)
         beaten = int(scores.frame["beaten"].sum())
+        # Each reference has an order of its own; the headline is of the first.
         placed = order_arms(summary, tier_two=order.descriptive, beaten=beaten)
         readings.append(score_document(scores, summary, per_run=False, order=placed))
     tested = None if study.contrasts is None else compared_rows(study.contrasts, order.descriptive)

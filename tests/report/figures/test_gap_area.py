@@ -31,3 +31,12 @@ def test_an_empty_run_is_drawn_at_one_throughout():
     figure = area_figure(study.envelopes, study.references[0].snapshot, RunKey("b", "i", 2))
     assert figure.data.rows() == [(0.0, 1.0), (10.0, 1.0)]
     assert figure.score == 1.0
+
+
+def test_a_negative_score_has_a_minus_sign_and_names_keep_their_hyphens():
+    study = synthetic()
+    run = telling_run(study)
+    figure = area_figure(study.envelopes, study.references[0].snapshot, run)
+    assert figure.score < 0
+    assert figure.title == f"{run.arm} on {run.instance}, seed {run.seed}: score −{-figure.score:.4f}"
+    assert "-" in run.instance

@@ -55,6 +55,7 @@ def draw_segments(figure: Figure, *, width: int = 400) -> Any:
         color=alt.Color("arm:N", scale=colour, legend=legend, title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
     )
+    # An empty screen is a result: it is said in words, not shown as an empty frame.
     if not pairs:
         nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")
         chart = nothing.encode(text="text:N").properties(width=width, height=60)

@@ -20,6 +20,7 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descript
 
     Columns pair, kind (declared or exploratory), difference, low, high, text.
     """
+    # Two arms without a common instance have no difference.
     known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
     known = known.sort("declared", "difference", "a", "b", descending=[True, False, False, False])
     words = [

@@ -52,14 +52,16 @@ def area_figure(
     assert score is not None
     gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
     times, values = np.append(0.0, time), np.append(chosen.before, gaps)
+    # Feasible at time 0: there is no time before the first incumbent to draw.
     if len(time) and time[0] == 0:
         times, values = times[1:], values[1:]
     times, values = np.append(times, horizon), np.append(values, values[-1])
-    title = f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}"
+    # A minus sign for the score alone: the hyphens of names stay as they are.
+    printed = f"{score:.4f}".replace("-", "−")
     return AreaFigure(
         data=pl.DataFrame({"time": times, "gap": values}),
         score=score,
-        title=title.replace("-", "−") if score < 0 else title,
+        title=f"{run.arm} on {run.instance}, seed {run.seed}: score {printed}",
         caption=(
             f"{chosen.name} gap against {label_reference(snapshot, envelopes, policy=policy)}; the signed area over "
             f"the horizon of {horizon:g} s is the score; {len(time)} steps"

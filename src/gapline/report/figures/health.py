@@ -46,6 +46,7 @@ def draw_health(figure: Figure, *, width: int = 118) -> Any:
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
         axis = alt.Axis(labelLimit=200) if k == 0 else None
+        # Each count has a scale of its own, longer than its bar: the number stands beside it.
         highest = max(1, int(part["value"].max()))  # type: ignore[arg-type]
         base = alt.Chart(part).encode(
             y=alt.Y("group:N", sort=names, title=None, axis=axis),

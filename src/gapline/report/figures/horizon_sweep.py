@@ -24,7 +24,9 @@ class SweepFigure(Figure):
 
 def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> SweepFigure:
     """Return the exact curves on a fine grid, and every swap of two compared arms where it happens."""
+    # All arms together stay below the rows that Altair takes.
     points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
+    # From one step on: up to a horizon of 0 there is no score.
     grid = sweep.horizon * np.arange(1, points + 1) / points
     data = pl.concat(
         pl.DataFrame({"arm": [arm] * points, "horizon": grid, "score": curve.at(grid)})

@@ -18,6 +18,7 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
     Columns arm, kernel, score, envelope (`inside` or `out of its envelope`); `names` are the kernels.
     """
     mine = sensitivity.pooled.filter((pl.col("reference") == name) & pl.col("score").is_not_null())
+    # Reversals between references are another figure's.
     flips = [r for r in sensitivity.reversals if r.before.reference == r.after.reference == name]
     counted = [r for r in flips if not r.out_of_envelope]
     data = mine.select(

@@ -13,6 +13,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
     ratio = profiles.kind == PERFORMANCE
     highest = profiles.frame["x"].max()
     end = float(highest) if isinstance(highest, float) else 1.0
+    # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.
     end = max(end * 1.05, 2.0) if ratio else end
     curves = profiles.frame.select(series="arm", time="x", value="value")
     goal = goal_words(profiles.goal)

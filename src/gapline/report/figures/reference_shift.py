@@ -22,6 +22,7 @@ def shift_figure(
 
     Columns arm, from, to.
     """
+    # A kernel without a value for some run has no mean to move.
     data = sensitivity.shift.filter((pl.col("kernel") == kernel) & pl.col("shift").is_not_null())
     flips = [r for r in sensitivity.reversals if r.before.kernel == kernel and not r.out_of_envelope]
     negative = sensitivity.negative.filter(pl.col("kernel") == kernel)

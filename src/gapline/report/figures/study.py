@@ -26,6 +26,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     """Draw every figure that the study has the data for."""
     entry, scores, label = study.references[0], study.scores[0], study.scores[0].reference
     kernel = study.kernels[0]
+    # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
     bounded = parse_kernel(kernel).before is not None
     charts: dict[str, Any] = {}
     if bounded:

@@ -40,6 +40,7 @@ def build_page(study: Study, said: Statements | None = None, /) -> str:
         f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
         "form-action 'none'"
     )
+    # A variable that the template does not get is an error, not an empty place.
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     return environment.from_string(_read("page.html.j2")).render(
         policy=policy,
@@ -66,6 +67,7 @@ def script_json(value: Any) -> str:
 def page_script() -> str:
     """Return the page's own script: its files, joined, in one scope of their own."""
     parts = "\n".join(_read(f"script/{name}.js") for name in SCRIPTS)
+    # In a block, so that no name of ours meets one of Vega's.
     return f'"use strict";\n{{\n{parts}}}\n'
 
 

@@ -86,6 +86,7 @@ def page_data(study: Study) -> PageData:
         "kernels": _kernels(study),
         "weight": _weight(study.weight),
         "goals": list(study.goals),
+        # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
         "tolerance": study.tolerance,
         "tie": TIE,
         "weighting": study.weighting,
@@ -115,6 +116,7 @@ def page_data(study: Study) -> PageData:
 
 def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:
     """Return the slice of the steps that belongs to each unit; runs are in the order of their units."""
+    # A unit without any step has an empty slice.
     ends = np.cumsum(np.bincount(unit, weights=counts, minlength=units).astype(np.int64))
     return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
 

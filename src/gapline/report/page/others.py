@@ -45,6 +45,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         flags[verdict == VerdictCode.INVALID] = REJECTED
         flags[(verdict == VerdictCode.UNCHECKED) & ~_accepted(verdict, study.envelopes.unchecked)] = UNCHECKED
         flags |= np.where(time > horizon, LATE, 0)
+        # Stable: of the telling candidates, and then of the rest, the earliest are kept.
         if len(other) > most:
             telling = np.argsort(flags[other] == NOT_IMPROVING, kind="stable")[:most]
             omitted[row] = len(other) - most
@@ -88,6 +89,7 @@ def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bo
 def _improving(time: Floats, values: Floats, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Mark the steps: strictly improving, and of equal stamps the last."""
     seen = np.where(accepted, values, np.inf)
+    # The best before each candidate; infinite before the first, which therefore always improves.
     before = np.concatenate(([np.inf], np.minimum.accumulate(seen)[:-1])) if len(seen) else seen
     steps = np.flatnonzero(seen < before)
     last = np.append(time[steps][1:] != time[steps][:-1], True) if len(steps) else np.zeros(0, np.bool_)

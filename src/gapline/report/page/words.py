@@ -63,6 +63,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
     goal = study.goals[0]
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
     most = max((shares[arm] for arm in order.compared), default=None)
+    # Ties included, as in every table.
     best = sorted(arm for arm in order.compared if most is not None and shares[arm] > most - TIE)
     alike = "all arms alike" if order.compared else "no arm is compared"
     beaten = int(study.scores[0].frame["beaten"].sum())

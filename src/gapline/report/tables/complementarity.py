@@ -48,6 +48,7 @@ def grid_table(found: Complementarity, /, *, against: str) -> Table:
     """Return how many pairs nearby thresholds would select."""
     grid = found.grid
     thresholds = grid["min_attainment"].unique().sort().to_list()
+    # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
     middle = [sorted(grid[name].unique())[1] for name in ("max_score", "min_final", "min_attainment")]
     blocks: dict[float, list[list[Text | str]]] = {}
     for (score, final), line in grid.partition_by("max_score", "min_final", as_dict=True, maintain_order=True).items():

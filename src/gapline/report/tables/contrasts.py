@@ -49,6 +49,7 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
 
 
 def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> list[Text | str]:
+    # The interval decides, as in the headline; Holm's p stands beside it.
     sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
     return [
         *(row["a"], row["b"], number(row["mean_a"]), number(row["mean_b"])),

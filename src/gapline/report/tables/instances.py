@@ -25,6 +25,7 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
     filled = pl.col("steps") > 0
     scores = study.scores[0].frame
     parts = {
+        # By the scored objective: of M·K + C the parts belong to the best whole, not to the best part.
         name: pl.col(name).filter(filled).sort_by(pl.col("best").filter(filled)).first()
         for name in PARTS
         if name in scores.columns
@@ -60,6 +61,7 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     frame = instance_frame(study, order)
     maximised = study.envelopes.transform.maximises
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
+    # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
     panels: dict[str, list[list[Text | str]]] = {}
     for block in frame.partition_by("panel", "instance", maintain_order=True):

@@ -70,6 +70,7 @@ def arm_table(
     shown = tuple(kernels or summary.kernels)
     columns, cells = _mean_columns(summary, rows, shown, compared, order.outside)
     if intervals is not None:
+        # Right after the mean of the first kernel, which it is the interval of.
         place = len(COUNTS) + 1
         columns.insert(place, Column(f"{intervals.level:.0%} interval"))
         cells.insert(place, [interval(*span) for span in spans])
@@ -140,6 +141,7 @@ def group_table(summary: Summary, /) -> Table:
 
 def _group_key(row: dict[str, Any], summary: Summary) -> tuple[object, ...]:
     value = row[summary.kernels[0]]
+    # Groups without a mean come last; None does not compare with a number.
     return (value is None, 0.0 if value is None else value, *(str(row[name]) for name in summary.by))
 
 

@@ -28,12 +28,14 @@ def pooled_table(
         mine = pooled.filter(pl.col("reference") == name)
         first = mine.filter(pl.col("kernel") == kernels[0])
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
+        # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
         best_first = first.filter(pl.col("tier") == 1).sort("score", "arm", nulls_last=True)["arm"].to_list()
         others = first.filter(pl.col("tier") != 1).sort("arm")["arm"].to_list()
         arms = [*best_first, *others]
         cells: list[Sequence[Text | str]] = [arms, [count(empties[arm]) for arm in arms]]
         for kernel in kernels:
             rows = [known[arm, kernel] for arm in arms]
+            # One arm below the reference is enough: then the kernel orders nobody.
             outside = any(row["out_of_envelope"] for row in rows)
             best = smallest([row["score"] for row in rows], [row["tier"] == 1 and not outside for row in rows])
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]

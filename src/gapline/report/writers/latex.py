@@ -44,6 +44,7 @@ def to_latex(table: Table, head: Sequence[str] = (), *, most_rows: int = 45) -> 
 def _latex_page(table: Table, parts: list[Part], caption: str, *, first: bool) -> str:
     sides = "".join("l" if column.text else "r" for column in table.columns)
     notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
+    # A label twice is a warning of LaTeX and a wrong number in the text.
     label = f"  \\label{{tab:{table.name}}}\n" if first else ""
     size = next(size for letters, size in SIZES if _letters(table) <= letters)
     lines = [
@@ -82,6 +83,7 @@ def _pages(table: Table, most: int) -> list[list[Part]]:
     for heading, rows in table.parts:
         rest = rows
         while True:
+            # A heading goes with its first row: a part that finds no room begins on the next page.
             if room <= 0 and pages[-1]:
                 pages.append([])
                 room = most
@@ -117,6 +119,7 @@ def number_cell(text: str) -> str:
     >>> number_cell("-0.105"), number_cell("1.2 %")
     ('$-$0.105', '1.2 \\\\%')
     """
+    # In text a hyphen is shorter than a minus sign, and columns of numbers would not line up.
     return "$-$" + escape(text[1:]) if text.startswith("-") else escape(text)
 
 
