@@ -44,21 +44,10 @@ from gapline.summary.contrasts import Contrasts
 from gapline.summary.means import Summary
 
 __all__ = [
-    "attainment",
-    "complementarity",
-    "contrasts",
-    "final_gaps",
-    "gap_area",
-    "health",
-    "horizon_sweep",
-    "mean_convergence",
-    "metric_sensitivity",
-    "performance_profile",
-    "reference_shift",
-    "score_intervals",
-    "style",
+    "attainment", "complementarity", "contrasts", "final_gaps", "gap_area", "health", "horizon_sweep",
+    "mean_convergence", "metric_sensitivity", "performance_profile", "reference_shift", "score_intervals", "style",
     "write",
-]
+]  # fmt: skip
 
 
 def mean_convergence(
@@ -74,13 +63,9 @@ def mean_convergence(
     policy: str | None = None,
 ) -> Any:
     """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances."""
-    curves = mean_curve(
-        envelopes, snapshot, kernel=kernel, by=by, weighting=weighting, relative=relative, policy=policy
-    )
-    band = None
-    if bands:
-        band = curve_bands(envelopes, snapshot, kernel=kernel, by=by, weighting=weighting, relative=relative)
-    return draw_curves(mean_curve_figure(curves, band))
+    choices: dict[str, Any] = {"kernel": kernel, "by": by, "weighting": weighting, "relative": relative}
+    band = curve_bands(envelopes, snapshot, **choices) if bands else None
+    return draw_curves(mean_curve_figure(mean_curve(envelopes, snapshot, policy=policy, **choices), band))
 
 
 def attainment(
@@ -98,8 +83,7 @@ def attainment(
     curves = attainment_curve(
         envelopes, snapshot, goals=goals, by=by, weighting=weighting, relative=relative, policy=policy
     )
-    horizons = envelopes.runs["horizon"].to_numpy()
-    end = 1.0 if relative else float(horizons.max())
+    end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
     return draw_curves(attainment_figure(curves, end=end))
 
 

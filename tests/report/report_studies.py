@@ -73,6 +73,17 @@ def by_hand(**choices) -> Study:
     return report_of(campaign, snapshot, **choices)
 
 
+def by_columns(facts=None, tier_two=(), **columns):
+    """Two arms on one instance, with further columns of the runs."""
+    runs = pl.DataFrame({"arm": ["a", "b"], "instance": ["i"] * 2, "seed": [1, 1], "horizon": [9.0] * 2, **columns})
+    runs = runs.with_columns(first=pl.Series([0, 1]), count=pl.Series([1, 1]))
+    campaign = gl.Campaign.from_arrays(
+        runs=runs, time=[1.0, 2.0], objective=[12.0, 13.0], verdict=[1, 1], facts=facts or {}
+    )
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
+    return report_of(campaign, snapshot, tier_two=tier_two)
+
+
 @cache
 def hierarchical() -> Study:
     """Arm a ends at K = 2, C = 50, then 40; arm b has more of the primary objective."""

@@ -1,17 +1,15 @@
 import tomllib
 from dataclasses import replace
 
-import polars as pl
 import pytest
 
-import gapline as gl
 from gapline.errors import UsageError
 from gapline.model.contract import Contract
 from gapline.model.reading import Coverage
 from gapline.report.facts import instance_set_digest
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
 from gapline.report.statements import make_statements
-from report.report_studies import by_hand, hierarchical, report_of, synthetic
+from report.report_studies import by_columns, by_hand, hierarchical, synthetic
 
 CONTRACT = """
 seeds = [1, 2]
@@ -48,17 +46,6 @@ def contracted():
     """The study by hand as if a contract had declared it."""
     contract = Contract.model_validate(tomllib.loads(CONTRACT))
     return replace(by_hand(), contract=contract, contract_text=CONTRACT, tolerance=contract.reference.tolerance)
-
-
-def by_columns(facts=None, tier_two=(), **columns):
-    """Two arms on one instance, with further columns of the runs."""
-    runs = pl.DataFrame({"arm": ["a", "b"], "instance": ["i"] * 2, "seed": [1, 1], "horizon": [9.0] * 2, **columns})
-    runs = runs.with_columns(first=pl.Series([0, 1]), count=pl.Series([1, 1]))
-    campaign = gl.Campaign.from_arrays(
-        runs=runs, time=[1.0, 2.0], objective=[12.0, 13.0], verdict=[1, 1], facts=facts or {}
-    )
-    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
-    return report_of(campaign, snapshot, tier_two=tier_two)
 
 
 def test_every_clause_is_there_with_and_without_a_contract():
@@ -136,13 +123,9 @@ def test_solvers_versions_and_tiers_are_named_and_a_change_is_a_warning():
     assert "The version changed between runs of a." in text
 
 
-def test_the_digest_of_the_instances_is_that_of_their_sorted_digests():
+def test_the_digest_of_the_instances_is_stated():
     study = by_columns(instance_digest=["sha256:aa", "sha256:aa"])
-    digest = instance_set_digest(study.envelopes.runs)
-    assert digest in clauses(study)["instances"].text
-    other = by_columns(instance_digest=["sha256:ab", "sha256:ab"])
-    assert instance_set_digest(other.envelopes.runs) != digest
-    assert instance_set_digest(by_columns(instance_digest=["sha256:aa", None]).envelopes.runs) is None
+    assert instance_set_digest(study.envelopes.runs) in clauses(study)["instances"].text
 
 
 def test_both_parts_of_a_hierarchical_objective_and_the_condition_on_its_multiplier_are_stated():

@@ -5,15 +5,14 @@ from typing import Any
 
 import polars as pl
 
-from gapline.paper.examples import HORIZON, PAIR, example_envelopes, example_snapshot
+from gapline.paper.examples import HORIZON, PAIR, RUN_COLOURS, RUN_DASHES, example_envelopes, example_snapshot
 from gapline.paper.steps import gap_steps
-from gapline.report.drawing import load_altair, titled
+from gapline.report.curve_figure import held
+from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.scores import score
 
 GOALS = (0.1, 0.05)
-_SHADES = ["#D55E00", "#0072B2"]
-_DASHES = [[6, 3], [1, 0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,63 +27,35 @@ class CompanionFigure:
 def companion_figure() -> CompanionFigure:
     """Return both runs in the three views."""
     envelopes, snapshot = example_envelopes(PAIR), example_snapshot()
-    scores = score(envelopes, snapshot).frame
     curves = attainment_curve(envelopes, snapshot, goals=GOALS).frame.rename({"arm": "series"})
-    held = [
-        pl.concat([part, part.tail(1).with_columns(time=pl.lit(HORIZON))])
-        for part in curves.partition_by("series", "goal", maintain_order=True)
-    ]
+    ends = score(envelopes, snapshot).frame.select(series="arm", score="squeezed", final_gap="final_gap")
     return CompanionFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in PAIR.items()),
-        attained=pl.concat(held),
-        ends=scores.select(series="arm", score="squeezed", final_gap="final_gap").with_columns(
-            text=pl.col("final_gap").map_elements(lambda gap: f"{100 * gap:g} %", return_dtype=pl.String)
-        ),
+        attained=held(curves, "series", "goal", end=HORIZON),
+        ends=ends.with_columns(text=pl.Series([f"{100 * gap:g} %" for gap in ends["final_gap"]])),
     )
 
 
 def draw_companion(figure: CompanionFigure) -> Any:
     """Draw gaps, final gaps and attainment side by side."""
     alt = load_altair()
-    names = list(PAIR)
-    legend = alt.Legend(orient="bottom", title=None, symbolType="stroke", symbolStrokeWidth=3)
-    colour = alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=_SHADES), legend=legend)
-    dash = alt.StrokeDash("series:N", sort=names, scale=alt.Scale(domain=names, range=_DASHES), legend=legend)
+    look = line_look("series", list(PAIR), width=840, colours=RUN_COLOURS[1:], dashes=RUN_DASHES[1:])
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
-    equal = f"{figure.ends['score'][0]:.4f}"
-    gaps = (
-        alt.Chart(figure.gaps)
-        .mark_line(interpolate="step-after", strokeWidth=2.5)
-        .encode(x=x, y=alt.Y("value:Q", title="squeezed gap"), color=colour, strokeDash=dash)
-    )
-    left = gaps.properties(width=300, height=230, title=_small(f"(a) area: both scores are {equal}"))
-    bars = alt.Chart(figure.ends).encode(
-        x=alt.X("series:N", sort=names, title=None, axis=None),
-        y=alt.Y(
-            "final_gap:Q",
-            title="raw final gap",
-            axis=alt.Axis(format="%", tickCount=4),
-            scale=alt.Scale(domain=[0, 0.12]),
-        ),
-    )
-    ends = alt.layer(bars.mark_bar(width=34).encode(color=colour), bars.mark_text(dy=-8).encode(text="text:N"))
-    middle = ends.properties(width=110, height=230, title=_small("(b) endpoint"))
-    panels = [left, middle]
+    gaps = step_lines(figure.gaps, width=2.5, x=x, y=alt.Y("value:Q", title="squeezed gap"), **look)
+    equal = f"(a) area: both scores are {figure.ends['score'][0]:.4f}"
+    final = alt.Y("final_gap:Q", title="raw final gap").axis(format="%", tickCount=4).scale(domain=[0, 0.12])
+    bars = alt.Chart(figure.ends).encode(x=alt.X("series:N", sort=list(PAIR), title=None, axis=None), y=final)
+    ends = alt.layer(bars.mark_bar(width=34).encode(color=look["color"]), bars.mark_text(dy=-8).encode(text="text:N"))
+    panels = [
+        gaps.properties(width=300, height=230, title=small_title(equal)),
+        ends.properties(width=110, height=230, title=small_title("(b) endpoint")),
+    ]
+    # A little beyond 0 and 1: on the frame itself half of a line would be cut off.
+    share = alt.Y("value:Q", title="attained").axis(values=[0, 1]).scale(domain=[-0.05, 1.05])
     for letter, goal in zip("cd", GOALS, strict=True):
-        mine = figure.attained.filter(pl.col("goal") == goal)
-        curve = (
-            alt.Chart(mine)
-            .mark_line(interpolate="step-after", strokeWidth=2.5)
-            .encode(
-                x=x,
-                y=alt.Y(
-                    "value:Q", title="attained", axis=alt.Axis(values=[0, 1]), scale=alt.Scale(domain=[-0.05, 1.05])
-                ),
-                color=colour,
-                strokeDash=dash,
-            )
-        )
-        panels.append(curve.properties(width=190, height=230, title=_small(f"({letter}) within {100 * goal:g} %")))
+        curve = step_lines(figure.attained.filter(pl.col("goal") == goal), width=2.5, x=x, y=share, **look)
+        title = small_title(f"({letter}) within {100 * goal:g} %")
+        panels.append(curve.properties(width=190, height=230, title=title))
     return titled(
         alt.hconcat(*panels, spacing=22),
         "Equal scores, different runs: why the score has companions",
@@ -92,7 +63,3 @@ def draw_companion(figure: CompanionFigure) -> Any:
         "10 % away, the other reaches the reference",
         width=840,
     )
-
-
-def _small(text: str) -> Any:
-    return load_altair().TitleParams(text, fontSize=12, fontWeight="normal", anchor="start")

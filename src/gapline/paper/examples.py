@@ -19,6 +19,11 @@ PAIR: dict[str, Trace] = {
 }
 
 
+# How the three runs are told apart; the pair looks like the last two.
+RUN_COLOURS = ("#000000", "#D55E00", "#0072B2")
+RUN_DASHES = ([1, 3], [6, 3], [1, 0])
+
+
 def example_envelopes(traces: dict[str, Trace]) -> Envelopes:
     """Return the runs as envelopes, an arm each."""
     runs = [

@@ -6,28 +6,29 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.paper.examples import HORIZON, PAIR, WORKED, Trace, example_envelopes, example_snapshot
+from gapline.paper.examples import (
+    HORIZON,
+    PAIR,
+    RUN_COLOURS,
+    RUN_DASHES,
+    WORKED,
+    Trace,
+    example_envelopes,
+    example_snapshot,
+)  # fmt: skip
 from gapline.paper.steps import gap_steps
-from gapline.report.drawing import load_altair, titled
+from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
 from gapline.scoring.scores import score_grid
 
 CUTOFFS = (0.01, 0.1, 1.0)
+# Rounded to what a weight's name prints: the name is the key of the scores.
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
-_RANGE = {
-    "Run 1": "#000000",
-    "Run 2": "#D55E00",
-    "Run 3": "#0072B2",
-    "early, then flat": "#D55E00",
-    "late, then better": "#0072B2",
-}
-_DASH = {"Run 1": [1, 3], "Run 2": [6, 3], "Run 3": [1, 0], "early, then flat": [6, 3], "late, then better": [1, 0]}
 
 
 @dataclass(frozen=True, slots=True)
 class WeightFigure:
     """`gaps`: series, time, value; `scores`: series, weight, value; `sweep`: series, cutoff, value; uniform scores."""
 
-    kind: str
     gaps: pl.DataFrame
     scores: pl.DataFrame
     sweep: pl.DataFrame
@@ -37,19 +38,16 @@ class WeightFigure:
 def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
     """Score the runs uniformly and under `early-log` or `end-log` at several cutoffs."""
     weights = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in (*CUTOFFS, *SWEEP))]
-    rows = []
-    for reading in score_grid(example_envelopes(traces), [example_snapshot()], weights=weights):
-        rows += [
-            (arm, reading.reading.weight, value) for arm, value in reading.frame.select("arm", "squeezed").iter_rows()
-        ]
-    table = pl.DataFrame(rows, schema={"series": pl.String, "weight": pl.String, "value": pl.Float64}, orient="row")
-    table = table.unique(maintain_order=True)
+    readings = score_grid(example_envelopes(traces), [example_snapshot()], weights=weights)
+    table = pl.concat(
+        reading.frame.select(series="arm", weight=pl.lit(reading.reading.weight), value="squeezed")
+        for reading in readings
+    ).unique(maintain_order=True)
     few = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in CUTOFFS)]
     swept = table.filter(pl.col("weight") != "uniform").with_columns(
         cutoff=pl.col("weight").str.split(":").list.last().cast(pl.Float64)
     )
     return WeightFigure(
-        kind=kind,
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in traces.items()),
         scores=table.filter(pl.col("weight").is_in(few)),
         sweep=swept.select("series", "cutoff", "value").sort("series", "cutoff"),
@@ -69,21 +67,8 @@ def end_figures() -> tuple[WeightFigure, WeightFigure]:
 
 def draw_early(figure: WeightFigure) -> Any:
     """Draw the gaps on logarithmic time, the scores at three cutoffs, and the sweep over the cutoff."""
-    alt = load_altair()
-    first = min(CUTOFFS)
-    # A logarithmic axis has no 0: what holds at 0 is drawn from the smallest cutoff on.
-    gaps = figure.gaps.with_columns(pl.col("time").clip(lower_bound=first))
-    x = alt.X(
-        "time:Q",
-        title="time (s), logarithmic",
-        scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False),
-        axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"),
-    )
-    left = _lines(gaps, x, "squeezed gap", interpolate="step-after").properties(
-        width=300, height=230, title=_small("(a) gaps on a logarithmic axis")
-    )
     return titled(
-        alt.hconcat(left, _dots(figure, "(b) scores"), _sweep(figure, "(c) by cutoff, dashed: uniform"), spacing=26),
+        _panels(figure, pl.col("time"), "time (s), logarithmic", ["(a) gaps on a logarithmic axis", "(b) ", "(c) "]),
         "Early weighting: startup counts, and so does the cutoff",
         "the worked example, squeezed gap; early-log weighs 1/t from a cutoff on; the cutoff shifts every score and "
         "turns the sign of Run 3",
@@ -93,25 +78,13 @@ def draw_early(figure: WeightFigure) -> Any:
 
 def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
     """Draw both sets of runs on reversed logarithmic remaining time, each with its scores."""
-    alt = load_altair()
-    rows = []
-    for figure, letter, name in ((worked, "a", "the worked example"), (pair, "b", "equal uniform scores")):
-        first = min(CUTOFFS)
-        remaining = figure.gaps.with_columns(rest=(HORIZON - pl.col("time")).clip(lower_bound=first))
-        x = alt.X(
-            "rest:Q",
-            title="time left (s), logarithmic",
-            axis=alt.Axis(values=[0.01, 0.1, 1, 10, 30], format="~g"),
-            scale=alt.Scale(type="log", domain=[first, HORIZON], nice=False, reverse=True),
-        )
-        left = _lines(remaining, x, "squeezed gap", interpolate="step-after").properties(
-            width=300, height=200, title=_small(f"({letter}) {name}")
-        )
-        rows.append(
-            alt.hconcat(left, _dots(figure, "scores"), _sweep(figure, "by cutoff, dashed: uniform"), spacing=26)
-        )
+    rows = [
+        _panels(figure, HORIZON - pl.col("time"), "time left (s), logarithmic", [name, "", ""], reverse=True)
+        for figure, name in ((worked, "(a) the worked example"), (pair, "(b) equal uniform scores"))
+    ]
+    chart = load_altair().vconcat(*rows, spacing=18)
     return titled(
-        alt.vconcat(*rows, spacing=18).resolve_scale(color="independent", strokeDash="independent"),
+        chart.resolve_scale(color="independent", strokeDash="independent"),
         "End weighting: the deadline counts",
         "squeezed gap; end-log weighs 1/(time left) up to a cutoff before the horizon; small cutoffs pull every score "
         "towards the final gap, and part two runs whose uniform scores are equal",
@@ -119,67 +92,36 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
     )
 
 
-def _lines(data: pl.DataFrame, x: Any, title: str, *, interpolate: str) -> Any:
+def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], *, reverse: bool = False) -> Any:
+    """Draw the gaps, the scores at a few cutoffs and the scores at every cutoff, side by side."""
     alt = load_altair()
-    return (
-        alt.Chart(data)
-        .mark_line(interpolate=interpolate, strokeWidth=2.5, clip=True)
-        .encode(x=x, y=alt.Y("value:Q", title=title), color=_colour(data), strokeDash=_dash(data), order="time:Q")
+    names = figure.uniform["series"].to_list()
+    # The pair has no Run 1: it takes the looks of the last two.
+    look = line_look("series", names, colours=RUN_COLOURS[-len(names) :], dashes=RUN_DASHES[-len(names) :])
+    colour, score = look["color"], alt.Y("value:Q", title="score")
+    # A logarithmic axis has no 0: what holds at 0 is drawn from the smallest cutoff on.
+    first = min(CUTOFFS)
+    ticks = alt.Axis(values=[0.01, 0.1, 1, 10, 30] if reverse else [0.01, 0.1, 1, 10], format="~g")
+    # Vega-Lite takes `reverse` of a scale only where it is true or absent.
+    scale = alt.Scale(type="log", domain=[first, HORIZON], nice=False, reverse=True if reverse else alt.Undefined)
+    gaps = step_lines(
+        figure.gaps.with_columns(shown=time.clip(lower_bound=first)), width=2.5, clip=True, order="time:Q",
+        x=alt.X("shown:Q", title=title, scale=scale, axis=ticks), y=alt.Y("value:Q", title="squeezed gap"), **look,
+    )  # fmt: skip
+    weights = list(dict.fromkeys(figure.scores["weight"].to_list()))
+    dots = alt.Chart(figure.scores).mark_point(filled=True, size=80, opacity=1)
+    dots = dots.encode(
+        x=alt.X("weight:N", sort=weights, title=None, axis=alt.Axis(labelAngle=-35)),
+        y=score, color=colour, shape=alt.Shape("series:N", legend=None),
+    )  # fmt: skip
+    cutoff = alt.X("cutoff:Q", title="cutoff (s)", scale=alt.Scale(type="log", nice=False))
+    cutoff = cutoff.axis(values=[0.01, 0.1, 1, 10], format="~g")
+    swept = alt.Chart(figure.sweep).mark_line(strokeWidth=2.5).encode(x=cutoff, y=score, color=colour)
+    uniform = alt.Chart(figure.uniform).mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
+    parts = (
+        (300, gaps, titles[0]),
+        (170, alt.layer(zero_line(), dots), f"{titles[1]}scores"),
+        (220, alt.layer(uniform.encode(y="value:Q", color=colour), swept), f"{titles[2]}by cutoff, dashed: uniform"),
     )
-
-
-def _dots(figure: WeightFigure, title: str) -> Any:
-    alt = load_altair()
-    order = list(dict.fromkeys(figure.scores["weight"].to_list()))
-    chart = (
-        alt.Chart(figure.scores)
-        .mark_point(filled=True, size=80, opacity=1)
-        .encode(
-            x=alt.X("weight:N", sort=order, title=None, axis=alt.Axis(labelAngle=-35)),
-            y=alt.Y("value:Q", title="score"),
-            color=_colour(figure.scores),
-            shape=alt.Shape("series:N", legend=None),
-        )
-    )
-    zero = alt.Chart(alt.Data(values=[{"y": 0}])).mark_rule(color="#444").encode(y="y:Q")
-    return alt.layer(zero, chart).properties(width=170, height=200, title=_small(title))
-
-
-def _sweep(figure: WeightFigure, title: str) -> Any:
-    alt = load_altair()
-    x = alt.X(
-        "cutoff:Q",
-        title="cutoff (s)",
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=[0.01, 0.1, 1, 10], format="~g"),
-    )
-    lines = (
-        alt.Chart(figure.sweep)
-        .mark_line(strokeWidth=2.5)
-        .encode(x=x, y=alt.Y("value:Q", title="score"), color=_colour(figure.sweep))
-    )
-    base = (
-        alt.Chart(figure.uniform)
-        .mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
-        .encode(y="value:Q", color=_colour(figure.uniform))
-    )
-    return alt.layer(base, lines).properties(width=220, height=200, title=_small(title))
-
-
-def _colour(data: pl.DataFrame) -> Any:
-    alt = load_altair()
-    names = [name for name in _RANGE if name in set(data["series"].to_list())]
-    scale = alt.Scale(domain=names, range=[_RANGE[name] for name in names])
-    legend = alt.Legend(orient="bottom", title=None, symbolType="stroke", symbolStrokeWidth=3)
-    return alt.Color("series:N", sort=names, scale=scale, legend=legend)
-
-
-def _dash(data: pl.DataFrame) -> Any:
-    alt = load_altair()
-    names = [name for name in _DASH if name in set(data["series"].to_list())]
-    scale = alt.Scale(domain=names, range=[_DASH[name] for name in names])
-    return alt.StrokeDash("series:N", sort=names, scale=scale, legend=alt.Legend(orient="bottom", title=None))
-
-
-def _small(text: str) -> Any:
-    return load_altair().TitleParams(text, fontSize=12, fontWeight="normal", anchor="start")
+    charts = [part.properties(width=width, height=200, title=small_title(text)) for width, part, text in parts]
+    return alt.hconcat(*charts, spacing=26)

@@ -21,6 +21,7 @@ def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
         shift = shift_figure(analysis.references, labels[0][1], labels[-1][1], kernel=kernel)
         panels.append(draw_shift(shift))
     panels.append(draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores)))
+    # Arms, references and ends of pairs are coloured by other scales.
     chart = alt.vconcat(*panels, spacing=34).resolve_scale(
         color="independent", shape="independent", strokeDash="independent"
     )

@@ -9,27 +9,21 @@ from gapline.scoring.kernels import parse_kernel
 
 def objective_steps(name: str, trace: Trace) -> pl.DataFrame:
     """Return series, time, value: the incumbent from its first time to the horizon."""
-    times = [time for time, _ in trace]
-    values = [value for _, value in trace]
-    if not trace:
-        return pl.DataFrame(schema={"series": pl.String, "time": pl.Float64, "value": pl.Float64})
-    return _frame(name, [*times, HORIZON], [*values, values[-1]])
+    return _steps(name, [time for time, _ in trace], [value for _, value in trace])
 
 
 def gap_steps(name: str, trace: Trace, kernel: str) -> pl.DataFrame:
     """Return series, time, value: the gap from 0 to the horizon; `raw` begins with its first incumbent."""
     chosen = parse_kernel(kernel)
-    times = np.array([time for time, _ in trace], np.float64)
-    gaps = chosen(np.array([value for _, value in trace], np.float64), np.full(len(trace), REFERENCE))
-    if chosen.before is not None and (not len(times) or times[0] > 0):
-        times, gaps = np.append(0.0, times), np.append(chosen.before, gaps)
-    if not len(times):
-        return _frame(name, [], [])
-    return _frame(name, [*times.tolist(), HORIZON], [*gaps.tolist(), float(gaps[-1])])
+    times = [time for time, _ in trace]
+    gaps = chosen(np.array([value for _, value in trace], np.float64), np.full(len(trace), REFERENCE)).tolist()
+    if chosen.before is not None and (not times or times[0] > 0):
+        times, gaps = [0.0, *times], [chosen.before, *gaps]
+    return _steps(name, times, gaps)
 
 
-def _frame(name: str, times: list[float], values: list[float]) -> pl.DataFrame:
-    schema = {"series": pl.String, "time": pl.Float64, "value": pl.Float64}
-    return pl.DataFrame(
-        [(name, float(t), float(v)) for t, v in zip(times, values, strict=True)], schema=schema, orient="row"
-    )
+def _steps(name: str, times: list[float], values: list[float]) -> pl.DataFrame:
+    """Hold the last value to the horizon; a trace without a step has no row at all."""
+    rows = [(name, float(time), float(value)) for time, value in zip(times, values, strict=True)]
+    rows += [(name, HORIZON, rows[-1][2])] if rows else []
+    return pl.DataFrame(rows, schema={"series": pl.String, "time": pl.Float64, "value": pl.Float64}, orient="row")

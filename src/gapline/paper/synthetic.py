@@ -74,11 +74,13 @@ def _trace(arm: str, habit: Habit, instance: str, size: int, seed: int) -> list[
         since = time - habit.first * 0.7
         gap = settled + habit.opening * (0.8 + 0.4 * unit("gap")) / (1.0 + habit.speed * since * (1.0 + since / 8))
         valid = not (arm in TIER_TWO and unit("valid", k) < 0.3)
+        # Three decimals: the digest of the campaign does not hang on the last bit of a sum.
         trace.append((round(time, 3), round(best * (1.0 + gap), 3), valid))
     return trace
 
 
 def _best(instance: str, size: int) -> float:
+    # Rounded, so that the printed value is the value that the runs are scored against.
     return round(100 * size * (0.8 + 0.4 * _unit("value", instance)), 1)
 
 

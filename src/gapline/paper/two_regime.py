@@ -1,42 +1,30 @@
 """Figure two-regime: the same trajectories under a frozen and an analysis reference."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from gapline.report.curve_figure import mean_curve_figure
-from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, line_look, load_altair, small_title, step_lines, titled, zero_line
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.scores import score
 from gapline.study import Study
-from gapline.summary.means import summarise
 
 # The axis ends here where the curves start at 1: what the reference changes is near zero.
 HIGHEST = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class RegimeFigure:
-    """`data`: regime, series, time, value; `scores`: regime, arm, score; `regimes` in the order they are drawn."""
+def regime_figure(study: Study, *, source: str) -> Figure:
+    """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it.
 
-    data: pl.DataFrame
-    scores: pl.DataFrame
-    regimes: tuple[str, ...]
-    caption: str
-    time_title: str
-    value_title: str
-
-
-def regime_figure(study: Study, *, source: str) -> RegimeFigure:
-    """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it."""
+    Columns regime, series, time, value; `names` are the regimes in the order they are drawn.
+    """
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
-    places = [0, len(study.references) - 1] if len(study.references) > 1 else [0]
-    parts, scores, names, negative = [], [], [], []
-    for place in places:
-        entry = study.references[place]
-        name = f"{entry.policy} reference: {entry.snapshot.name}"
+    parts, negative = {}, []
+    # With one reference there is one panel.
+    places = sorted({0, len(study.references) - 1})
+    for entry in (study.references[place] for place in places):
         curves = mean_curve(
             study.envelopes,
             entry.snapshot,
@@ -46,17 +34,15 @@ def regime_figure(study: Study, *, source: str) -> RegimeFigure:
             policy=entry.policy,
         )
         figure = mean_curve_figure(curves)
-        parts.append(figure.data.with_columns(regime=pl.lit(name)))
-        reading = score(study.envelopes, entry.snapshot, kernels=[kernel], policy=entry.policy)
-        means = summarise(reading, weighting=study.weighting).frame
-        scores += [(name, arm, mean) for arm, mean in means.select("arm", kernel).iter_rows()]
-        negative.append(int((reading.frame[kernel] < 0).sum()))
-        names.append(name)
+        name = f"{entry.policy} reference: {entry.snapshot.name}"
+        parts[name] = figure.data.with_columns(regime=pl.lit(name))
+        scores = score(study.envelopes, entry.snapshot, kernels=[kernel], policy=entry.policy).frame[kernel]
+        negative.append(int((scores < 0).sum()))
     digests = "; ".join(str(study.scores[place].reference) for place in places)
-    return RegimeFigure(
-        data=pl.concat(parts),
-        scores=pl.DataFrame(scores, schema={"regime": pl.String, "arm": pl.String, "score": pl.Float64}, orient="row"),
-        regimes=tuple(names),
+    return Figure(
+        data=pl.concat(parts.values()),
+        title="The same trajectories under two reference policies",
+        names=tuple(parts),
         caption=(
             f"{source}: mean {kernel} gap, {study.weighting}-equal, of the same runs against {digests}; runs with "
             f"a negative score: {', '.join(map(str, negative))}; values above {HIGHEST:g} are cut off; no "
@@ -67,39 +53,20 @@ def regime_figure(study: Study, *, source: str) -> RegimeFigure:
     )
 
 
-def draw_regimes(figure: RegimeFigure, *, width: int = 360, height: int = 260) -> Any:
+def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
     """Draw one panel per reference on a common scale, shaded below zero."""
     alt = load_altair()
-    names = sorted(figure.data["series"].unique().to_list())
-    colour, dash = arm_scales(names)
-    legend = arm_legend(names, width=2 * width, symbolType="stroke", symbolStrokeWidth=3)
+    look = line_look("series", sorted(figure.data["series"].unique().to_list()), width=2 * width)
     lowest = figure.data["value"].min()
+    # Room below zero even where nothing goes there: that nothing does is what the second panel shows.
     low = min(-0.02, 1.15 * lowest) if isinstance(lowest, float) else -0.02
+    x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
+    y = alt.Y("value:Q", title=figure.value_title, scale=alt.Scale(domain=[low, HIGHEST], nice=False))
+    below = alt.Chart(alt.Data(values=[{"low": low, "zero": 0}])).mark_rect(color="#0072B2", opacity=0.07)
+    below = below.encode(y=alt.Y("low:Q", title=figure.value_title), y2="zero:Q")
     panels = []
-    for letter, regime in zip("ab", figure.regimes, strict=False):
-        mine = figure.data.filter(pl.col("regime") == regime)
-        y = alt.Y("value:Q", title=figure.value_title, scale=alt.Scale(domain=[low, HIGHEST], nice=False))
-        below = (
-            alt.Chart(alt.Data(values=[{"low": low, "zero": 0}]))
-            .mark_rect(color="#0072B2", opacity=0.07)
-            .encode(y=alt.Y("low:Q", title=figure.value_title), y2="zero:Q")
-        )
-        zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444").encode(y="zero:Q")
-        lines = (
-            alt.Chart(mine)
-            .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
-            .encode(
-                x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)),
-                y=y,
-                color=alt.Color("series:N", scale=colour, title=None, legend=legend),
-                strokeDash=alt.StrokeDash("series:N", scale=dash, title=None, legend=legend),
-            )
-        )
-        heading = alt.TitleParams(f"({letter}) {regime}", fontSize=12, fontWeight="normal", anchor="start", limit=width)
-        panels.append(alt.layer(below, zero, lines).properties(width=width, height=height, title=heading))
-    return titled(
-        alt.hconcat(*panels, spacing=30),
-        "The same trajectories under two reference policies",
-        figure.caption,
-        width=2 * width + 60,
-    )
+    for letter, regime in zip("ab", figure.names, strict=False):
+        lines = step_lines(figure.data.filter(pl.col("regime") == regime), clip=True, x=x, y=y, **look)
+        heading = small_title(f"({letter}) {regime}", limit=width)
+        panels.append(alt.layer(below, zero_line(), lines).properties(width=width, height=height, title=heading))
+    return titled(alt.hconcat(*panels, spacing=30), figure.title, figure.caption, width=2 * width + 60)

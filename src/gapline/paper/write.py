@@ -42,11 +42,7 @@ def paper_figures(study: Study, *, source: str) -> dict[str, Any]:
 
 
 def write_paper(
-    directory: str | Path,
-    study: Study | None = None,
-    /,
-    *,
-    formats: tuple[str, ...] = FILE_FORMATS,
+    directory: str | Path, study: Study | None = None, /, *, formats: tuple[str, ...] = FILE_FORMATS
 ) -> list[Path]:
     """Write the figures, and the tables of the worked example and the scale landmarks.
 
@@ -55,10 +51,10 @@ def write_paper(
     """
     folder = Path(directory)
     source = SYNTHETIC if study is None else study.title
-    shown = synthetic_study() if study is None else study
-    shown = for_report(shown)
+    shown = for_report(synthetic_study() if study is None else study)
     written = write_figures(paper_figures(shown, source=source), folder / "figures", formats)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
+    # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:
         tables = study_tables(shown, analyse(shown), make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]

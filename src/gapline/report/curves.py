@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 
 from gapline.errors import UsageError
-from gapline.model.store import write_atomically
 from gapline.model.text import printable
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
-from gapline.report.drawing import FILE_FORMATS, write_drawing
+from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.writers.csv import to_csv
 from gapline.report.writers.terminal import console
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
@@ -38,46 +38,33 @@ class CurvePair:
 
 def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanCurves:
     """Return the mean curves of a study's first kernel, under its reading."""
-    entry = study.references[0]
-    found = mean_curve(
-        study.envelopes,
-        entry.snapshot,
-        kernel=study.kernels[0],
-        by=by,
-        weighting=study.weighting,
-        relative=relative,
-        tolerance=study.tolerance,
-        policy=entry.policy,
-    )
+    entry, choices = study.references[0], _choices(study, by, relative)
+    found = mean_curve(study.envelopes, entry.snapshot, kernel=study.kernels[0], policy=entry.policy, **choices)
+    # A mean curve weighs no moment of time: whatever weight the study declares, its reading says uniform.
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
 
 
 def study_attainment(study: Study, /, *, by: list[str], relative: bool) -> AttainmentCurves:
     """Return the attainment curves of a study's leading goal, under its reading."""
-    entry = study.references[0]
-    found = attainment_curve(
-        study.envelopes,
-        entry.snapshot,
-        goals=study.goals[:1],
-        by=by,
-        weighting=study.weighting,
-        relative=relative,
-        tolerance=study.tolerance,
-        policy=entry.policy,
-    )
-    reading = study.reading_of(entry, kernels=found.reading.kernels, weight="uniform", goals=study.goals[:1])
+    entry, choices, goals = study.references[0], _choices(study, by, relative), study.goals[:1]
+    found = attainment_curve(study.envelopes, entry.snapshot, goals=goals, policy=entry.policy, **choices)
+    reading = study.reading_of(entry, kernels=found.reading.kernels, weight="uniform", goals=goals)
     return replace(found, reading=reading)
+
+
+def _choices(study: Study, by: list[str], relative: bool) -> dict[str, Any]:
+    return {"by": by, "weighting": study.weighting, "relative": relative, "tolerance": study.tolerance}
 
 
 def study_curves(study: Study, /, *, by: list[str], relative: bool = False, bands: bool = False) -> CurvePair:
     """Return both curves of a study; bands only where they are asked for."""
-    pair = CurvePair(
-        study_mean_curve(study, by=by, relative=relative), study_attainment(study, by=by, relative=relative)
-    )
+    mean = study_mean_curve(study, by=by, relative=relative)
+    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative))
     if not bands:
         return pair
-    drawn: dict[str, Any] = {"by": by, "weighting": study.weighting, "relative": relative, "level": study.level}
-    drawn |= {"draws": min(study.draws, BAND_DRAWS), "seed": study.seed, "tolerance": study.tolerance}
+    drawn = _choices(study, by, relative)
+    # Bands cost one curve per draw, so that they take fewer draws than the intervals.
+    drawn |= {"level": study.level, "draws": min(study.draws, BAND_DRAWS), "seed": study.seed}
     return replace(
         pair,
         mean_bands=curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn),
@@ -96,6 +83,7 @@ def curve_table(pair: CurvePair) -> pl.DataFrame:
     if pair.attainment_bands is not None:
         goal = pl.lit(pair.attainment.goals[0])
         parts.append(pair.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
+    # Bands have low and high and no value, curves the other way round: what a row does not have is null.
     table = pl.concat(parts, how="diagonal_relaxed")
     front = ["curve", *pair.mean.by, "goal", "time", "value"]
     return table.select(*front, *(name for name in table.columns if name not in front))
@@ -132,10 +120,9 @@ def write_curves(pair: CurvePair, path: Path) -> None:
     """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of both curves."""
     form = path.suffix.lstrip(".").lower()
     if form == "csv":
-        write_atomically(path, lambda stream: curve_table(pair).write_csv(stream, quote_style="non_numeric"))
+        write_file(path, to_csv(curve_table(pair)))
     elif form == "json":
-        text = json.dumps(curve_document(pair), allow_nan=False, ensure_ascii=False) + "\n"
-        write_atomically(path, lambda stream: stream.write(text.encode("utf-8")))
+        write_file(path, json.dumps(curve_document(pair), allow_nan=False, ensure_ascii=False) + "\n")
     elif form in FILE_FORMATS:
         write_drawing(draw_pair(pair), path)
     else:
@@ -144,10 +131,9 @@ def write_curves(pair: CurvePair, path: Path) -> None:
 
 def draw_pair(pair: CurvePair) -> Any:
     """Draw the mean curve above the attainment curve."""
-    from gapline.report.drawing import load_altair, style
-
     top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands))
     bottom = draw_curves(attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands))
+    # Two charts of one legend each: goals may make other series than arms.
     both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
     return style(both)
 
@@ -163,6 +149,7 @@ def print_curves(pair: CurvePair) -> None:
         curves = [
             StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
             for key, part in pair.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
+            # The goal is the last key; a plot of several goals at once would be unreadable in characters.
             if key[-1] == goal
         ]
         title = f"share of runs within {goal_words(goal)} of the reference"

@@ -47,6 +47,7 @@ def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None)
 
 def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
     names = ("arm", "instance", "panel", "seed", "horizon")
+    # Only a hierarchical objective has parts.
     more = [name for name in ("best_primary", "best_secondary") if name in row]
     hits = {shortest(goal): row[goal_name(goal)] for goal in scores.goals}
     return {
@@ -56,5 +57,6 @@ def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
         **{name: row[name] for name in ("first_time", "steps", "rejected", "late", "status", "terminal_valid")},
         "best": row["best_raw"],
         **{name: row[name] for name in more},
+        # JSON has no infinity: a goal that was never attained has no time.
         "hitting_times": {goal: None if math.isinf(hit) else hit for goal, hit in hits.items()},
     }

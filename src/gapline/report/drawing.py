@@ -1,7 +1,11 @@
 """How our figures look and how they become files: one Altair theme, SVG, PNG and PDF without a browser."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.store import write_atomically
@@ -15,6 +19,18 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3], [12, 4, 2, 4])
 FILE_FORMATS = ("svg", "png", "pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a figure shows, before it is drawn: rows, words, and the names of a legend or an axis in their order."""
+
+    data: pl.DataFrame
+    title: str
+    caption: str
+    time_title: str = ""
+    value_title: str = ""
+    names: tuple[str, ...] = ()
 
 
 def load_altair() -> Any:
@@ -36,13 +52,51 @@ def style(chart: "altair.LayerChart | altair.Chart") -> Any:
     )
 
 
-def arm_scales(names: list[str]) -> tuple[Any, Any]:
+def arm_scales(
+    names: list[str], colours: Sequence[str] = COLOURS, dashes: Sequence[list[int]] = DASHES
+) -> tuple[Any, Any]:
     """Return the colour and dash scales of a list of arms; the order of the list decides."""
     alt = load_altair()
-    colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
+    shades = [colours[k % len(colours)] for k in range(len(names))]
     # A ninth arm has the first colour again, and another dash.
-    dashes = [DASHES[(k + k // len(COLOURS)) % len(DASHES)] for k in range(len(names))]
-    return alt.Scale(domain=names, range=colours), alt.Scale(domain=names, range=dashes)
+    strokes = [dashes[(k + k // len(colours)) % len(dashes)] for k in range(len(names))]
+    return alt.Scale(domain=names, range=shades), alt.Scale(domain=names, range=strokes)
+
+
+def line_look(
+    field: str,
+    names: list[str],
+    *,
+    width: int = 620,
+    colours: Sequence[str] = COLOURS,
+    dashes: Sequence[list[int]] = DASHES,
+) -> dict[str, Any]:
+    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
+    alt = load_altair()
+    colour, dash = arm_scales(names, colours, dashes)
+    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
+    return {
+        "color": alt.Color(f"{field}:N", scale=colour, title=None, legend=legend),
+        "strokeDash": alt.StrokeDash(f"{field}:N", scale=dash, title=None, legend=legend),
+    }
+
+
+def step_lines(data: pl.DataFrame, *, width: float = 2, clip: bool = False, **encodings: Any) -> Any:
+    """Draw right-continuous steps."""
+    chart = load_altair().Chart(data).mark_line(interpolate="step-after", strokeWidth=width, clip=clip)
+    return chart.encode(**encodings)
+
+
+def zero_line(axis: str = "y", **marks: Any) -> Any:
+    """Draw the line at 0, where a gap is at the reference."""
+    alt = load_altair()
+    rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks)
+    return rule.encode(**{axis: "zero:Q"})
+
+
+def small_title(text: str, **more: Any) -> Any:
+    """Return the title of one part of a figure."""
+    return load_altair().TitleParams(text, fontSize=12, fontWeight="normal", anchor="start", **more)
 
 
 def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
@@ -64,6 +118,7 @@ def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
 def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     """Put a title and, under it, the caption in small print, broken to the width of the chart."""
     alt = load_altair()
+    # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines by itself.
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
     lines = folded(f"{printable(caption)};", most, last=f"gapline {VERSION}")
@@ -73,6 +128,7 @@ def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     """Return a legend below the chart, in as many columns as the names leave room for."""
     longest = max((len(name) for name in names), default=1)
+    # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
     return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
 
@@ -92,6 +148,7 @@ def printable_chart(value: Any) -> Any:
 
 def write_drawing(chart: Any, *paths: Path) -> None:
     """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
+    # All names are looked at before anything is written: a wrong one leaves no half of the files.
     forms = [path.suffix.lstrip(".").lower() for path in paths]
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:
@@ -103,12 +160,13 @@ def write_drawing(chart: Any, *paths: Path) -> None:
     # A control character in a name would abort the whole process inside the converter.
     drawing = vl_convert.vegalite_to_svg(printable_chart(chart.to_dict()))
     for path, form in zip(paths, forms, strict=True):
-        if form == "svg":
-            data = drawing.encode("utf-8")
-        else:
+        data: bytes | str = drawing
+        if form != "svg":
             data = vl_convert.svg_to_png(drawing, scale=2) if form == "png" else vl_convert.svg_to_pdf(drawing)
-        _write(path, data)
+        write_file(path, data)
 
 
-def _write(path: Path, data: bytes) -> None:
-    write_atomically(path, lambda stream: stream.write(data))
+def write_file(path: Path, data: bytes | str) -> None:
+    """Write a file that appears as a whole or not at all."""
+    raw = data.encode("utf-8") if isinstance(data, str) else data
+    write_atomically(path, lambda stream: stream.write(raw))

@@ -29,17 +29,6 @@ class Headline:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    """Mean of the first arm minus mean of the second, paired by instance, with its interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    instances: int
-    reason: str | None
-
-
 def write_headline(
     order: ArmOrder,
     means: Mapping[str, float | None],
@@ -74,6 +63,7 @@ def write_headline(
     >>> write_headline(order, {"x": 0.1, "y": 0.3}, wide, kernel="squeezed", level=0.95).text
     'x and y: order not settled'
     """
+    # The order of these checks is the rule: what is missing is said before anything about who is ahead.
     ranked = [arm for arm in order.compared if means[arm] is not None]
     if not ranked:
         if order.descriptive and not order.compared:
@@ -87,50 +77,46 @@ def write_headline(
     if len(ranked) == 1:
         return Headline(f"{ranked[0]}: mean {kernel} score {number(means[ranked[0]])}", "One arm is compared.")
     first, second = ranked[0], ranked[1]
-    apart = (means[second] or 0.0) - (means[first] or 0.0)
     both = f"Mean {kernel} scores {number(means[first])} and {number(means[second])}."
+    apart = (means[second] or 0.0) - (means[first] or 0.0)
     return _compare(first, second, _difference(contrasts, first, second), apart, both, level, no_intervals)
 
 
 def _compare(
-    first: str, second: str, found: _Difference | None, apart: float, mean: str, level: float, no_intervals: str | None
+    first: str, second: str, found: dict[str, Any], apart: float, both: str, level: float, no_intervals: str | None
 ) -> Headline:
-    open_order = f"{first} and {second}: order not settled"
-    if found is None or found.value is None or found.low is None or found.high is None:
-        reason = (found.reason if found is not None else None) or no_intervals or "none was computed"
-        level_means = apart < TIE and (found is None or found.value is None or abs(found.value) < TIE)
-        return Headline(
-            f"{first} and {second} are level" if level_means else open_order, f"{mean} No interval: {reason}."
-        )
-    span = f"{100 * level:g} % interval of the difference {signed(found.low)} to {signed(found.high)}"
-    if apart < TIE and abs(found.value) < TIE:
-        return Headline(f"{first} and {second} are level", f"{mean} {span}.")
-    if found.value > TIE:
+    value, low, high = (found.get(name) for name in ("difference", "low", "high"))
+    # Level takes both: equal means over all instances, and no paired difference.
+    tied = apart < TIE and (value is None or abs(value) < TIE)
+    unsettled = f"{first} and {second} are level" if tied else f"{first} and {second}: order not settled"
+    if value is None or low is None or high is None:
+        reason = found.get("reason") or no_intervals or "none was computed"
+        return Headline(unsettled, f"{both} No interval: {reason}.")
+    span = f"{100 * level:g} % interval of the difference {signed(low)} to {signed(high)}"
+    if tied:
+        return Headline(unsettled, f"{both} {span}.")
+    if value > TIE:
         # Means over all instances of an arm, and the paired difference over those that both ran, may disagree.
         return Headline(
-            open_order,
-            f"{mean} {first} has the smaller mean over the instances that it ran, {second} over the "
-            f"{found.instances:,} that both ran; {span}.",
+            unsettled,
+            f"{both} {first} has the smaller mean over the instances that it ran, {second} over the "
+            f"{found['instances']:,} that both ran; {span}.",
         )
-    if found.value < -TIE and found.high < 0:
-        text = f"{first} is ahead of {second} by {number(-found.value)}"
-        return Headline(text, f"{mean} {span}, which excludes 0.", settled=True)
-    zero = "which includes 0" if found.low <= 0 <= found.high else "which does not hold the difference itself"
-    return Headline(open_order, f"{mean} {span}, {zero}.")
+    if value < -TIE and high < 0:
+        text = f"{first} is ahead of {second} by {number(-value)}"
+        return Headline(text, f"{both} {span}, which excludes 0.", settled=True)
+    # A bootstrap interval need not hold the difference that it is of; then it may lie above 0 entirely.
+    zero = "which includes 0" if low <= 0 <= high else "which does not hold the difference itself"
+    return Headline(unsettled, f"{both} {span}, {zero}.")
 
 
-def _difference(contrasts: pl.DataFrame | None, first: str, second: str) -> _Difference | None:
-    """Find the pair, whichever way round it is stored, and turn it to first minus second."""
-    if contrasts is None:
-        return None
-    for row in contrasts.iter_rows(named=True):
+def _difference(contrasts: pl.DataFrame | None, first: str, second: str) -> dict[str, Any]:
+    """Find the pair, whichever way round it is stored, and turn it to first minus second; empty where there is none."""
+    for row in () if contrasts is None else contrasts.iter_rows(named=True):
         if (row["a"], row["b"]) == (first, second):
-            return _Difference(row["difference"], row["low"], row["high"], row["instances"], row["reason"])
+            return row
         if (row["a"], row["b"]) == (second, first):
-            low, high = _minus(row["high"]), _minus(row["low"])
-            return _Difference(_minus(row["difference"]), low, high, row["instances"], row["reason"])
-    return None
-
-
-def _minus(value: Any) -> float | None:
-    return None if value is None else -float(value)
+            # Turned round, the upper end of the interval is the lower one.
+            turned = {"difference": row["difference"], "low": row["high"], "high": row["low"]}
+            return row | {name: None if value is None else -value for name, value in turned.items()}
+    return {}

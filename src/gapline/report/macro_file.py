@@ -26,6 +26,7 @@ def macro_words(name: str) -> str:
     >>> macro_words("hgs-2012 v1.1"), macro_words("équipe_a"), macro_words("解")
     ('HgsTwoZeroOneTwoVOneOne', 'EquipeA', '')
     """
+    # A TeX macro has letters alone: accents are taken off, digits spelled.
     plain = unicodedata.normalize("NFKD", name)
     spelled = "".join(f" {_DIGITS[int(c)]} " if c in "0123456789" else c for c in plain if not unicodedata.combining(c))
     return "".join(word[0].upper() + word[1:] for word in re.findall(r"[A-Za-z]+", spelled))
@@ -46,6 +47,7 @@ def macro_names(owners: Sequence[str]) -> dict[str, str]:
 
 def _letters(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    # From the name alone, so that a macro keeps its name when other arms come or go.
     return "X" + "".join(chr(ord("a") + byte % 26) for byte in digest[:6])
 
 
@@ -59,6 +61,7 @@ def macro_file(macros: Sequence[Macro], head: Iterable[str]) -> str:
     lines, used = [], set()
     for macro in macros:
         name = names[macro.owner] + macro_words(macro.statistic)
+        # \newcommand refuses a second definition, and the paper would not compile.
         if name in used:
             name += _letters(macro.owner + macro.statistic)
         used.add(name)

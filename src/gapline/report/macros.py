@@ -24,28 +24,25 @@ def study_macros(
 
 
 def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
-    entry, coverage = study.references[0], facts.coverage
+    entry, coverage = study.references[0], study.coverage
     named = {
         "runs": count(coverage.runs),
         "coverage": str(coverage),
-        "arms": count(facts.arms),
-        "instances": count(facts.instances),
-        "panels": count(facts.panels),
-        "empty": count(coverage.empty),
-        "failed": count(coverage.failed),
+        **{name: count(getattr(facts, name)) for name in ("arms", "instances", "panels")},
+        **{name: count(getattr(coverage, name)) for name in ("empty", "failed")},
         "unknown end": count(coverage.unknown),
         "rejected": count(facts.rejected),
         "late": count(facts.late),
         "kernel": study.kernels[0],
         "weight": study.weight,
         "weighting": study.weighting,
-        "tolerance": f"{facts.tolerance:g}",
-        "transform": facts.transform,
-        "validation": facts.validation,
+        "tolerance": f"{study.tolerance:g}",
+        "transform": str(study.envelopes.transform),
+        "validation": study.envelopes.validation,
         "reference": entry.snapshot.name,
         "reference policy": entry.policy,
         "reference digest": entry.snapshot.digest,
-        "campaign digest": facts.campaign,
+        "campaign digest": study.campaign.digest(),
         "gapline version": VERSION,
     }
     known = {"checker": facts.checker, "instance set digest": facts.instance_set}
@@ -68,9 +65,11 @@ def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) 
         named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}
         named |= {name: count(row[name]) for name in ("runs", "empty", "rejected", "late")}
         named |= {n.replace("_", " "): count(health[arm][n]) for n in ("captured", "terminal_invalid")}
+        # Where nobody says how any run ended, a count of crashes would be a claim.
         if health[arm]["unknown"] < row["runs"]:
             named["crashed"] = count(health[arm]["crashed"])
         named |= {"solver": " and ".join(solver.names), "solver version": " and ".join(solver.versions)}
+        # What is not known (a solver, its version) is empty, and has no macro rather than an empty one.
         macros += [Macro(arm, name, value) for name, value in named.items() if value]
     return macros
 
@@ -90,6 +89,7 @@ def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
 
 
 def _sensitivity(analysis: Analysis) -> list[Macro]:
+    # A kernel out of its envelope ranks nothing, so that it reverses nothing either.
     counted = [r for r in analysis.metrics.reversals if not r.out_of_envelope]
     facts = {
         "panel orderings": f"{analysis.metrics.pairs:,}",

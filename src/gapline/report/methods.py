@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gapline.errors import listing
-from gapline.model.contract import Contract
 from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
-from gapline.report.facts import StudyFacts
+from gapline.report.facts import StudyFacts, recorded
 from gapline.report.numbers import goal_words
 from gapline.report.writers.latex import comment, escape
 from gapline.report.writers.markdown import plain
@@ -37,29 +36,27 @@ class Clause(NamedTuple):
 
 def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
     """Return every clause of the reporting contract, in the order of the paper's section 6.1."""
-    contract = facts.contract
+    stated = _stated(study)
     return [
-        _objective(contract),
+        stated["objective"],
         _transform(facts),
         _validation(facts),
         _solvers(facts),
         _instances(facts),
-        _clock(study, contract),
-        _charged(contract),
+        stated["clock"],
+        stated["charged work"],
         _horizon(facts),
-        _granularity(study, contract),
-        _threads(study, contract),
-        _machine(study, contract),
-        _reference(study, facts),
+        *(stated[topic] for topic in ("granularity", "threads", "machine")),
+        _reference(study),
         _kernel(study),
         _weight(study),
-        _coverage(facts.coverage),
+        _coverage(study.coverage),
         _failures(study, facts),
         _aggregation(study, facts),
         _goals(study),
         _uncertainty(study),
         _contrasts(study, facts),
-        _provenance(facts),
+        Clause("provenance", f"Computed by gapline {VERSION} from the campaign {study.campaign.digest()}."),
     ]
 
 
@@ -83,22 +80,50 @@ def _missing(clauses: list[Clause]) -> str:
     return f"\n*Not declared: {', '.join(missing)}. Say it in study.toml or here.*\n" if missing else ""
 
 
-def _undeclared(topic: str, subject: str) -> Clause:
-    return Clause(topic, f"{subject}: {NOT_DECLARED}.", declared=False)
+def _stated(study: Study) -> dict[str, Clause]:
+    """Say what the contract declares, else what the runs record, else that nobody said it."""
+    declared, contract = {}, study.contract
+    if contract is not None:
+        sense = "minimised" if contract.objective.sense == "min" else "maximised"
+        declared = {
+            "objective": f"The objective is {contract.objective.name}, {sense}.",
+            "clock": f"Time is {_clock_words(contract.time.clock)}.",
+            "charged work": f"The clock charges: {contract.time.charged}.",
+            "granularity": f"The granularity of the stamps: {contract.time.granularity}.",
+            "threads": f"Each run was given {counted(contract.time.threads, 'thread')}.",
+            "machine": f"Machine class: {contract.time.machine}." if contract.time.machine else "",
+        }
+    clocks, steps, threads, machines = (
+        recorded(study.envelopes.runs, name) for name in ("clock", "resolution", "threads", "machine")
+    )
+    seen = {
+        "clock": clocks and f"Time is {listing(map(_clock_words, clocks))}, as the source states.",
+        "granularity": steps and f"Stamps are multiples of {listing(f'{float(step):g} s' for step in steps)}.",
+        "threads": threads and f"Threads per run, as the source states: {listing(threads)}.",
+        "machine": machines and f"Machine, as recorded: {listing(machines, most=3)}.",
+    }
+    subjects = {
+        "objective": "The objective", "clock": "The clock", "charged work": "The work charged to the solver",
+        "granularity": "The granularity of the stamps", "threads": "The thread allocation",
+        "machine": "The machine class",
+    }  # fmt: skip
+    clauses = {}
+    for topic, subject in subjects.items():
+        text = declared.get(topic) or seen.get(topic)
+        clauses[topic] = Clause(topic, str(text or f"{subject}: {NOT_DECLARED}."), declared=bool(text))
+    return clauses
 
 
-def _objective(contract: Contract | None) -> Clause:
-    if contract is None:
-        return _undeclared("objective", "The objective")
-    sense = "minimised" if contract.objective.sense == "min" else "maximised"
-    return Clause("objective", f"The objective is {contract.objective.name}, {sense}.")
+def _clock_words(name: str) -> str:
+    return {"wall": "elapsed wall-clock time", "cpu": "CPU time"}.get(name, name)
 
 
 def _transform(facts: StudyFacts) -> Clause:
-    if facts.transform == "none":
+    transform = str(facts.study.envelopes.transform)
+    if transform == "none":
         return Clause("transform", "Objectives are scored as they are, without a transform.")
-    text = f"Objectives, bounds and references are scored under the transform {facts.transform}."
-    if facts.parts:
+    text = f"Objectives, bounds and references are scored under the transform {transform}."
+    if "best_primary" in facts.study.envelopes.runs.columns:
         text += " K and C, the two parts of the objective, stand beside every best value."
     # The condition on M is checked on the observed solutions, whichever way it comes out.
     text += "".join(f" Observed: {note}." for note in facts.hierarchy)
@@ -108,26 +133,25 @@ def _transform(facts: StudyFacts) -> Clause:
 def _validation(facts: StudyFacts) -> Clause:
     """Say whose word it is: a checker only where one is named, else that of the source or of the solver."""
     only = "only valid ones enter the best-so-far envelope"
-    who = facts.validation
+    who, contract = facts.study.envelopes.validation, facts.study.contract
+    named = facts.checker or (contract.objective.checker if contract is not None else None)
+    mixed = "" if who in ("checker", "declared") else f" ({who})"
+    text = f"The source declares which candidates are valid{mixed}; {only}; a checker is {NOT_DECLARED}."
+    known = True
     if who == "solver":
         text = f"Candidates count as valid because the solver said so; nobody checked them, and {only}."
-        return Clause("validation", text)
-    if facts.checker is not None and who == "checker":
-        return Clause(
-            "validation",
+    elif facts.checker is not None and who == "checker":
+        text = (
             f"Every candidate was checked against the original problem and its objective recomputed by the checker "
-            f"{facts.checker}; {only}.",
+            f"{facts.checker}; {only}."
         )
-    named = facts.checker or (facts.contract.objective.checker if facts.contract is not None else None)
-    if named is not None and who != "declared":
-        mixed = "" if who == "checker" else f" ({who})"
+    elif named is not None and who != "declared":
         text = (
             f"The source states which candidates are valid{mixed}, and the contract names the checker {named}; {only}."
         )
-        return Clause("validation", text)
-    mixed = "" if who in ("checker", "declared") else f" ({who})"
-    text = f"The source declares which candidates are valid{mixed}; {only}; a checker is {NOT_DECLARED}."
-    return Clause("validation", text, declared=False)
+    else:
+        known = False
+    return Clause("validation", text, known)
 
 
 def _solvers(facts: StudyFacts) -> Clause:
@@ -149,25 +173,6 @@ def _instances(facts: StudyFacts) -> Clause:
     return Clause("instances", f"{text}; digest over their files {facts.instance_set}.")
 
 
-def _clock(study: Study, contract: Contract | None) -> Clause:
-    seen = _column(study, "clock")
-    if contract is not None:
-        return Clause("clock", f"Time is {_clock_words(contract.time.clock)}.")
-    if seen:
-        return Clause("clock", f"Time is {listing(_clock_words(name) for name in seen)}, as the source states.")
-    return _undeclared("clock", "The clock")
-
-
-def _clock_words(name: str) -> str:
-    return {"wall": "elapsed wall-clock time", "cpu": "CPU time"}.get(name, name)
-
-
-def _charged(contract: Contract | None) -> Clause:
-    if contract is None:
-        return _undeclared("charged work", "The work charged to the solver")
-    return Clause("charged work", f"The clock charges: {contract.time.charged}.")
-
-
 def _horizon(facts: StudyFacts) -> Clause:
     scored = _seconds(facts.horizons)
     if facts.horizon_source is None:
@@ -187,35 +192,7 @@ def _seconds(horizons: Sequence[float]) -> str:
     return listing((f"{h:g} s" for h in horizons), most=5)
 
 
-def _granularity(study: Study, contract: Contract | None) -> Clause:
-    seen = _column(study, "resolution")
-    if contract is not None:
-        return Clause("granularity", f"The granularity of the stamps: {contract.time.granularity}.")
-    if seen:
-        return Clause("granularity", f"Stamps are multiples of {listing(f'{float(step):g} s' for step in seen)}.")
-    return _undeclared("granularity", "The granularity of the stamps")
-
-
-def _threads(study: Study, contract: Contract | None) -> Clause:
-    seen = _column(study, "threads")
-    if contract is not None:
-        return Clause("threads", f"Each run was given {counted(contract.time.threads, 'thread')}.")
-    if seen:
-        return Clause("threads", f"Threads per run, as the source states: {listing(seen)}.")
-    return _undeclared("threads", "The thread allocation")
-
-
-def _machine(study: Study, contract: Contract | None) -> Clause:
-    declared = contract.time.machine if contract is not None else ""
-    seen = _column(study, "machine")
-    if declared:
-        return Clause("machine", f"Machine class: {declared}.")
-    if seen:
-        return Clause("machine", f"Machine, as recorded: {listing(seen, most=3)}.")
-    return _undeclared("machine", "The machine class")
-
-
-def _reference(study: Study, facts: StudyFacts) -> Clause:
+def _reference(study: Study) -> Clause:
     words = {
         "frozen": "a snapshot frozen before the first run",
         "frozen, declared": "a snapshot declared to be frozen before the runs",
@@ -230,7 +207,8 @@ def _reference(study: Study, facts: StudyFacts) -> Clause:
         what = words.get(entry.policy, entry.policy)
         parts.append(f"{snapshot.name} ({what}; store {store}{known}; {snapshot.digest})")
     more = f" The same runs are also read against {'; '.join(parts[1:])}." if len(parts) > 1 else ""
-    equal = f" A reference counts as beaten only by more than a relative {facts.tolerance:g}."
+    # The tolerance decides who beats a reference: a reader needs it to repeat the count.
+    equal = f" A reference counts as beaten only by more than a relative {study.tolerance:g}."
     return Clause("reference", f"Gaps are measured against {parts[0]}.{more}{equal}")
 
 
@@ -266,13 +244,12 @@ def _coverage(coverage: Coverage) -> Clause:
 
 
 def _failures(study: Study, facts: StudyFacts) -> Clause:
-    coverage = facts.coverage
-    unreadable = f", {counted(facts.unreadable, 'line')} could not be read" if facts.unreadable else ""
+    coverage, lost = study.coverage, study.campaign.diagnostics.problem_count
+    unreadable = f", {counted(lost, 'line')} could not be read" if lost else ""
     kernel = parse_kernel(study.kernels[0])
     worst = f"scores {kernel.before:g}" if kernel.before is not None else "has no score"
-    known = coverage.runs - coverage.unknown
     ended = []
-    if known:
+    if coverage.runs > coverage.unknown:
         ended.append(
             f"{counted(coverage.failed, 'run')} crashed, were killed or were lost; a run that stopped after valid "
             f"candidates ({facts.held:,} of these) holds its last valid incumbent to the horizon."
@@ -297,6 +274,7 @@ def _aggregation(study: Study, facts: StudyFacts) -> Clause:
     }
     seeds = study.envelopes.runs.group_by("arm", "instance").len()["len"]
     per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
+    # An unbalanced table changes what the means are over, so the paragraph says so itself.
     balance = study.summary.balance
     gaps = "" if balance.complete else f" The cells are not complete: {balance.notes()[0]}."
     return Clause(
@@ -328,9 +306,10 @@ def _uncertainty(study: Study) -> Clause:
 def _contrasts(study: Study, facts: StudyFacts) -> Clause:
     if study.contrasts is None:
         return Clause("contrasts", "No contrasts are tested.")
+    # A descriptive arm is never tested, so that a contrast with one is not counted in Holm's family.
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
     compared = [(a, b) for a, b in pairs if a in facts.compared and b in facts.compared]
-    return contrast_clause(compared, facts.registered)
+    return contrast_clause(compared, study.registered)
 
 
 def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None) -> Clause:
@@ -344,20 +323,10 @@ def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None) -
     if not pairs:
         return Clause("contrasts", f"Contrasts: {NOT_DECLARED}; all differences are exploratory.", declared=False)
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
+    # Declared beforehand is a claim about time: only the register of the plan can bear it out.
     when = {True: "declared beforehand", False: "named after the runs", None: "named"}[registered]
     return Clause(
         "contrasts",
         f"{counted(len(pairs), 'contrast')} {when}, Holm-adjusted together: {named}; all other differences are "
         "exploratory.",
     )
-
-
-def _provenance(facts: StudyFacts) -> Clause:
-    return Clause("provenance", f"Computed by gapline {VERSION} from the campaign {facts.campaign}.")
-
-
-def _column(study: Study, name: str) -> list[str]:
-    runs = study.envelopes.runs
-    if name not in runs.columns:
-        return []
-    return sorted(str(value) for value in runs[name].drop_nulls().unique().to_list())

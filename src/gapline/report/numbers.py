@@ -28,6 +28,7 @@ def signed(value: float | None, *, digits: int = 5) -> str:
     ('+0.25000', '−0.25000', '0.00000')
     """
     text = number(value, digits=digits)
+    # The sign follows the printed digits: +0.00000 would claim a direction that nobody can see.
     if value is None or not math.isfinite(value) or float(text) == 0:
         return text
     return f"+{text}" if value > 0 else text.replace("-", "−")
@@ -52,6 +53,7 @@ def objective(value: float | None, digits: int) -> str:
     """
     if value is None:
         return DASH
+    # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
 
@@ -81,6 +83,7 @@ def goal_words(goal: float) -> str:
     >>> goal_words(0.01), goal_words(0.07), goal_words(0.01234567)
     ('1 %', '7 %', '1.234567 %')
     """
+    # Twelve digits: 100 times a goal of two decimals prints as typed, 7 and not 7.000000000000001.
     return f"{100 * goal:.12g} %"
 
 

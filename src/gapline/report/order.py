@@ -65,6 +65,7 @@ def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), beaten: int
     (('b', 'a', 'c'), {'b': 1, 'a': 2})
     """
     kernel = summary.kernels[0]
+    # Equal means are listed by name, so that the order does not depend on that of the files.
     means = dict(summary.frame.select("arm", kernel).sort(kernel, "arm", nulls_last=True).iter_rows())
     compared = tuple(arm for arm in means if arm not in tier_two)
     known = [arm for arm in compared if means[arm] is not None]

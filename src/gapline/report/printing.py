@@ -67,6 +67,7 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     tables += [
         health_table(ladder, validation=validation, name=f"health-{name}") for name, ladder in analysis.ladders.items()
     ]
+    # Without a gap in the plan the table would only repeat the number of runs.
     if not (study.cells["state"] == "done").all():
         tables.append(completeness_table(analysis.completeness, planned=study.contract is not None))
     tables += [pooled_table(analysis.metrics, analysis.labels, empties), *sign_tables(analysis.metrics)]
@@ -79,6 +80,7 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     ]
     if any(analysis.horizon.swaps.values()):
         tables.append(swap_table(analysis.horizon, against=str(study.references[0].label)))
+    # All three come from the same bootstrap: where there is none, none of them exists.
     if study.intervals is not None and study.contrasts is not None and study.ranking is not None:
         tables += [
             frame_table(
@@ -108,6 +110,7 @@ def negative_lines(scores: Scores, /) -> list[str]:
     """List the runs that score below zero by more than the tolerance, with what that may mean."""
     keys = [str(RunKey(*row)) for row in scores.frame.select(RUN_KEY).iter_rows()]
     column = scores.frame[scores.kernels[0]]
+    # A run that equals its reference may score below zero by rounding.
     limit = -scores.reading.tolerance
     return negative_notes([(k, v) for k, v in zip(keys, column, strict=True) if v is not None and v < limit])
 

@@ -21,12 +21,8 @@ def make_statements(study: Study, /) -> Statements:
     """Make the statements of a study."""
     kernel = study.kernels[0]
     means = dict(study.summary.frame.select("arm", kernel).iter_rows())
-    order = order_arms(
-        study.summary,
-        tier_two=study.tier_two,
-        beaten=int(study.scores[0].frame["beaten"].sum()),
-    )
-    facts = study_facts(study)
+    beaten = int(study.scores[0].frame["beaten"].sum())
+    order = order_arms(study.summary, tier_two=study.tier_two, beaten=beaten)
     headline = write_headline(
         order,
         means,
@@ -36,4 +32,4 @@ def make_statements(study: Study, /) -> Statements:
         coverage=study.coverage,
         no_intervals=study.no_intervals,
     )
-    return Statements(order, facts, headline)
+    return Statements(order, study_facts(study), headline)

@@ -1,6 +1,6 @@
 """A table with its numbers and its words: every writer prints the same cells."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,12 +50,22 @@ class Table:
         return [row for _, rows in self.parts for row in rows]
 
 
-def one_part(rows: Sequence[Sequence[Text]]) -> tuple[Part, ...]:
+def capital(*names: str, text: bool = False) -> list[Column]:
+    """Return columns whose heads LaTeX prints with a capital."""
+    return [Column(name, name.capitalize(), text) for name in names]
+
+
+def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
+    """Return rows under a heading; a plain string is a cell that is not bold."""
+    return heading, tuple(tuple(Text(c) if isinstance(c, str) else c for c in row) for row in rows)
+
+
+def one_part(rows: Iterable[Sequence[Text | str]]) -> tuple[Part, ...]:
     """Return rows as a single part without a heading."""
-    return ((None, tuple(tuple(row) for row in rows)),)
+    return (part(None, rows),)
 
 
-def bold_best(texts: Sequence[str], best: Sequence[bool]) -> list[Text]:
+def bold_best(texts: Iterable[str], best: Sequence[bool]) -> list[Text]:
     """Return cells of one column, the best of them bold."""
     return [Text(text, mark) for text, mark in zip(texts, best, strict=True)]
 
@@ -69,6 +79,7 @@ def smallest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: f
     known = [value for value, may in zip(values, eligible, strict=True) if may and value is not None]
     if not known:
         return [False] * len(values)
+    # What prints alike is marked alike: a difference of rounding makes no winner.
     limit = min(known) + tie
     return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
 
@@ -84,7 +95,6 @@ def frame_table(
     frame: pl.DataFrame,
     *,
     text: Sequence[str] = ("arm",),
-    heads: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return a frame as it is: `text` columns flush left, scores with five decimals, counts with their commas.
@@ -95,12 +105,11 @@ def frame_table(
     """
     # A column of reasons says something only where something is missing.
     kept = [n for n in frame.columns if not (n == "reason" and frame[n].null_count() == frame.height)]
-    named = heads or {}
     return Table(
         name=name,
         caption=caption,
-        columns=tuple(Column(named.get(n, n.replace("_", " ")), text=n in text) for n in kept),
-        parts=one_part([[Text(_value(value)) for value in row] for row in frame.select(kept).iter_rows()]),
+        columns=tuple(Column(n.replace("_", " "), text=n in text) for n in kept),
+        parts=one_part([_value(value) for value in row] for row in frame.select(kept).iter_rows()),
         frame=frame,
         notes=tuple(notes),
     )
@@ -115,13 +124,14 @@ def text_table(
         name=name,
         caption=caption,
         columns=tuple(Column(head, text=k < text) for k, head in enumerate(header)),
-        parts=one_part([[Text(cell) for cell in row] for row in listed]),
+        parts=one_part(listed),
         frame=pl.DataFrame(listed, schema=dict.fromkeys(header, pl.String), orient="row"),
         notes=tuple(notes),
     )
 
 
 def _value(value: Any) -> str:
+    # Before int: in Python a bool is one.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or isinstance(value, float):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gapline.model.text import printable
 
 Floats = NDArray[np.float64]
+# The bit of each dot of a braille letter, by row and column; the last row came later to the standard.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 COLOURS = ("cyan", "magenta", "yellow", "green", "red", "blue", "white", "bright_black")
 
@@ -47,16 +48,19 @@ def plot_steps(
     values = np.concatenate([curve.value for curve in curves])
     bottom = float(values.min()) if low is None else low
     top = float(values.max()) if high is None else high
+    # A flat curve has no height to divide by: it is drawn in the middle.
     if top <= bottom:
         top, bottom = top + 0.5, bottom - 0.5
     cells = np.zeros((height, width), np.int64)
     owner = np.full((height, width), -1)
     columns = np.linspace(0.0, end, 2 * width, endpoint=False)
     for number, curve in enumerate(curves):
+        # From the right: at the time of a step the new value holds.
         at = curve.value[np.clip(np.searchsorted(curve.time, columns, side="right") - 1, 0, None)]
         rows = np.rint((top - np.clip(at, bottom, top)) / (top - bottom) * (4 * height - 1)).astype(int)
         previous = rows[0]
         for column, row in enumerate(rows):
+            # A step is drawn as a vertical line, so that the curve does not fall apart.
             for dot in range(min(previous, row), max(previous, row) + 1):
                 cells[dot // 4, column // 2] |= DOTS[dot % 4][column % 2]
                 owner[dot // 4, column // 2] = number

@@ -8,10 +8,10 @@ from typing import Any
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.errors import UsageError
 from gapline.model.environment import package_version
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 from gapline.report.documents import score_document
-from gapline.report.drawing import FILE_FORMATS, style, write_drawing
+from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
 from gapline.report.facts import study_notes
 from gapline.report.figures.study import study_figures
 from gapline.report.macro_file import macro_file
@@ -41,13 +41,7 @@ PAGE, RESULTS_FILE = "report.html", "results.json"
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
-def write_report(
-    study: Study,
-    directory: str | Path,
-    /,
-    *,
-    formats: tuple[str, ...] = FILE_FORMATS,
-) -> Path:
+def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
     Parameters
@@ -64,32 +58,31 @@ def write_report(
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
     folder = Path(directory)
-    for part in ("figures", "tables"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
     study = for_report(study)
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
     written = write_figures(study_figures(study, analysis, said.order), folder / "figures", formats)
     written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
-    for number, scores in enumerate(study.scores):
-        path = folder / "tables" / ("runs.csv" if number == 0 else f"runs-{number + 1}.csv")
-        _write(path, to_csv(run_frame(scores)))
-        written.append(path)
-    texts = {
+    texts: dict[str, str | bytes] = {
+        f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
+        for number, scores in enumerate(study.scores, 1)
+    }
+    texts |= {
         "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head),
         "methods.md": methods_markdown(study, said.facts),
         "methods.tex": methods_latex(study, said.facts),
     }
     for name, text in texts.items():
-        _write_text(folder / name, text)
+        write_file(folder / name, text)
         written.append(folder / name)
     written.append(write_page(study, folder / PAGE, said))
     document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
     document["derived"] = [name for path, name in names.items() if path.suffix == ".pdf"]
+    # After everything was written and before the list is replaced: it is the old list that says what was ours.
     remove_stale(folder, written)
-    _write_text(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    write_file(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
 
 
@@ -107,6 +100,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     stale = []
     for name in listed:
         parts = str(name).split("/")
+        # Only names that a report itself can have written: a list that somebody edited removes nothing elsewhere.
         ours = len(parts) == 2 and parts[0] in ("figures", "tables") and parts[1] not in ("", ".", "..")
         if ours and name not in kept and (folder / name).is_file():
             (folder / name).unlink()
@@ -116,6 +110,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
 
 def for_report(study: Study) -> Study:
     """Return the study as a report shows it: under every kernel and both policies, the declared ones first."""
+    # The declared kernel stays first: it is the one that ranks.
     kernels = (*study.kernels, *(kernel for kernel in SHOWN_KERNELS if kernel not in study.kernels))
     return replace(study, kernels=kernels, references=study.both)
 
@@ -137,7 +132,7 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
         instance_table(study, order),
-        health_table(analysis.health, validation=said.facts.validation),
+        health_table(analysis.health, validation=study.envelopes.validation),
         pooled_table(analysis.metrics, analysis.labels, empties),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),
@@ -163,10 +158,10 @@ def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
-        _write_text(folder / f"{table.name}.md", to_markdown(table, head))
-        _write_text(folder / f"{table.name}.tex", to_latex(table, head))
-        _write(folder / f"{table.name}.csv", to_csv(table.frame))
-        written += [folder / f"{table.name}.{form}" for form in ("md", "tex", "csv")]
+        forms = {"md": to_markdown(table, head), "tex": to_latex(table, head), "csv": to_csv(table.frame).decode()}
+        for form, text in forms.items():
+            write_file(folder / f"{table.name}.{form}", text)
+            written.append(folder / f"{table.name}.{form}")
     return written
 
 
@@ -177,6 +172,7 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
     for scores in study.scores:
         summary = summarise(scores, weighting=study.weighting)
         beaten = int(scores.frame["beaten"].sum())
+        # Each reference has an order of its own; the headline is of the first.
         placed = order_arms(summary, tier_two=order.descriptive, beaten=beaten)
         readings.append(score_document(scores, summary, per_run=False, order=placed))
     tested = None if study.contrasts is None else compared_rows(study.contrasts, order.descriptive)
@@ -202,11 +198,3 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "alarms": [alarm.document() for alarm in study.alarms],
         "methods": [clause._asdict() for clause in methods_clauses(study, facts)],
     }
-
-
-def _write_text(path: Path, text: str) -> None:
-    _write(path, text.encode("utf-8"))
-
-
-def _write(path: Path, data: bytes) -> None:
-    write_atomically(path, lambda stream: stream.write(data))

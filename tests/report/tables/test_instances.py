@@ -3,7 +3,6 @@ import pytest
 
 from gapline.report.statements import make_statements
 from gapline.report.tables.instances import instance_frame, instance_table
-from gapline.report.tables.runs import run_frame, run_table
 from report.report_studies import by_hand, hierarchical, rows_of
 
 
@@ -37,13 +36,11 @@ def test_a_descriptive_arm_is_never_bold():
     assert not any(cell.bold for row in rows if row["arm"].text == "a" for cell in row.values())
 
 
-def test_both_parts_of_a_hierarchical_objective_stand_in_every_table():
+def test_both_parts_of_a_hierarchical_objective_stand_beside_the_best():
     study = hierarchical()
     rows = rows_of(instance_table(study, order_of(study)))
     parts = {row["arm"].text: (row["best K"].text, row["best C"].text) for row in rows}
     assert parts == {"a": ("2", "40"), "b": ("3", "20")}
-    assert run_frame(study.scores[0]).select("best_primary", "best_secondary").rows() == [(2, 50), (2, 40), (3, 20)]
-    assert [row["best K"].text for row in rows_of(run_table(study.scores[0]))] == ["2", "2", "3"]
 
 
 def test_without_parts_there_are_no_columns_for_them():

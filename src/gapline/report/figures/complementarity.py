@@ -1,12 +1,11 @@
 """Pairs of arms with similar scores that reach the goal at other rates: one segment per pair."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity
-from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, arm_legend, arm_scales, load_altair, titled
 from gapline.report.numbers import goal_words
 from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores
@@ -16,19 +15,8 @@ from gapline.summary.means import summarise
 MOST_PAIRS = 25
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentFigure:
-    """Columns pair, arm, attainment: two rows per selected pair, nearest scores first."""
-
-    data: pl.DataFrame
-    arms: tuple[str, ...]
-    goal: float
-    title: str
-    caption: str
-
-
-def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
-    """Return the attainment rates of both arms of every selected pair."""
+def segment_figure(found: Complementarity, scores: Scores) -> Figure:
+    """Return columns pair, arm, attainment: two rows per selected pair, nearest scores first."""
     rates = {
         (row["arm"], row["panel"]): row[attainment_name(found.goal)]
         for row in summarise(scores, by=["arm", "panel"], weighting="instance").frame.iter_rows(named=True)
@@ -39,10 +27,10 @@ def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
         pair = f"{row['panel']}: {row['a']}, {row['b']}"
         rows += [(pair, arm, rates[arm, row["panel"]]) for arm in (row["a"], row["b"])]
     left = found.contrasts.height - chosen.height
-    return SegmentFigure(
+    return Figure(
         data=pl.DataFrame(rows, schema={"pair": pl.String, "arm": pl.String, "attainment": pl.Float64}, orient="row"),
-        arms=tuple(sorted(scores.frame["arm"].unique().to_list())),
-        goal=found.goal,
+        names=tuple(sorted(scores.frame["arm"].unique().to_list())),
+        value_title=f"share of runs within {goal_words(found.goal)} of the reference",
         title="Similar scores that hide different attainment",
         caption=(
             f"{found.contrasts.height} of {found.pairs.height} pairs of arms within a panel have {found.kernel} scores "
@@ -52,38 +40,23 @@ def segment_figure(found: Complementarity, scores: Scores) -> SegmentFigure:
     )
 
 
-def draw_segments(figure: SegmentFigure, *, width: int = 400) -> Any:
+def draw_segments(figure: Figure, *, width: int = 400) -> Any:
     """Draw one segment per pair, its ends in the colours of the arms."""
     alt = load_altair()
-    names = list(figure.arms)
+    names, pairs = list(figure.names), list(dict.fromkeys(figure.data["pair"].to_list()))
     colour, _ = arm_scales(names)
-    y = alt.Y(
-        "pair:N",
-        sort=list(dict.fromkeys(figure.data["pair"].to_list())),
-        title=None,
-        axis=alt.Axis(labelLimit=320, grid=False),
+    legend = arm_legend(names, width=width + 200, symbolSize=100)
+    base = alt.Chart(figure.data).encode(
+        y=alt.Y("pair:N", sort=pairs, title=None, axis=alt.Axis(labelLimit=320, grid=False)),
+        x=alt.X("attainment:Q", title=figure.value_title).scale(domain=[0, 1]).axis(format="%", tickCount=5),
     )
-    title = f"share of runs within {goal_words(figure.goal)} of the reference"
-    lines = (
-        alt.Chart(figure.data)
-        .mark_line(color="#999", strokeWidth=2)
-        .encode(y=y, x=alt.X("attainment:Q", title=title), detail="pair:N")
+    lines = base.mark_line(color="#999", strokeWidth=2).encode(detail="pair:N")
+    points = base.mark_point(filled=True, size=100, opacity=1).encode(
+        color=alt.Color("arm:N", scale=colour, legend=legend, title=None),
+        tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
     )
-    points = (
-        alt.Chart(figure.data)
-        .mark_point(filled=True, size=100, opacity=1)
-        .encode(
-            y=y,
-            x=alt.X(
-                "attainment:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
-            ),
-            color=alt.Color(
-                "arm:N", scale=colour, legend=arm_legend(names, width=width + 200, symbolSize=100), title=None
-            ),
-            tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
-        )
-    )
-    if not figure.data.height:
+    # An empty screen is a result: it is said in words, not shown as an empty frame.
+    if not pairs:
         nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")
         chart = nothing.encode(text="text:N").properties(width=width, height=60)
     else:

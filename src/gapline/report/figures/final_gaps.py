@@ -18,18 +18,22 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     An empty run has no final gap: it stays in the denominator, so its arm's curve ends below 1.
     """
     frame = scores.frame
+    # An empty run ends nowhere: at infinity it is beyond every x, and its weight still counts.
     gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
     weights = run_weights(frame, by=["arm"], weighting=weighting)
     finite = gaps[np.isfinite(gaps)]
     low = float(finite.min(initial=0.0))
     high = float(finite.max(initial=0.0))
     cut = float(np.quantile(finite, CUT_SHARE)) if len(finite) else 0.0
+    # A cut is worth its note only where it at least halves the axis.
     shortened = high > CUT_FACTOR * cut > 0
     end = cut if shortened else high if high > low else low + 0.01
     parts = []
     for (arm,), rows in group_rows(frame, ["arm"]):
+        # Equal gaps are summed in the order of their weights: the sum is the same whatever the order of the runs.
         order = np.lexsort((weights[rows], gaps[rows]))
         x, share = gaps[rows][order], np.minimum(np.cumsum(weights[rows][order]), 1.0)
+        # Of runs that end at the same gap the last one has the whole share: one step, not several at one place.
         last = np.append(x[1:] != x[:-1], True)
         x, share = x[last & np.isfinite(x)], share[last & np.isfinite(x)]
         x, share = np.append(low, x), np.append(0.0, share)

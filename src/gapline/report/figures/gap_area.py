@@ -1,6 +1,6 @@
 """One run: its gap over time and the signed area that is its score."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.report.curve_figure import thinned
-from gapline.report.drawing import load_altair, titled
+from gapline.report.drawing import Figure, load_altair, step_lines, titled, zero_line
 from gapline.scoring.integral import primal_integral
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
@@ -21,14 +21,10 @@ ABOVE, BELOW = "above the reference: counts positive", "below the reference: cou
 
 
 @dataclass(frozen=True, slots=True)
-class AreaFigure:
+class AreaFigure(Figure):
     """Columns time, gap (holds until the next time; the last row is the horizon), and the score of the run."""
 
-    data: pl.DataFrame
-    score: float
-    title: str
-    caption: str
-    value_title: str
+    score: float = field(kw_only=True)
 
 
 def area_figure(
@@ -56,15 +52,16 @@ def area_figure(
     assert score is not None
     gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
     times, values = np.append(0.0, time), np.append(chosen.before, gaps)
+    # Feasible at time 0: there is no time before the first incumbent to draw.
     if len(time) and time[0] == 0:
         times, values = times[1:], values[1:]
     times, values = np.append(times, horizon), np.append(values, values[-1])
+    # A minus sign for the score alone: the hyphens of names stay as they are.
+    printed = f"{score:.4f}".replace("-", "−")
     return AreaFigure(
         data=pl.DataFrame({"time": times, "gap": values}),
         score=score,
-        title=f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}".replace("-", "−")
-        if score < 0
-        else f"{run.arm} on {run.instance}, seed {run.seed}: score {score:.4f}",
+        title=f"{run.arm} on {run.instance}, seed {run.seed}: score {printed}",
         caption=(
             f"{chosen.name} gap against {label_reference(snapshot, envelopes, policy=policy)}; the signed area over "
             f"the horizon of {horizon:g} s is the score; {len(time)} steps"
@@ -77,26 +74,18 @@ def draw_area(figure: AreaFigure, *, width: int = 620, height: int = 260) -> Any
     """Draw the gap as steps, the area above zero light and the area below it dark."""
     alt = load_altair()
     rows = thinned(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
-    parts = rows.select(
-        "time", above=pl.col("gap").clip(lower_bound=0.0), below=pl.col("gap").clip(upper_bound=0.0)
-    ).unpivot(["above", "below"], index="time", variable_name="side", value_name="gap")
-    shaded = parts.with_columns(side=pl.col("side").replace({"above": ABOVE, "below": BELOW}))
+    sides = {ABOVE: pl.col("gap").clip(lower_bound=0.0), BELOW: pl.col("gap").clip(upper_bound=0.0)}
+    shaded = rows.select("time", **sides)
+    shaded = shaded.unpivot([ABOVE, BELOW], index="time", variable_name="side", value_name="gap")
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
-    y = alt.Y("gap:Q", title=figure.value_title)
-    area = (
-        alt.Chart(shaded)
-        .mark_area(interpolate="step-after", opacity=0.55)
-        .encode(
-            x=x,
-            y=alt.Y("gap:Q", title=figure.value_title, stack=None),
-            color=alt.Color(
-                "side:N",
-                scale=alt.Scale(domain=[ABOVE, BELOW], range=["#9ecae1", "#08519c"]),
-                legend=alt.Legend(orient="bottom", title=None, symbolType="square", symbolOpacity=0.55),
-            ),
-        )
+    legend = alt.Legend(orient="bottom", title=None, symbolType="square", symbolOpacity=0.55)
+    scale = alt.Scale(domain=[ABOVE, BELOW], range=["#9ecae1", "#08519c"])
+    area = alt.Chart(shaded).mark_area(interpolate="step-after", opacity=0.55)
+    area = area.encode(
+        x=x,
+        y=alt.Y("gap:Q", title=figure.value_title, stack=None),
+        color=alt.Color("side:N", scale=scale, legend=legend),
     )
-    line = alt.Chart(rows).mark_line(interpolate="step-after", color="#08306b", strokeWidth=2).encode(x=x, y=y)
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444").encode(y="zero:Q")
-    chart = alt.layer(area, zero, line).properties(width=width, height=height)
+    line = step_lines(rows, x=x, y=alt.Y("gap:Q", title=figure.value_title), color=alt.value("#08306b"))
+    chart = alt.layer(area, zero_line(), line).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)

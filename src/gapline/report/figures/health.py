@@ -1,13 +1,12 @@
 """What was captured and what was not: counts per arm, before any score."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.health import Health
 from gapline.model.reading import vouched
-from gapline.report.drawing import arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, arm_scales, load_altair, titled
 
 # Column of the health table -> what the bar is called.
 COUNTS = {
@@ -19,17 +18,8 @@ COUNTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HealthFigure:
-    """Columns group, count (what is counted), value, text."""
-
-    data: pl.DataFrame
-    title: str
-    caption: str
-
-
-def health_figure(health: Health, *, validation: str) -> HealthFigure:
-    """Return the counts of each group, in the order of the paper's table."""
+def health_figure(health: Health, *, validation: str) -> Figure:
+    """Return columns group, count (what is counted), value, text, in the order of the paper's table."""
     names = [" · ".join(map(str, row)) for row in health.frame.select(health.by).iter_rows()]
     parts = [
         pl.DataFrame({"group": names, "count": [label] * len(names), "value": health.frame[column]})
@@ -37,7 +27,7 @@ def health_figure(health: Health, *, validation: str) -> HealthFigure:
     ]
     data = pl.concat(parts).with_columns(text=pl.col("value").map_elements(lambda v: f"{v:,}", return_dtype=pl.String))
     runs, captured = int(health.frame["runs"].sum()), int(health.frame["captured"].sum())
-    return HealthFigure(
+    return Figure(
         data=data,
         title="Health: what never reached a score, and what did not end well",
         caption=(
@@ -47,7 +37,7 @@ def health_figure(health: Health, *, validation: str) -> HealthFigure:
     )
 
 
-def draw_health(figure: HealthFigure, *, width: int = 118) -> Any:
+def draw_health(figure: Figure, *, width: int = 118) -> Any:
     """Draw one column of bars per count, each on its own scale, with the number at each bar."""
     alt = load_altair()
     names = sorted(figure.data["group"].unique().to_list())
@@ -56,6 +46,7 @@ def draw_health(figure: HealthFigure, *, width: int = 118) -> Any:
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
         axis = alt.Axis(labelLimit=200) if k == 0 else None
+        # Each count has a scale of its own, longer than its bar: the number stands beside it.
         highest = max(1, int(part["value"].max()))  # type: ignore[arg-type]
         base = alt.Chart(part).encode(
             y=alt.Y("group:N", sort=names, title=None, axis=axis),

@@ -1,7 +1,7 @@
 """The score at every horizon, and the horizons at which two arms swap."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,26 +10,23 @@ import polars as pl
 from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import MOST_ROWS
-from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, line_look, load_altair, titled
 
 POINTS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class SweepFigure:
+class SweepFigure(Figure):
     """`data`: arm, horizon, score; `swaps`: horizon, score, pair."""
 
-    data: pl.DataFrame
-    swaps: pl.DataFrame
-    title: str
-    caption: str
-    horizon_title: str
-    value_title: str
+    swaps: pl.DataFrame = field(kw_only=True)
 
 
 def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> SweepFigure:
     """Return the exact curves on a fine grid, and every swap of two compared arms where it happens."""
+    # All arms together stay below the rows that Altair takes.
     points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
+    # From one step on: up to a horizon of 0 there is no score.
     grid = sweep.horizon * np.arange(1, points + 1) / points
     data = pl.concat(
         pl.DataFrame({"arm": [arm] * points, "horizon": grid, "score": curve.at(grid)})
@@ -51,7 +48,7 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
             f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
             f"two arms, marked by crosses: {len(rows)}; the solvers were told the full horizon"
         ),
-        horizon_title="horizon H/Γ" if sweep.relative else "horizon H (s)",
+        time_title="horizon H/Γ" if sweep.relative else "horizon H (s)",
         value_title=f"mean {sweep.kernel} score up to H",
     )
 
@@ -59,25 +56,16 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
 def draw_sweep(figure: SweepFigure, *, width: int = 620, height: int = 300) -> Any:
     """Draw the curves, with a cross at each swap."""
     alt = load_altair()
-    names = sorted(figure.data["arm"].unique().to_list())
-    colour, dash = arm_scales(names)
-    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
-    x = alt.X("horizon:Q", title=figure.horizon_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
-    lines = (
-        alt.Chart(figure.data)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=x,
-            y=alt.Y("score:Q", title=figure.value_title),
-            color=alt.Color("arm:N", scale=colour, title=None, legend=legend),
-            strokeDash=alt.StrokeDash("arm:N", scale=dash, title=None, legend=legend),
-            tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
-        )
+    x = alt.X("horizon:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
+    lines = alt.Chart(figure.data).mark_line(strokeWidth=2)
+    lines = lines.encode(
+        x=x,
+        y=alt.Y("score:Q", title=figure.value_title),
+        tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
+        **line_look("arm", sorted(figure.data["arm"].unique().to_list()), width=width),
     )
-    swaps = (
-        alt.Chart(figure.swaps)
-        .mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
-        .encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
-    )
+    swaps = alt.Chart(figure.swaps)
+    swaps = swaps.mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
+    swaps = swaps.encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
     chart = alt.layer(lines, swaps).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)

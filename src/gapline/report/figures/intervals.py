@@ -1,34 +1,24 @@
 """Mean scores with their intervals, one line per arm, best on top, descriptive arms below."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, arm_scales, load_altair, titled
 from gapline.report.numbers import number
 from gapline.report.order import ArmOrder
 from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.means import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalFigure:
-    """Columns arm, label (with the empty count), mean, low, high (null without an interval), text.
-
-    Compared arms come best first, then descriptive ones.
-    """
-
-    data: pl.DataFrame
-    title: str
-    caption: str
-    value_title: str
-
-
 def interval_figure(
     summary: Summary, intervals: ArmIntervals | None, order: ArmOrder, *, why_none: str | None = None
-) -> IntervalFigure:
-    """Return the means of the first kernel with their intervals; means alone where there are no intervals."""
+) -> Figure:
+    """Return the means of the first kernel with their intervals; means alone where there are no intervals.
+
+    Columns arm, label (with the empty count), mean, low, high (null without an interval), text; compared arms come
+    best first, then descriptive ones.
+    """
     kernel = summary.kernels[0]
     ends = {} if intervals is None else {row["arm"]: row for row in intervals.frame.iter_rows(named=True)}
     rows = []
@@ -39,37 +29,44 @@ def interval_figure(
         marks += ["descriptive"] if row["arm"] in order.descriptive else []
         label = f"{row['arm']} ({', '.join(marks)})" if marks else row["arm"]
         rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
-    names = ["arm", "label", "mean", "low", "high", "text"]
-    types = [pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String]
+    texts, numbers = dict.fromkeys(("arm", "label"), pl.String), dict.fromkeys(("mean", "low", "high"), pl.Float64)
     spread = f"no intervals: {why_none or 'not asked for'}"
     if intervals is not None:
         spread = (
             f"{intervals.level:.0%} {intervals.method} intervals, {intervals.draws:,} draws of instances, "
             f"seed {intervals.seed}"
         )
-    return IntervalFigure(
-        data=pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row"),
+    return Figure(
+        data=pl.DataFrame(rows, schema={**texts, **numbers, "text": pl.String}, orient="row"),
         title=f"Mean {kernel} score: further left is better",
         caption=f"{summary.caption()}; {spread}",
         value_title=f"mean {kernel} score",
     )
 
 
-def draw_intervals(figure: IntervalFigure, *, width: int = 460) -> Any:
+def draw_intervals(figure: Figure, *, width: int = 460) -> Any:
     """Draw the forest of means."""
     alt = load_altair()
     colour, _ = arm_scales(sorted(figure.data["arm"].to_list()))
-    order = figure.data["label"].to_list()
+    scale = alt.Scale(zero=False, padding=14)
+    look = alt.Color("arm:N", scale=colour, legend=None)
+    layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale, width=width)
+    chart = alt.layer(*layers).properties(width=width, height={"step": 30})
+    return titled(chart, figure.title, figure.caption, width=width + 160)
+
+
+def forest(
+    figure: Figure, label: str, value: str, colour: Any, tooltip: list[str], scale: Any = None, *, width: int
+) -> list[Any]:
+    """Return the layers of a forest: a bar from low to high, a point and its number on every line, in their order."""
+    alt = load_altair()
+    order, title = figure.data[label].to_list(), figure.value_title
     base = alt.Chart(figure.data).encode(
-        y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=False)),
-        color=alt.Color("arm:N", scale=colour, legend=None),
+        y=alt.Y(f"{label}:N", sort=order, title=None, axis=alt.Axis(labelLimit=320, grid=False)), color=colour
     )
-    x = alt.X("mean:Q", title=figure.value_title, scale=alt.Scale(zero=False, padding=14))
-    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=figure.value_title), x2="high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(
-        x=x, tooltip=["arm:N", "mean:Q", "low:Q", "high:Q"]
-    )
+    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    x = alt.X(f"{value}:Q", title=title, scale=alt.Undefined if scale is None else scale)
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip)
     # The numbers stand in a column of their own, where no interval runs through them.
     words = base.mark_text(align="left", dx=6, fontSize=11).encode(x=alt.value(width), text="text:N")
-    chart = alt.layer(bars, points, words).properties(width=width, height={"step": 30})
-    return titled(chart, figure.title, figure.caption, width=width + 160)
+    return [bars, points, words]

@@ -1,32 +1,24 @@
 """Pooled scores of the same runs under several kernels, one line per arm."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.model.reading import ReferenceLabel
-from gapline.report.drawing import arm_legend, arm_scales, load_altair, titled
+from gapline.report.drawing import Figure, line_look, load_altair, titled
 
 # A logarithmic axis where the arms are this many times apart and all means are positive.
 LOG_SPREAD = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class SlopeFigure:
-    """Columns arm, kernel, score, envelope (`inside` or `out of its envelope`)."""
+def slope_figure(sensitivity: MetricSensitivity, name: str, reference: ReferenceLabel) -> Figure:
+    """Return the pooled means against the reference that the analysis knows under `name`.
 
-    data: pl.DataFrame
-    kernels: tuple[str, ...]
-    title: str
-    caption: str
-    log: bool
-
-
-def slope_figure(sensitivity: MetricSensitivity, name: str, reference: ReferenceLabel) -> SlopeFigure:
-    """Return the pooled means against the reference that the analysis knows under `name`."""
+    Columns arm, kernel, score, envelope (`inside` or `out of its envelope`); `names` are the kernels.
+    """
     mine = sensitivity.pooled.filter((pl.col("reference") == name) & pl.col("score").is_not_null())
+    # Reversals between references are another figure's.
     flips = [r for r in sensitivity.reversals if r.before.reference == r.after.reference == name]
     counted = [r for r in flips if not r.out_of_envelope]
     data = mine.select(
@@ -35,42 +27,37 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
         "score",
         envelope=pl.when("out_of_envelope").then(pl.lit("out of its envelope")).otherwise(pl.lit("inside")),
     )
-    low, high = data["score"].min(), data["score"].max()
-    spread = isinstance(low, float) and isinstance(high, float) and low > 0 and high / low >= LOG_SPREAD
     outside = f", {len(flips) - len(counted)} more out of a kernel's envelope" if len(flips) > len(counted) else ""
-    return SlopeFigure(
+    return Figure(
         data=data,
-        kernels=tuple(dict.fromkeys(data["kernel"].to_list())),
+        names=tuple(dict.fromkeys(data["kernel"].to_list())),
         title="The same runs under other kernels",
         caption=(
             f"pooled scores, {sensitivity.weighting}-equal, weight {sensitivity.weight}, against {reference}; compare "
             f"arms within a kernel, not magnitudes between kernels; {len(counted)} reversals in {sensitivity.pairs} "
             f"panel orderings × {data['kernel'].n_unique() - 1} other kernels{outside}"
         ),
-        log=spread,
     )
 
 
-def draw_slopes(figure: SlopeFigure, *, width: int = 520, height: int = 300) -> Any:
+def draw_slopes(figure: Figure, *, width: int = 520, height: int = 300) -> Any:
     """Draw a line per arm across the kernels; what is out of its envelope is hollow."""
     alt = load_altair()
-    names = sorted(figure.data["arm"].unique().to_list())
-    colour, dash = arm_scales(names)
-    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
-    scale = alt.Scale(type="log", nice=False, padding=12) if figure.log else alt.Scale(zero=False)
+    look = line_look("arm", sorted(figure.data["arm"].unique().to_list()), width=width)
+    scores = figure.data["score"].to_list()
+    spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
+    scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)
     base = alt.Chart(figure.data).encode(
         x=alt.X(
-            "kernel:N", sort=list(figure.kernels), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)
+            "kernel:N", sort=list(figure.names), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)
         ),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
-        color=alt.Color("arm:N", scale=colour, title=None, legend=legend),
+        color=look["color"],
     )
-    lines = base.mark_line(strokeWidth=2).encode(
-        strokeDash=alt.StrokeDash("arm:N", scale=dash, title=None, legend=legend)
-    )
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=look["strokeDash"])
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
-        fill=alt.Fill("arm:N", scale=colour, legend=None),
+        fill=alt.Fill("arm:N", scale=look["color"]["scale"], legend=None),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
     )
     chart = alt.layer(lines, points).properties(width=width, height=height)

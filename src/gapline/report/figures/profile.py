@@ -1,10 +1,8 @@
 """Performance and data profiles as step curves."""
 
-import polars as pl
-
 from gapline.analysis.neighbours.profiles import Profiles
 from gapline.model.reading import ReferenceLabel
-from gapline.report.curve_figure import CurveFigure, thinned
+from gapline.report.curve_figure import CurveFigure, held, thinned
 from gapline.report.numbers import goal_words
 
 PERFORMANCE = "performance"
@@ -15,14 +13,12 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
     ratio = profiles.kind == PERFORMANCE
     highest = profiles.frame["x"].max()
     end = float(highest) if isinstance(highest, float) else 1.0
+    # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.
     end = max(end * 1.05, 2.0) if ratio else end
-    parts = [
-        pl.concat([part, part.tail(1).with_columns(x=pl.lit(end))])
-        for part in profiles.frame.partition_by("arm", maintain_order=True)
-    ]
+    curves = profiles.frame.select(series="arm", time="x", value="value")
     goal = goal_words(profiles.goal)
     return CurveFigure(
-        data=thinned(pl.concat(parts).select(series="arm", time="x", value="value")),
+        data=thinned(held(curves, "series", end=end)),
         title=f"Performance profile: time to {goal}, further left and higher is better"
         if ratio
         else f"Data profile: time to {goal}",

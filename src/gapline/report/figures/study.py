@@ -3,7 +3,7 @@
 from typing import Any
 
 from gapline.analysis.analyse import Analysis
-from gapline.model.tables import RunKey
+from gapline.model.tables import RUN_KEY, RunKey
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures.complementarity import draw_segments, segment_figure
@@ -26,6 +26,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     """Draw every figure that the study has the data for."""
     entry, scores, label = study.references[0], study.scores[0], study.scores[0].reference
     kernel = study.kernels[0]
+    # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
     bounded = parse_kernel(kernel).before is not None
     charts: dict[str, Any] = {}
     if bounded:
@@ -42,16 +43,9 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
     charts["metric-sensitivity"] = draw_slopes(slope_figure(analysis.metrics, next(iter(analysis.labels)), label))
     if analysis.references is not None:
-        shift_kernel = kernel if bounded else "squeezed"
-        charts["reference-shift"] = draw_shift(
-            shift_figure(
-                analysis.references,
-                label,
-                list(analysis.labels.values())[-1],
-                kernel=shift_kernel,
-                descriptive=order.descriptive,
-            )
-        )
+        after, shown = list(analysis.labels.values())[-1], kernel if bounded else "squeezed"
+        shift = shift_figure(analysis.references, label, after, kernel=shown, descriptive=order.descriptive)
+        charts["reference-shift"] = draw_shift(shift)
     charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores))
     charts["health"] = draw_health(health_figure(analysis.health, validation=study.envelopes.validation))
     if bounded:
@@ -65,7 +59,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
 
 def telling_run(study: Study) -> RunKey:
     """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
-    order = ["arm", "instance", "seed"]
+    order = list(RUN_KEY)
     frame = study.scores[0].frame
     below = frame.filter("beaten").sort("final_gap", *order)
     ranked = frame.sort(study.kernels[0], *order, nulls_last=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
-from gapline.model.store import write_atomically
+from gapline.report.drawing import write_file
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
 from gapline.report.statements import Statements, make_statements
@@ -23,10 +23,8 @@ SCRIPTS = (
 
 def write_page(study: Study, path: Path | str, said: Statements | None = None, /) -> Path:
     """Write the page; it appears as a whole or not at all."""
-    target = Path(path)
-    data = build_page(study, said).encode("utf-8")
-    write_atomically(target, lambda stream: stream.write(data))
-    return target
+    write_file(Path(path), build_page(study, said))
+    return Path(path)
 
 
 def build_page(study: Study, said: Statements | None = None, /) -> str:
@@ -38,15 +36,11 @@ def build_page(study: Study, said: Statements | None = None, /) -> str:
     data = page_data(study)
     statements = said or make_statements(study)
     style, script, vega = _read("page.css"), page_script(), vega_bundle()
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {_hash(vega)} {_hash(script)}",
-            f"style-src {_hash(style)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    policy = (
+        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
+        "form-action 'none'"
     )
+    # A variable that the template does not get is an error, not an empty place.
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     return environment.from_string(_read("page.html.j2")).render(
         policy=policy,
@@ -73,6 +67,7 @@ def script_json(value: Any) -> str:
 def page_script() -> str:
     """Return the page's own script: its files, joined, in one scope of their own."""
     parts = "\n".join(_read(f"script/{name}.js") for name in SCRIPTS)
+    # In a block, so that no name of ours meets one of Vega's.
     return f'"use strict";\n{{\n{parts}}}\n'
 
 

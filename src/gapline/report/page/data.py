@@ -54,24 +54,26 @@ def page_data(study: Study) -> PageData:
     cells = build_cells(runs)
     total = int(runs["count"].sum())
     references = [reference_column(entry.snapshot, envelopes) for entry in study.references]
-    first_run = _first_of_each(cells.unit, len(cells.units))
-    by_unit = [column[first_run] for column in references]
+    by_unit = [column[np.unique(cells.unit, return_index=True)[1]] for column in references]
+    # The blocks have the runs in the order of their units, so that the steps of a unit lie together.
     order = np.argsort(cells.unit, kind="stable")
-    flat, offsets = _gather(runs, order)
+    counts = runs["count"].to_numpy()[order]
+    flat, offsets = step_places(runs["first"].to_numpy()[order], counts)
+    offsets = offsets[counts > 0]
     time, objective = envelopes.time[flat], envelopes.objective[flat]
     clock = time_grid(time, steps=total)
-    grids = _objective_grids(cells, runs["count"].to_numpy()[order], order, objective, by_unit, total)
     steps, others = Block(), Block()
-    counts = runs["count"].to_numpy()[order]
     horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
     steps.add("time", deltas(time_units(clock, time, horizons), offsets))
-    falling = np.empty(len(objective))
+    grids, falling = [], np.empty(len(objective))
     for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
-        falling[low:high] = grids[unit].units(objective[low:high])
-    down = deltas(falling, offsets)
-    starts = offsets[offsets < len(down)]
-    down = -down
-    down[starts] = -down[starts]
+        values = objective[low:high]
+        scale = min([column[unit] for column in by_unit] + [values.min(initial=np.inf)])
+        grids.append(objective_grid(values, scale=float(scale), steps=total))
+        falling[low:high] = grids[unit].units(values)
+    # Objectives only fall within a run: turned round, every difference but the first value is positive.
+    down = -deltas(falling, offsets)
+    down[offsets] = -down[offsets]
     steps.add("objective", down)
     omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
     head = {
@@ -85,6 +87,7 @@ def page_data(study: Study) -> PageData:
         "kernels": _kernels(study),
         "weight": _weight(study.weight),
         "goals": list(study.goals),
+        # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
         "tolerance": study.tolerance,
         "tie": TIE,
         "weighting": study.weighting,
@@ -112,35 +115,11 @@ def page_data(study: Study) -> PageData:
     return PageData(head, blocks)
 
 
-def _first_of_each(unit: Integers, units: int) -> Integers:
-    found = np.zeros(units, np.int64)
-    found[unit[::-1]] = np.arange(len(unit))[::-1]
-    return found
-
-
-def _gather(runs: pl.DataFrame, order: Integers) -> tuple[slice | Integers, Integers]:
-    """Return the positions of all steps in the given order of runs, and where each run begins among them."""
-    first, count = runs["first"].to_numpy()[order], runs["count"].to_numpy()[order]
-    flat, offsets = step_places(first, count)
-    return flat, offsets[count > 0]
-
-
 def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:
     """Return the slice of the steps that belongs to each unit; runs are in the order of their units."""
+    # A unit without any step has an empty slice.
     ends = np.cumsum(np.bincount(unit, weights=counts, minlength=units).astype(np.int64))
     return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
-
-
-def _objective_grids(
-    cells: Cells, counts: Integers, order: Integers, objective: Floats, references: list[Floats], total: int
-) -> list[Grid]:
-    grids = []
-    for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
-        values = objective[low:high]
-        stated = np.array([column[unit] for column in references])
-        scale = float(min(stated.min(), values.min() if len(values) else np.inf))
-        grids.append(objective_grid(values, scale=scale, steps=total))
-    return grids
 
 
 def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:

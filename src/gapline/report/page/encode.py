@@ -33,6 +33,7 @@ class Grid:
 
     def units(self, values: Floats) -> Floats:
         """Return the nearest whole numbers of grid steps."""
+        # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
         scaled = values * 10.0**self.decimals if self.decimals >= 0 else values / 10.0**-self.decimals
         return np.rint(scaled)
 
@@ -79,6 +80,7 @@ def time_grid(values: Floats, *, steps: int) -> Grid:
 
 def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
     """Put stamps on the grid without moving them to time 0 or beyond their horizon, which would change a score."""
+    # A raw score exists only for a run that is feasible at 0: no other stamp may round to it.
     units = np.where(time > 0, np.maximum(grid.units(time), 1.0), 0.0)
     last = grid.units(horizon)
     last = np.where(grid.values(last) > horizon, last - 1.0, last)
@@ -90,6 +92,7 @@ def deltas(units: Floats, first: Integers) -> Floats:
     out = units.copy()
     out[1:] -= units[:-1]
     inside = first[first < len(units)]
+    # The value itself, not its difference to the run before: the page decodes each run alone.
     out[inside] = units[inside]
     return out
 

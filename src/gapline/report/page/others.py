@@ -1,5 +1,7 @@
 """Candidates that are no steps: rejected, unchecked, late or not improving; shown where one run is looked at."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -30,10 +32,9 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     total = int((rows["captured"] - rows["steps"]).sum())
     most = max(LEAST_PER_RUN, MOST_CANDIDATES // max(1, runs.height)) if total > MOST_CANDIDATES else total
     counts, omitted = np.zeros(runs.height, np.int64), np.zeros(runs.height, np.int64)
-    pieces: dict[int, tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]] = {}
-    for row, horizon, steps, captured, first, count in rows.select(
-        "_row", "horizon", "steps", "captured", "first", "count"
-    ).iter_rows():
+    columns: dict[str, list[NDArray[Any]]] = {"time": [], "objective": [], "flags": [], "reason": []}
+    names = ["_row", "horizon", "steps", "captured", "first", "count"]
+    for row, horizon, steps, captured, first, count in rows.select(names)[order.tolist()].iter_rows():
         if steps == captured:
             continue
         here = slice(first, first + count)
@@ -44,14 +45,25 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         flags[verdict == VerdictCode.INVALID] = REJECTED
         flags[(verdict == VerdictCode.UNCHECKED) & ~_accepted(verdict, study.envelopes.unchecked)] = UNCHECKED
         flags |= np.where(time > horizon, LATE, 0)
+        # Stable: of the telling candidates, and then of the rest, the earliest are kept.
         if len(other) > most:
             telling = np.argsort(flags[other] == NOT_IMPROVING, kind="stable")[:most]
             omitted[row] = len(other) - most
             other = np.sort(other[telling])
         reason = study.campaign.reason[here][other] if study.campaign.reason is not None else np.zeros(len(other), int)
         counts[row] = len(other)
-        pieces[row] = (time[other], values[other], flags[other].astype(np.int64), reason.astype(np.int64))
-    _add_columns(block, [int(row) for row in order], pieces, counts[order], clock, grids)
+        # What a double cannot hold as a whole number of grid steps is marked as missing, never rounded.
+        stamped = np.isfinite(time[other]) & (np.abs(time[other]) < MOST_UNITS / 10.0**clock.decimals)
+        units = grids[row].units(np.where(np.isfinite(values[other]), values[other], 0.0))
+        known = np.isfinite(values[other]) & (np.abs(units) < MOST_UNITS)
+        columns["time"].append(np.diff(clock.units(np.where(stamped, time[other], 0.0)), prepend=0.0))
+        columns["objective"].append(np.diff(np.where(known, units, 0.0), prepend=0.0))
+        columns["flags"].append(flags[other] | np.where(stamped, 0, NO_STAMP) | np.where(known, 0, NO_OBJECTIVE))
+        columns["reason"].append(reason)
+    block.add("count", counts[order])
+    for name, parts in columns.items():
+        whole = np.concatenate(parts or [np.zeros(0)])
+        block.add(name, zigzag(whole) if name in ("time", "objective") else whole)
     return omitted[order]
 
 
@@ -77,37 +89,10 @@ def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bo
 def _improving(time: Floats, values: Floats, accepted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Mark the steps: strictly improving, and of equal stamps the last."""
     seen = np.where(accepted, values, np.inf)
+    # The best before each candidate; infinite before the first, which therefore always improves.
     before = np.concatenate(([np.inf], np.minimum.accumulate(seen)[:-1])) if len(seen) else seen
     steps = np.flatnonzero(seen < before)
     last = np.append(time[steps][1:] != time[steps][:-1], True) if len(steps) else np.zeros(0, np.bool_)
     marked = np.zeros(len(time), np.bool_)
     marked[steps[last]] = True
     return marked
-
-
-def _add_columns(
-    block: Block,
-    order: list[int],
-    pieces: dict[int, tuple[Floats, Floats, NDArray[np.int64], NDArray[np.int64]]],
-    counts: Integers,
-    clock: Grid,
-    grids: list[Grid],
-) -> None:
-    times, objectives, flags, reasons = [], [], [], []
-    for row in order:
-        if row not in pieces:
-            continue
-        time, values, flag, reason = pieces[row]
-        stamped = np.isfinite(time) & (np.abs(time) < MOST_UNITS / 10.0**clock.decimals)
-        units = grids[row].units(np.where(np.isfinite(values), values, 0.0))
-        known = np.isfinite(values) & (np.abs(units) < MOST_UNITS)
-        times.append(np.diff(clock.units(np.where(stamped, time, 0.0)), prepend=0.0))
-        objectives.append(np.diff(np.where(known, units, 0.0), prepend=0.0))
-        flags.append(flag | np.where(stamped, 0, NO_STAMP) | np.where(known, 0, NO_OBJECTIVE))
-        reasons.append(reason)
-    nothing = [np.zeros(0)]
-    block.add("count", counts)
-    block.add("time", zigzag(np.concatenate(times or nothing)))
-    block.add("objective", zigzag(np.concatenate(objectives or nothing)))
-    block.add("flags", np.concatenate(flags or nothing))
-    block.add("reason", np.concatenate(reasons or nothing))

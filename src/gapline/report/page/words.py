@@ -1,5 +1,6 @@
 """What the page says before any script runs: the declared choice in words and numbers."""
 
+from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import listing
@@ -43,8 +44,8 @@ def page_head(said: Statements) -> dict[str, Any]:
     return {
         "tierTwo": list(said.order.descriptive),
         "headline": [said.headline.text, said.headline.detail],
-        "coverage": str(said.facts.coverage),
-        "short": said.facts.coverage.short,
+        "coverage": str(said.facts.study.coverage),
+        "short": said.facts.study.coverage.short,
     }
 
 
@@ -53,7 +54,7 @@ def _facts(said: Statements) -> str:
     horizons = listing((f"{h:g}" for h in facts.horizons), most=4)
     return (
         f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
-        f"{facts.coverage} · horizon {horizons} s · {vouched(facts.validation)}"
+        f"{facts.study.coverage} · horizon {horizons} s · {vouched(facts.study.envelopes.validation)}"
     )
 
 
@@ -62,6 +63,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
     goal = study.goals[0]
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
     most = max((shares[arm] for arm in order.compared), default=None)
+    # Ties included, as in every table.
     best = sorted(arm for arm in order.compared if most is not None and shares[arm] > most - TIE)
     alike = "all arms alike" if order.compared else "no arm is compared"
     beaten = int(study.scores[0].frame["beaten"].sum())
@@ -87,7 +89,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
 
 def failure_card(said: Statements) -> dict[str, str]:
     """Say what failed, and of how many runs nobody knows how they ended."""
-    facts, coverage = said.facts, said.facts.coverage
+    facts, coverage = said.facts, said.facts.study.coverage
     known = coverage.runs > coverage.unknown
     ended = [f"{coverage.failed:,} crashed"] if known else []
     ended += [f"{coverage.unknown:,} of unknown end"] if coverage.unknown else []
@@ -101,20 +103,17 @@ def failure_card(said: Statements) -> dict[str, str]:
 
 def _ranking(study: Study, said: Statements) -> dict[str, Any]:
     kernel, goal, order = study.kernels[0], study.goals[0], said.order
-    spans = {}
-    if study.intervals is not None:
-        spans = {row["arm"]: row for row in study.intervals.frame.iter_rows(named=True)}
+    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     rows = []
     for arm in order.arms:
-        row, span = by_arm[arm], spans.get(arm)
-        known = span is not None and span["low"] is not None
+        row, span = by_arm[arm], spans.get(arm, {})
         rows.append(
             [
                 order.rank(arm),
                 printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
                 number(row[kernel]),
-                f"{number(span['low'])} to {number(span['high'])}" if span is not None and known else "–",
+                f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
                 percent(row["final_gap"]),
                 percent(row[attainment_name(goal)], digits=1),
                 *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
@@ -134,13 +133,8 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
     times = f"{'exact, as' if clock['exact'] else 'rounded to'} {seconds}"
     values = "exact"
     if rounded:
-        finest = max(
-            10.0**-decimals / value
-            for decimals, value, exact in zip(
-                units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True
-            )
-            if not exact
-        )
+        rows = zip(units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True)
+        finest = max(10.0**-decimals / value for decimals, value, exact in rows if not exact)
         values = (
             f"rounded on {rounded:,} of {len(units['exact']):,} instances, to at most {finest:.1g} of the reference; "
             "a difference below that counts as equal"
@@ -158,8 +152,6 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
 
 
 def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:
-    from importlib.metadata import version
-
     return [
         ("gapline", VERSION),
         ("Vega, from vl-convert", version("vl-convert-python")),

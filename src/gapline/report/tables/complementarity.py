@@ -5,24 +5,23 @@ from collections.abc import Sequence
 from gapline.analysis.complementarity import Complementarity
 from gapline.errors import listing
 from gapline.report.numbers import goal_words, number
-from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.table import Column, Table, Text, capital, one_part, part
 
 
 def pairs_table(found: Complementarity, /, *, against: str, descriptive: Sequence[str] = ()) -> Table:
     """Return the selected pairs of arms, nearest scores first."""
     rows = [
         [
-            Text(row["panel"]),
-            *(Text(row[arm] + (" (descriptive)" if row[arm] in descriptive else "")) for arm in ("a", "b")),
-            Text(number(row["d_score"])),
-            Text(number(row["d_final"])),
-            Text(number(100 * row["d_attainment"], digits=1)),
+            row["panel"],
+            *(row[arm] + (" (descriptive)" if row[arm] in descriptive else "") for arm in ("a", "b")),
+            *(number(row[name]) for name in ("d_score", "d_final")),
+            number(100 * row["d_attainment"], digits=1),
         ]
         for row in found.contrasts.iter_rows(named=True)
     ]
     goal = goal_words(found.goal)
     columns = (
-        Column("panel", "Panel", text=True),
+        *capital("panel", text=True),
         Column("arm a", "Arm A", text=True),
         Column("arm b", "Arm B", text=True),
         Column("|Δ score|", r"$|\Delta\Lambda|$"),
@@ -49,16 +48,13 @@ def grid_table(found: Complementarity, /, *, against: str) -> Table:
     """Return how many pairs nearby thresholds would select."""
     grid = found.grid
     thresholds = grid["min_attainment"].unique().sort().to_list()
+    # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
     middle = [sorted(grid[name].unique())[1] for name in ("max_score", "min_final", "min_attainment")]
-    parts = []
-    for (score,), block in grid.partition_by("max_score", as_dict=True, maintain_order=True).items():
-        rows = []
-        for (final,), line in block.partition_by("min_final", as_dict=True, maintain_order=True).items():
-            counts = dict(line.select("min_attainment", "count").iter_rows())
-            cells = [Text(f"{score:.4f}"), Text(f"{final:.3f}")]
-            cells += [Text(str(counts[a]), [score, final, a] == middle) for a in thresholds]
-            rows.append(tuple(cells))
-        parts.append((None, tuple(rows)))
+    blocks: dict[float, list[list[Text | str]]] = {}
+    for (score, final), line in grid.partition_by("max_score", "min_final", as_dict=True, maintain_order=True).items():
+        counts = dict(line.select("min_attainment", "count").iter_rows())
+        cells = [Text(str(counts[a]), [score, final, a] == middle) for a in thresholds]
+        blocks.setdefault(score, []).append([f"{score:.4f}", f"{final:.3f}", *cells])
     columns = (
         Column("max |Δ score|", r"max.\ $|\Delta\Lambda|$"),
         Column("min |Δ final gap|", r"min.\ $|\Delta g_{\mathrm{final}}|$"),
@@ -68,7 +64,7 @@ def grid_table(found: Complementarity, /, *, against: str) -> Table:
         name="grid",
         caption="Pairs that other thresholds would select",
         columns=columns,
-        parts=tuple(parts),
+        parts=tuple(part(None, rows) for rows in blocks.values()),
         frame=grid,
         notes=(
             f"Of {found.pairs.height} pairs within a panel, {found.kernel} scores against {against}; in bold "

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.analysis.comparison import Comparison
 from gapline.report.numbers import count, interval, number, p_value, signed
-from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.table import Column, Table, Text, capital, one_part, part
 from gapline.report.tables.means import sentence
 from gapline.summary.contrasts import Contrasts
 
@@ -22,12 +22,11 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
     rows = compared_rows(contrasts, descriptive)
     frame = rows.sort("declared", "a", "b", descending=[True, False, False])
     kinds = {
-        name: tuple(_contrast_row(row, empties) for row in frame.filter(pl.col("declared") == chosen).to_dicts())
+        name: [_contrast_row(row, empties) for row in frame.filter(pl.col("declared") == chosen).to_dicts()]
         for name, chosen in (("declared", True), ("exploratory", False))
     }
     columns = (
-        Column("a", "A", text=True),
-        Column("b", "B", text=True),
+        *capital("a", "b", text=True),
         Column("mean a", "Mean A"),
         Column("mean b", "Mean B"),
         Column("a − b", "A $-$ B"),
@@ -40,7 +39,7 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
         name="contrasts",
         caption="Differences of mean scores; negative, the first arm is better",
         columns=columns,
-        parts=tuple((name, rows) for name, rows in kinds.items() if rows),
+        parts=tuple(part(name, rows) for name, rows in kinds.items() if rows),
         frame=frame,
         notes=(
             sentence(contrasts.caption()),
@@ -49,19 +48,16 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
     )
 
 
-def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> tuple[Text, ...]:
+def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> list[Text | str]:
+    # The interval decides, as in the headline; Holm's p stands beside it.
     sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
-    return (
-        Text(row["a"]),
-        Text(row["b"]),
-        Text(number(row["mean_a"])),
-        Text(number(row["mean_b"])),
+    return [
+        *(row["a"], row["b"], number(row["mean_a"]), number(row["mean_b"])),
         Text(number(row["difference"]), sure),
-        Text(interval(row["low"], row["high"])),
-        Text(p_value(row["p_holm"])),
-        Text(f"{row['wins']}/{row['ties']}/{row['losses']}"),
-        Text(f"{count(empties.get(row['a'], 0))}/{count(empties.get(row['b'], 0))}"),
-    )
+        *(interval(row["low"], row["high"]), p_value(row["p_holm"])),
+        f"{row['wins']}/{row['ties']}/{row['losses']}",
+        f"{count(empties.get(row['a'], 0))}/{count(empties.get(row['b'], 0))}",
+    ]
 
 
 def comparison_table(comparison: Comparison, /) -> Table:
@@ -79,7 +75,7 @@ def comparison_table(comparison: Comparison, /) -> Table:
         name="comparison",
         caption=f"first: {comparison.first}   second: {comparison.second}",
         columns=(Column("panel", text=True), Column("instances"), *(Column(name) for name in (*scores, *counts))),
-        parts=one_part([[Text(cell) for cell in row] for row in rows]),
+        parts=one_part(rows),
         frame=comparison.frame,
         notes=(f"{comparison.caption()}.",),
     )

@@ -7,7 +7,7 @@ import polars as pl
 from gapline.analysis.health import Health
 from gapline.model.reading import vouched
 from gapline.report.numbers import DASH, count
-from gapline.report.table import Column, Table, Text, frame_table, one_part
+from gapline.report.table import Column, Table, capital, frame_table, one_part
 from gapline.report.tables.means import sentence
 
 # Column of the health frame -> its head in words and in LaTeX.
@@ -30,7 +30,7 @@ def health_table(health: Health, /, *, validation: str, name: str = "health") ->
     """Return the counts of each group."""
     heads = {n: head for n, head in _HEADS.items() if n not in _RARE or health.frame[n].sum()}
     rows = [
-        [*(Text(str(row[group])) for group in health.by), *(Text(_count(row, n)) for n in heads)]
+        [*(str(row[group]) for group in health.by), *(_count(row, n) for n in heads)]
         for row in health.frame.iter_rows(named=True)
     ]
     notes = [
@@ -43,10 +43,7 @@ def health_table(health: Health, /, *, validation: str, name: str = "health") ->
     return Table(
         name=name,
         caption=f"Health{along}: what was captured, and what was left out",
-        columns=(
-            *(Column(group, group.capitalize(), text=True) for group in health.by),
-            *(Column(*head) for head in heads.values()),
-        ),
+        columns=(*capital(*health.by, text=True), *(Column(*head) for head in heads.values())),
         parts=one_part(rows),
         frame=health.frame,
         notes=tuple(notes),

@@ -4,7 +4,7 @@ import polars as pl
 
 from gapline.report.numbers import count, number, objective, percent
 from gapline.report.order import ArmOrder
-from gapline.report.table import Column, Table, Text, smallest
+from gapline.report.table import Column, Table, Text, capital, part, smallest
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.study import Study
 
@@ -25,6 +25,7 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
     filled = pl.col("steps") > 0
     scores = study.scores[0].frame
     parts = {
+        # By the scored objective: of M·K + C the parts belong to the best whole, not to the best part.
         name: pl.col(name).filter(filled).sort_by(pl.col("best").filter(filled)).first()
         for name in PARTS
         if name in scores.columns
@@ -60,24 +61,25 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     frame = instance_frame(study, order)
     maximised = study.envelopes.transform.maximises
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
+    # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
-    parts = []
-    for (panel,), group in frame.partition_by("panel", as_dict=True, maintain_order=True).items():
-        rows: list[tuple[Text, ...]] = []
-        for block in group.partition_by("instance", maintain_order=True):
-            rows += _block(block, order, study.kernels[0], maximised=maximised, digits=digits)
-        parts.append((f"panel {panel}", tuple(rows)))
+    panels: dict[str, list[list[Text | str]]] = {}
+    for block in frame.partition_by("panel", "instance", maintain_order=True):
+        rows = _block(block, order, study.kernels[0], maximised=maximised, digits=digits)
+        panels.setdefault(f"panel {block['panel'][0]}", []).extend(rows)
     columns = (
-        Column("instance", "Instance", text=True), Column("reference", "Reference"), Column("arm", "Arm", text=True),
-        Column("runs", "Runs"), Column("empty", "Empty"), Column("best", "Best"), Column("mean", "Mean"),
-        Column("gap", "Gap"), kernel_column(study.kernels[0]),
+        *capital("instance", text=True),
+        *capital("reference"),
+        *capital("arm", text=True),
+        *capital("runs", "empty", "best", "mean", "gap"),
+        kernel_column(study.kernels[0]),
         *(Column(head, latex) for name, (head, latex) in PARTS.items() if name in frame.columns),
-    )  # fmt: skip
+    )
     return Table(
         name="instances",
         caption="Results by instance",
         columns=columns,
-        parts=tuple(parts),
+        parts=tuple(part(*panel) for panel in panels.items()),
         frame=frame,
         notes=(
             sentence(study.summary.caption()),
@@ -90,7 +92,7 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
 
 def _block(
     block: pl.DataFrame, order: ArmOrder, kernel: str, *, maximised: bool, digits: int
-) -> list[tuple[Text, ...]]:
+) -> list[list[Text | str]]:
     compared = [arm in order.compared for arm in block["arm"]]
     full = [may and empty == 0 for may, empty in zip(compared, block["empty"], strict=True)]
     turn = -1.0 if maximised else 1.0
@@ -100,20 +102,15 @@ def _block(
         "gap": smallest(block["gap"].to_list(), full),
         "score": smallest(block["score"].to_list(), [may and kernel not in order.outside for may in compared]),
     }
-    rows: list[tuple[Text, ...]] = []
-    for k, row in enumerate(block.iter_rows(named=True)):
-        rows.append(
-            (
-                Text(row["instance"] if k == 0 else ""),
-                Text(objective(row["reference"], digits) if k == 0 else ""),
-                Text(row["arm"]),
-                Text(count(row["runs"])),
-                Text(count(row["empty"])),
-                Text(objective(row["best"], digits), marks["best"][k]),
-                Text(objective(row["mean"], max(digits, 1)), marks["mean"][k]),
-                Text(percent(row["gap"]), marks["gap"][k]),
-                Text(number(row["score"]), marks["score"][k]),
-                *(Text(objective(row[name], digits)) for name in PARTS if name in row),
-            )
-        )
-    return rows
+    return [
+        [
+            *((row["instance"], objective(row["reference"], digits)) if k == 0 else ("", "")),
+            *(row["arm"], count(row["runs"]), count(row["empty"])),
+            Text(objective(row["best"], digits), marks["best"][k]),
+            Text(objective(row["mean"], max(digits, 1)), marks["mean"][k]),
+            Text(percent(row["gap"]), marks["gap"][k]),
+            Text(number(row["score"]), marks["score"][k]),
+            *(objective(row[name], digits) for name in PARTS if name in row),
+        ]
+        for k, row in enumerate(block.iter_rows(named=True))
+    ]

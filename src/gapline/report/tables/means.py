@@ -1,13 +1,13 @@
 """Tables of means: arms or other groups with their counts, scores, final gaps and attainment; panels."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.report.numbers import count, goal_words, interval, number, percent
 from gapline.report.order import ArmOrder
-from gapline.report.table import Column, Part, Table, Text, bold_best, largest, one_part, smallest
+from gapline.report.table import Column, Table, Text, bold_best, capital, largest, one_part, part, smallest
 from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import ArmIntervals
@@ -62,49 +62,32 @@ def arm_table(
     intervals, no_intervals
         Of the first kernel; or why there are none, where somebody looked for them.
     """
-    shown = tuple(kernels or summary.kernels)
     by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
     rows = [by_arm[arm] for arm in order.arms]
-    spans = (
-        {} if intervals is None else {r["arm"]: (r["low"], r["high"]) for r in intervals.frame.iter_rows(named=True)}
-    )
+    ends = {} if intervals is None else {r["arm"]: r for r in intervals.frame.iter_rows(named=True)}
+    spans = [(ends.get(arm, {}).get("low"), ends.get(arm, {}).get("high")) for arm in order.arms]
     compared = [arm in order.compared for arm in order.arms]
-    columns = [Column("rank", "Rank"), Column("arm", "Arm", text=True)]
-    cells = [[Text(order.rank(arm)) for arm in order.arms], [Text(arm) for arm in order.arms]]
-    columns += [Column(name, name.capitalize()) for name in COUNTS]
-    cells += [[Text(count(row[name])) for row in rows] for name in COUNTS]
-    for kernel in shown:
-        columns.append(kernel_column(kernel))
-        may = [here and kernel not in order.outside for here in compared]
-        values = [row[kernel] for row in rows]
-        cells.append(bold_best([number(value) for value in values], smallest(values, may)))
-        if intervals is not None and kernel == shown[0]:
-            columns.append(Column(f"{intervals.level:.0%} interval"))
-            cells.append([Text(interval(*spans.get(arm, (None, None)))) for arm in order.arms])
-    gaps = [row["final_gap"] for row in rows]
-    # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
-    full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
-    columns.append(Column("final gap", "Final gap"))
-    cells.append(bold_best([percent(gap) for gap in gaps], smallest(gaps, full)))
-    for goal in summary.goals:
-        rates = [row[attainment_name(goal)] for row in rows]
-        columns.append(Column(f"≤ {goal_words(goal)}"))
-        cells.append(bold_best([percent(rate, digits=1) for rate in rates], largest(rates, compared)))
-    lines = list(zip(*cells, strict=True))
+    shown = tuple(kernels or summary.kernels)
+    columns, cells = _mean_columns(summary, rows, shown, compared, order.outside)
+    if intervals is not None:
+        # Right after the mean of the first kernel, which it is the interval of.
+        place = len(COUNTS) + 1
+        columns.insert(place, Column(f"{intervals.level:.0%} interval"))
+        cells.insert(place, [interval(*span) for span in spans])
+    cells = [[order.rank(arm) for arm in order.arms], order.arms, *cells]
     frame = pl.DataFrame(rows, infer_schema_length=None, schema=summary.frame.schema).with_columns(
         rank=pl.Series([order.ranks.get(arm) for arm in order.arms], dtype=pl.Int64),
         tier=pl.Series([1 if here else 2 for here in compared], dtype=pl.Int64),
-        **{
-            end: pl.Series([spans.get(arm, (None, None))[k] for arm in order.arms], dtype=pl.Float64)
-            for k, end in enumerate(("low", "high"))
-            if intervals is not None
-        },
     )
+    if intervals is not None:
+        frame = frame.with_columns(pl.DataFrame(spans, schema={"low": pl.Float64, "high": pl.Float64}, orient="row"))
+    lines, best = list(zip(*cells, strict=True)), len(order.compared)
+    parts = [(None, lines[:best]), (DESCRIPTIVE, lines[best:])]
     return Table(
         name="scores",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",
-        columns=tuple(columns),
-        parts=_tiers(lines, len(order.compared)),
+        columns=(*capital("rank"), *capital("arm", text=True), *columns),
+        parts=tuple(part(heading, rows) for heading, rows in parts if rows),
         frame=frame,
         notes=(
             sentence(summary.caption()),
@@ -115,32 +98,42 @@ def arm_table(
     )
 
 
-def _tiers(lines: Sequence[tuple[Text, ...]], compared: int) -> tuple[Part, ...]:
-    parts: list[Part] = [(None, tuple(lines[:compared]))] if compared else []
-    if len(lines) > compared:
-        parts.append((DESCRIPTIVE, tuple(lines[compared:])))
-    return tuple(parts)
+def _mean_columns(
+    summary: Summary,
+    rows: Sequence[dict[str, Any]],
+    kernels: Sequence[str],
+    compared: Sequence[bool],
+    outside: Collection[str] = (),
+) -> tuple[list[Column], list[Sequence[Text | str]]]:
+    """Return counts, means, final gap and attainment of every row; the best of those that are compared is bold."""
+    columns = capital(*COUNTS)
+    cells: list[Sequence[Text | str]] = [[count(row[name]) for row in rows] for name in COUNTS]
+    for kernel in kernels:
+        values = [row[kernel] for row in rows]
+        columns.append(kernel_column(kernel))
+        cells.append(bold_best(map(number, values), smallest(values, [c and kernel not in outside for c in compared])))
+    # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
+    full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
+    gaps = [row["final_gap"] for row in rows]
+    columns += capital("final gap")
+    cells.append(bold_best(map(percent, gaps), smallest(gaps, full)))
+    for goal in summary.goals:
+        rates = [row[attainment_name(goal)] for row in rows]
+        columns.append(Column(f"≤ {goal_words(goal)}"))
+        cells.append(bold_best([percent(rate, digits=1) for rate in rates], largest(rates, compared)))
+    return columns, cells
 
 
 def group_table(summary: Summary, /) -> Table:
     """Return one row per group of a summary that is by something else than the arm: no ranks, nothing bold."""
-    heads = [*summary.by, *COUNTS]
-    rows = []
-    for row in sorted(summary.frame.iter_rows(named=True), key=lambda row: _group_key(row, summary)):
-        cells = [*(str(row[name]) for name in summary.by), *(count(row[name]) for name in COUNTS)]
-        cells += [number(row[kernel]) for kernel in summary.kernels] + [percent(row["final_gap"])]
-        cells += [percent(row[attainment_name(goal)], digits=1) for goal in summary.goals]
-        rows.append([Text(cell) for cell in cells])
+    rows = sorted(summary.frame.iter_rows(named=True), key=lambda row: _group_key(row, summary))
+    columns, cells = _mean_columns(summary, rows, summary.kernels, [False] * len(rows))
+    groups = [[str(row[name]) for row in rows] for name in summary.by]
     return Table(
         name="groups",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",
-        columns=(
-            *(Column(head, text=head in summary.by) for head in heads),
-            *map(kernel_column, summary.kernels),
-            Column("final gap", "Final gap"),
-            *(Column(f"≤ {goal_words(goal)}") for goal in summary.goals),
-        ),
-        parts=one_part(rows),
+        columns=(*(Column(name, text=True) for name in summary.by), *columns),
+        parts=one_part(zip(*groups, *cells, strict=True)),
         frame=summary.frame,
         notes=(sentence(summary.caption()), EMPTY_NOTE),
     )
@@ -148,6 +141,7 @@ def group_table(summary: Summary, /) -> Table:
 
 def _group_key(row: dict[str, Any], summary: Summary) -> tuple[object, ...]:
     value = row[summary.kernels[0]]
+    # Groups without a mean come last; None does not compare with a number.
     return (value is None, 0.0 if value is None else value, *(str(row[name]) for name in summary.by))
 
 
@@ -160,15 +154,13 @@ def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
     for panel in sorted({panel for panel, _ in known}):
         values = [known.get((panel, arm), {}).get(kernel) for arm in order.arms]
         best = smallest(values, [arm in order.compared and kernel not in order.outside for arm in order.arms])
-        texts = []
-        for arm, value in zip(order.arms, values, strict=True):
-            empty = known.get((panel, arm), {}).get("empty", 0)
-            texts.append(number(value) + (f" ({empty:,})" if empty else ""))
-        rows.append([Text(panel), *bold_best(texts, best)])
+        empties = [known.get((panel, arm), {}).get("empty", 0) for arm in order.arms]
+        texts = [number(v) + (f" ({empty:,})" if empty else "") for v, empty in zip(values, empties, strict=True)]
+        rows.append([panel, *bold_best(texts, best)])
     return Table(
         name="panels",
         caption=f"Mean {kernel} scores by panel, smaller is better",
-        columns=(Column("panel", "Panel", text=True), *(Column(arm) for arm in order.arms)),
+        columns=(*capital("panel", text=True), *map(Column, order.arms)),
         parts=one_part(rows),
         frame=summary.frame.sort("panel", "arm"),
         notes=(

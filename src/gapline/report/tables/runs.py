@@ -3,7 +3,7 @@
 import polars as pl
 
 from gapline.report.numbers import count, number, percent
-from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.scoring.scores import Scores, goal_name
 
@@ -21,16 +21,16 @@ def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
         cells += [percent(row["final_gap"]), first, *(count(row[name]) for name in ("steps", "rejected", "late"))]
         if parts:
             cells += ["–" if row[name] is None else f"{row[name]:g}" for name in ("best_primary", "best_secondary")]
-        rows.append([Text(cell) for cell in cells])
+        rows.append(cells)
     left = scores.frame.height - most
     return Table(
         name="runs",
         caption="Runs",
         columns=(
-            *(Column(name, name.capitalize(), text=True) for name in ("arm", "instance", "status")),
-            Column("seed", "Seed"),
+            *capital("arm", "instance", "status", text=True),
+            *capital("seed"),
             *map(kernel_column, scores.kernels),
-            *(Column(name, name.capitalize()) for name in ("final gap", "first", "steps", "rejected", "late")),
+            *capital("final gap", "first", "steps", "rejected", "late"),
             *((Column("best K", "$K$"), Column("best C", "$C$")) if parts else ()),
         ),
         parts=one_part(rows),

@@ -1,6 +1,6 @@
 """Tables of what other kernels, references and horizons would have said."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.analysis.robustness import Robustness
 from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number, percent
-from gapline.report.table import Column, Part, Table, Text, bold_best, frame_table, smallest, text_table
+from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
 from gapline.report.tables.means import DESCRIPTIVE, kernel_column
 
 MOST_SWAPS = 3
@@ -28,26 +28,28 @@ def pooled_table(
         mine = pooled.filter(pl.col("reference") == name)
         first = mine.filter(pl.col("kernel") == kernels[0])
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
+        # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
         best_first = first.filter(pl.col("tier") == 1).sort("score", "arm", nulls_last=True)["arm"].to_list()
         others = first.filter(pl.col("tier") != 1).sort("arm")["arm"].to_list()
         arms = [*best_first, *others]
-        cells = [[Text(arm) for arm in arms], [Text(count(empties[arm])) for arm in arms]]
+        cells: list[Sequence[Text | str]] = [arms, [count(empties[arm]) for arm in arms]]
         for kernel in kernels:
             rows = [known[arm, kernel] for arm in arms]
+            # One arm below the reference is enough: then the kernel orders nobody.
             outside = any(row["out_of_envelope"] for row in rows)
             best = smallest([row["score"] for row in rows], [row["tier"] == 1 and not outside for row in rows])
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
             cells.append(bold_best(texts, best))
         lines = list(zip(*cells, strict=True))
-        parts.append((f"{name} ({label.policy})", tuple(lines[: len(best_first)])))
+        parts.append(part(f"{name} ({label.policy})", lines[: len(best_first)]))
         if others:
-            parts.append((DESCRIPTIVE, tuple(lines[len(best_first) :])))
+            parts.append(part(DESCRIPTIVE, lines[len(best_first) :]))
     digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
     marked = ("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()
     return Table(
         name="pooled",
         caption=f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}",
-        columns=(Column("arm", "Arm", text=True), Column("empty", "Empty"), *(kernel_column(k) for k in kernels)),
+        columns=(*capital("arm", text=True), *capital("empty"), *map(kernel_column, kernels)),
         parts=tuple(parts),
         frame=pooled,
         notes=(

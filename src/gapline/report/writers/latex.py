@@ -14,44 +14,17 @@ SIZES = (
     (math.inf, "\\scriptsize\\setlength{\\tabcolsep}{3pt}"),
 )
 _SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    **{letter: f"\\{letter}" for letter in "{}$&#%_"},
     # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
-    '"': r"\symbol{34}",
-    "'": "{'}",
-    "`": "{`}",
+    '"': r"\symbol{34}", "'": "{'}", "`": "{`}",
     # Brackets in braces: `\\[` and `\item[` would read them as an argument.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\dots{}",
-    "†": r"\textdagger{}",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "Λ": r"$\Lambda$",
-    "Γ": r"$\Gamma$",
-    "ϱ": r"$\varrho$",
-    "θ": r"$\theta$",
-    "Δ": r"$\Delta$",
-    "“": "``",
-    "”": "''",
-}
+    "[": "{[}", "]": "{]}", "*": "{*}",
+    "−": "$-$", "–": "--", "—": "---", "…": r"\dots{}", "†": r"\textdagger{}", "“": "``", "”": "''",
+    "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\le$", "≥": r"$\ge$",
+    "Λ": r"$\Lambda$", "Γ": r"$\Gamma$", "ϱ": r"$\varrho$", "θ": r"$\theta$", "Δ": r"$\Delta$",
+}  # fmt: skip
 # A digest is one long word: it may be broken after every eighth letter.
 _DIGEST = re.compile("[0-9a-f]{64}")
 # Latin letters that the T1 fonts have.
@@ -71,6 +44,7 @@ def to_latex(table: Table, head: Sequence[str] = (), *, most_rows: int = 45) -> 
 def _latex_page(table: Table, parts: list[Part], caption: str, *, first: bool) -> str:
     sides = "".join("l" if column.text else "r" for column in table.columns)
     notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
+    # A label twice is a warning of LaTeX and a wrong number in the text.
     label = f"  \\label{{tab:{table.name}}}\n" if first else ""
     size = next(size for letters, size in SIZES if _letters(table) <= letters)
     lines = [
@@ -109,6 +83,7 @@ def _pages(table: Table, most: int) -> list[list[Part]]:
     for heading, rows in table.parts:
         rest = rows
         while True:
+            # A heading goes with its first row: a part that finds no room begins on the next page.
             if room <= 0 and pages[-1]:
                 pages.append([])
                 room = most
@@ -144,6 +119,7 @@ def number_cell(text: str) -> str:
     >>> number_cell("-0.105"), number_cell("1.2 %")
     ('$-$0.105', '1.2 \\\\%')
     """
+    # In text a hyphen is shorter than a minus sign, and columns of numbers would not line up.
     return "$-$" + escape(text[1:]) if text.startswith("-") else escape(text)
 
 

@@ -24,4 +24,5 @@ def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
 
 def plain(text: str) -> str:
     """Escape what Markdown, or the HTML that it may hold, would take for more than text."""
+    # The ampersand as an entity: a name with `&lt;` in it would otherwise come out as `<`.
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in printable(text)).replace("&", "&amp;")

@@ -24,6 +24,7 @@ def print_table(table: Table) -> None:
     from rich.text import Text as RichText
 
     grid = rich_table.Table(
+        # As `Text`, never as a string: rich would read brackets in a name as markup.
         title=RichText(printable(table.caption)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold",
         pad_edge=False,
     )  # fmt: skip

@@ -2,23 +2,29 @@ import re
 import shutil
 import subprocess
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.analysis.analyse import analyse
-from gapline.report.macro_file import Macro, macro_file, macro_names
+from gapline.report.macro_file import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex
 from gapline.report.statements import make_statements
+from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.write import heading, study_tables
 from gapline.report.writers.latex import comment, escape, to_latex
 from report.report_studies import hostile
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+
+
 PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{lmodern}\usepackage{booktabs}
 """
+
+
 BARE = "\\documentclass{article}\n\\usepackage{booktabs}\n"
 
 
@@ -41,27 +47,10 @@ def test_escaped_text_leaves_nothing_for_latex_to_obey(text):
     assert "\n" not in out
 
 
-@given(st.lists(st.text(min_size=1), unique=True, max_size=30))
-def test_every_owner_has_letters_of_its_own(owners):
-    names = macro_names(owners)
-    assert len(set(names.values())) == len(owners)
-    assert all(re.fullmatch("[A-Za-z]+", name) for name in names.values())
-
-
 def test_a_comment_cannot_be_ended_by_what_it_holds():
     text = comment(["a\n\\input{x}", "b\r\\evil", "c\x0b d"])
     assert all(line.startswith("% ") for line in text.split("\n") if line)
     assert "\r" not in text
-
-
-def test_macros_are_named_from_arm_and_statistic_and_none_twice():
-    out = macro_file([Macro("study", "runs", "1"), Macro("hgs-2", "final gap", "-1.5 %")], ["head"])
-    assert out == "% head\n\\newcommand{\\StudyRuns}{1}\n\\newcommand{\\HgsTwoFinalGap}{$-$1.5 \\%}\n"
-    clash = macro_file(
-        [Macro("study", "runs", "1"), Macro("Study", "runs", "2"), Macro("a", "b c", "3"), Macro("a", "bC", "4")], []
-    )
-    names = re.findall(r"\\newcommand\{\\(\w+)\}", clash)
-    assert len(names) == len(set(names)) == 4
 
 
 @needs_latex
@@ -86,3 +75,12 @@ def test_plain_letters_need_booktabs_alone(tmp_path):
     typeset(
         tmp_path, escape("".join(map(chr, range(0x20, 0x7F))) + "Λ ≤ × − … ab" + "0123456789abcdef" * 4), packages=BARE
     )
+
+
+def test_a_long_table_goes_on_with_every_row_once():
+    rows = [[Text(f"row-{k}"), Text(str(k))] for k in range(100)]
+    table = Table("long", "Long", (Column("name", text=True), Column("value")), one_part(rows), pl.DataFrame())
+    text = to_latex(table, most_rows=45)
+    assert text.count("\\begin{table}") == text.count("\\end{table}") == 3
+    assert text.count("\\label{tab:long}") == 1
+    assert all(text.count(f"row-{k} &") == 1 for k in range(100))

@@ -64,11 +64,3 @@ def test_a_study_at_the_edge_has_its_report(name):
     assert methods_markdown(study, said.facts)
     assert methods_latex(study, said.facts)
     json.dumps(results_document(study, analyses, said), allow_nan=False)
-
-
-def test_snapshots_of_one_name_are_told_apart_by_their_digests():
-    one, other = (gl.Snapshot.from_values({"i": value}, name="mine") for value in (1.0, 2.0))
-    study = gl.open_study(gl.Campaign.from_runs(runs(("a", "i", [(1, 12)]))), snapshots=[one, other])
-    names = list(analyse(study).labels)
-    assert len(set(names)) == len(names) == 3
-    assert all(name.startswith("mine") for name in names)

@@ -1,0 +1,21 @@
+import pytest
+
+from gapline.report.figures.horizon_sweep import sweep_figure
+from report.report_studies import synthetic, synthetic_analyses
+
+
+def test_the_sweep_ends_at_the_mean_scores_and_marks_swaps_on_both_curves():
+    study, analyses = synthetic(), synthetic_analyses()
+    figure = sweep_figure(analyses.horizon, study.scores[0].reference)
+    ends = {arm: part["score"][-1] for (arm,), part in figure.data.partition_by("arm", as_dict=True).items()}
+    assert ends == pytest.approx(dict(study.summary.frame.select("arm", "squeezed").iter_rows()), abs=1e-12)
+    assert figure.swaps.height == sum(len(swaps) for swaps in analyses.horizon.swaps.values()) > 0
+    for (a, b), swaps in analyses.horizon.swaps.items():
+        for swap in swaps:
+            one, other = (float(analyses.horizon.curves[arm].at(swap.horizon)) for arm in (a, b))
+            assert one == pytest.approx(other, abs=1e-9)
+
+
+def test_a_swap_with_a_descriptive_arm_is_not_marked():
+    figure = sweep_figure(synthetic_analyses().horizon, synthetic().scores[0].reference, descriptive=["sliced"])
+    assert not any("sliced" in pair for pair in figure.swaps["pair"])

@@ -1,0 +1,33 @@
+import xml.etree.ElementTree as ET
+
+from gapline import figures
+from gapline.analysis.analyse import analyse
+from gapline.report.figures.study import study_figures
+from gapline.report.statements import make_statements
+from report.report_studies import hostile, synthetic, synthetic_analyses, synthetic_said
+
+
+def test_titles_say_what_and_captions_under_which_choices():
+    study = synthetic()
+    charts = study_figures(study, synthetic_analyses(), synthetic_said().order)
+    assert len(charts) == 12
+    for name, chart in charts.items():
+        title = chart.to_dict()["title"]
+        caption = " ".join(title["subtitle"])
+        assert title["text"], name
+        assert "gapline" in caption, name
+        if name != "health":
+            # Complementarity is judged against the analysis reference, everything else against the declared one.
+            label = study.folded.label if name == "complementarity" else study.references[0].label
+            assert label.digest[:19] in caption, name
+
+
+def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):
+    study = hostile()
+    charts = study_figures(study, analyse(study), make_statements(study).order)
+    assert {"mean-convergence", "score-intervals", "contrasts", "health", "gap-area"} <= set(charts)
+    for name in ("score-intervals", "gap-area"):
+        root = ET.parse(figures.write(charts[name], tmp_path / f"{name}.svg")).getroot()
+        tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+        assert not tags & {"script", "img", "foreignObject", "image", "a"}
+        assert any("onerror" in (element.text or "") for element in root.iter()) or name == "gap-area"

@@ -1,0 +1,48 @@
+import base64
+import json
+import zlib
+
+import numpy as np
+import pytest
+
+import gapline as gl
+from gapline.errors import UsageError
+from gapline.report.page.build import build_page
+from gapline.report.page.data import page_data
+from report.page_study import make_campaign, make_study
+from report.report_studies import report_of
+
+
+def test_a_kernel_of_the_users_own_is_left_out_or_refused():
+    campaign, references = make_campaign()
+    gl.register_kernel("page-log", lambda z, reference: np.log(z / reference), before=5.0)
+    snapshot = gl.Snapshot.from_values(references, name="known")
+    second = gl.open_study(campaign, snapshots=[snapshot], kernels=["squeezed", "page-log"], draws=10)
+    assert [kernel["name"] for kernel in page_data(second).head["kernels"]] == ["squeezed"]
+    first = gl.open_study(campaign, snapshots=[snapshot], kernels=["page-log"], draws=10)
+    with pytest.raises(UsageError, match="expected a built-in kernel"):
+        build_page(first)
+
+
+def test_the_head_has_the_choices_and_the_engine_s_rules():
+    study = make_study(weight="early-log:0.5")
+    head = page_data(study).head
+    assert head["arms"] == ["alpha", "beta", "gamma"]
+    assert head["units"]["name"] == ["l1", "l2", "s1", "s2", "s3"]
+    assert (head["tolerance"], head["weighting"], head["level"]) == (study.tolerance, "panel", 0.95)
+    assert head["weight"] == {
+        "name": "early-log:0.5", "kind": "early_log", "cutoff": 0.5, "edges": [0.0], "values": [1.0],
+    }  # fmt: skip
+    assert [snapshot["digest"] for snapshot in head["snapshots"]] == [e.snapshot.digest for e in study.references]
+
+
+def test_the_runs_are_in_the_order_of_their_instances_with_large_seeds_as_text():
+    runs = [
+        {"arm": arm, "instance": instance, "seed": 2**60 + 1, "horizon": 9, "trace": [(1, 12.0)]}
+        for arm in ("a", "b")
+        for instance in ("j", "i")
+    ]
+    study = report_of(gl.Campaign.from_runs(runs), gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="known"))
+    table = json.loads(zlib.decompress(base64.b64decode(page_data(study).blocks["runs"])))
+    assert table["unit"] == [0, 0, 1, 1]
+    assert set(table["seed"]) == {"1152921504606846977"}

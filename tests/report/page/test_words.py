@@ -1,0 +1,27 @@
+from gapline.report.page.data import page_data
+from gapline.report.page.words import failure_card, page_head, page_words
+from gapline.report.statements import make_statements
+from report.page_study import make_study
+from report.report_studies import by_hand, synthetic, synthetic_said
+
+
+def test_the_resolution_is_stated(page_file):
+    text = page_file.read_text(encoding="utf-8")
+    assert "Stamps in this page are rounded to multiples of 1e-09 s" in text
+    assert "objectives are rounded on 5 of 5 instances" in text
+
+
+def test_the_failure_card_counts_what_is_known():
+    assert failure_card(make_statements(make_study()))["value"] == "1 empty · 1 crashed"
+    card = failure_card(make_statements(by_hand()))
+    assert card["value"] == "1 empty · 8 of unknown end"
+    assert "crashed" not in card["note"]
+
+
+def test_the_table_before_any_script_has_the_order_of_the_report():
+    study = synthetic()
+    words = page_words(study, synthetic_said(), page_data(study).head)
+    rows = words["ranking"]["rows"]
+    assert [row[1].split(" ")[0] for row in rows] == list(synthetic_said().order.arms)
+    assert rows[-1][:2] == ["–", "sliced (descriptive)"]
+    assert page_head(synthetic_said())["tierTwo"] == ["sliced"]

@@ -1,0 +1,31 @@
+import numpy as np
+import polars as pl
+
+from gapline import figures
+from gapline.report.curve_figure import CurveFigure, draw_curves, thinned
+from report.report_studies import synthetic
+
+
+def test_bands_leave_the_legend_to_the_lines():
+    study = synthetic()
+    specification = figures.mean_convergence(study.envelopes, study.references[0].snapshot, bands=True).to_dict()
+    *bands, lines = specification["layer"]
+    assert len(bands) == 4
+    assert all("color" not in band["encoding"] and "fill" not in band["encoding"] for band in bands)
+    assert lines["encoding"]["color"]["legend"]["orient"] == "bottom"
+
+
+def test_long_curves_fit_a_notebook_and_keep_their_ends():
+    """Altair refuses more than 5,000 rows; a campaign of 8,800 runs has a million steps."""
+    parts = [
+        pl.DataFrame({"series": [f"arm {k}"] * 3000, "time": np.arange(3000.0) + k, "value": np.linspace(1, 0, 3000)})
+        for k in range(12)
+    ]
+    thin = thinned(pl.concat(parts))
+    assert thin.height <= 5000
+    ends = thin.group_by("series").agg(first=pl.col("time").min(), last=pl.col("time").max())
+    assert {name: (first, last) for name, first, last in ends.iter_rows()} == {
+        f"arm {k}": (k, 2999.0 + k) for k in range(12)
+    }
+    figure = CurveFigure(thin, "title", "caption", "time", "value")
+    assert figures.style(draw_curves(figure)).to_dict()["layer"]

@@ -1,0 +1,34 @@
+from gapline.analysis.analyse import analyse
+from gapline.report.macros import study_macros
+from gapline.report.statements import make_statements
+from report.report_studies import by_columns, by_hand, synthetic, synthetic_analyses, synthetic_said
+
+
+def macros_of(study, analysis=None, said=None):
+    said = said or make_statements(study)
+    found = study_macros(study, analysis or analyse(study), said.facts, said.order, said.headline)
+    return {(macro.owner, macro.statistic): macro.value for macro in found}
+
+
+def test_macros_by_hand():
+    """Means of a: (1/6 + 1/2 + 0 + 1/2) / 4 = 0.29167; b ends at 20 % on i and at -5 and 0 % on j: (20 - 2.5) / 2."""
+    found = macros_of(by_hand())
+    assert found["a", "score"] == found["a", "squeezed score"] == "0.29167"
+    assert (found["a", "rank"], found["b", "rank"]) == ("1", "2")
+    assert (found["b", "runs"], found["b", "empty"], found["b", "final gap"]) == ("4", "1", "8.75 %")
+    assert (found["study", "runs"], found["study", "rejected"]) == ("8", "1")
+    assert found["study", "headline"] == make_statements(by_hand()).headline.text
+
+
+def test_a_descriptive_arm_has_no_rank_and_is_in_no_contrast():
+    found = macros_of(synthetic(), synthetic_analyses(), synthetic_said())
+    assert (found["sliced", "tier"], found["sliced", "rank"]) == ("2", "–")
+    assert not any("sliced" in owner for owner, statistic in found if statistic == "difference")
+    assert ("early against late", "difference") in found
+
+
+def test_what_nobody_knows_has_no_macro():
+    known = macros_of(by_columns(status=["crashed", "finished"], solver=["s", "s"]))
+    assert (known["a", "crashed"], known["b", "crashed"], known["a", "solver"]) == ("1", "0", "s")
+    unknown = macros_of(by_hand())
+    assert not {("a", "crashed"), ("a", "solver"), ("study", "checker")} & set(unknown)

@@ -1,0 +1,27 @@
+"""One table, four writers: the same words in each, whatever the names in it."""
+
+import polars as pl
+
+from gapline.report.statements import make_statements
+from gapline.report.tables.means import arm_table
+from gapline.report.writers.csv import to_csv
+from gapline.report.writers.latex import to_latex
+from gapline.report.writers.markdown import to_markdown
+from gapline.report.writers.terminal import print_table
+from report.report_studies import by_hand
+
+
+def test_all_four_say_the_same(capsys):
+    study = by_hand()
+    table = arm_table(study.summary, make_statements(study).order)
+    print_table(table)
+    texts = [capsys.readouterr().out, to_markdown(table), to_latex(table)]
+    for row in table.rows:
+        for cell in row:
+            assert cell.text in texts[0]
+            assert all(cell.text.split(" ")[0].replace("–", "--") in text.replace("–", "--") for text in texts[1:])
+    for note in table.notes:
+        assert note in texts[0]
+    frame = pl.read_csv(to_csv(table.frame))
+    assert frame["squeezed"].to_list() == table.frame["squeezed"].to_list()
+    assert [f"{value:.5f}" for value in frame["squeezed"]] == [row[6].text for row in table.rows]

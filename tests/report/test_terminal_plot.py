@@ -1,0 +1,36 @@
+import numpy as np
+
+from gapline.report.terminal_plot import StepCurve, plot_steps
+
+
+def curve(name, *steps):
+    time, value = zip(*steps, strict=True)
+    return StepCurve(name, np.array(time, float), np.array(value, float))
+
+
+def test_each_value_holds_to_the_next_time_and_the_last_to_the_end():
+    """Four characters are eight columns of dots over 8 s: the fall at 4 s is at the third character."""
+    text = plot_steps([curve("a", (0, 1), (4, 0))], end=8.0, title="t", width=4, height=1)
+    assert text.splitlines()[1] == "0.00 ┤⠉⠉⣇⣀"
+
+
+def test_zero_is_labelled_where_the_curves_cross_it():
+    lines = plot_steps([curve("a", (0, 1), (5, -1))], end=10.0, title="t", height=5).splitlines()
+    assert [line.split(" ┤")[0].strip() for line in lines[1:6]] == ["1.00", "", "0.00", "", "-1.00"]
+
+
+def test_a_flat_curve_lies_in_the_middle():
+    lines = plot_steps([curve("a", (0, 0.3))], end=1.0, title="t", height=9).splitlines()
+    assert (lines[1].split(" ┤")[0], lines[9].split(" ┤")[0]) == (" 0.80", "-0.20")
+    assert [k for k, line in enumerate(lines[1:10]) if line.split(" ┤")[1]] == [4]
+
+
+def test_values_outside_the_given_bounds_are_drawn_at_the_edge():
+    inside = plot_steps([curve("a", (0, 1))], end=1.0, title="t", low=0.0, high=1.0)
+    assert plot_steps([curve("a", (0, 7))], end=1.0, title="t", low=0.0, high=1.0) == inside
+
+
+def test_a_name_is_no_markup_and_sends_nothing_to_the_terminal():
+    text = plot_steps([curve("[red]\x1b[31m", (0, 1))], end=1.0, title="t", colour=True)
+    assert "\\[red]" in text
+    assert "\x1b" not in text
