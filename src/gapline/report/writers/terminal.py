@@ -31,9 +31,11 @@ def print_table(table: Table) -> None:
     for column in table.columns:
         side = "left" if column.text else "right"
         grid.add_column(RichText(printable(column.head)), justify=side, overflow="fold")  # type: ignore[arg-type]
+    # A heading stands in the first column of words: among numbers it would push them apart.
+    place = next((k for k, column in enumerate(table.columns) if column.text), 0)
     for heading, rows in table.parts:
         if heading is not None and rows:
-            grid.add_row(RichText(printable(heading), style="italic dim"))
+            grid.add_row(*[""] * place, RichText(printable(heading), style="italic dim"))
         for row in rows:
             grid.add_row(*(RichText(printable(cell.text), style="bold" if cell.bold else "") for cell in row))
     out = console()
