@@ -23,10 +23,10 @@ def frozen(as_of, value=10.0):
 @pytest.mark.parametrize(
     ("as_of", "started", "label"),
     [
-        ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "frozen"),
+        ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "frozen, declared"),
         ("2026-01-02T12:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "retrospective"),
         ("2026-01-02", ("2026-01-02T20:00:00Z", "2026-01-03T00:00:00Z"), "retrospective"),
-        ("2026-01-02T01:00:00+02:00", ("2026-01-01T23:30:00Z", "2026-01-03T00:00:00Z"), "frozen"),
+        ("2026-01-02T01:00:00+02:00", ("2026-01-01T23:30:00Z", "2026-01-03T00:00:00Z"), "frozen, declared"),
         ("2026-01-01T00:00:00Z", (None, None), "frozen, declared"),
         ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", None), "frozen, declared"),
         (None, (None, None), "frozen, declared"),
@@ -37,6 +37,8 @@ def test_labels_follow_the_dates(as_of, started, label):
     runs = dated(*started)
     assert label_policy(frozen(as_of), runs.runs) == label
     assert gl.score(runs, frozen(as_of)).reference.policy == label
+    # What stood in the register before the first run needs no date.
+    assert label_policy(frozen(as_of), runs.runs, registered=[frozen(as_of).digest]) == "frozen"
 
 
 def test_the_date_of_the_file_can_rule_freezing_out_but_never_prove_it(tmp_path):
@@ -57,7 +59,7 @@ def test_folded_from_these_runs_is_analysis_and_from_others_is_not():
     folded = fold_snapshot(frozen("2026-01-01"), runs, name="folded")
     assert label_policy(folded, runs.runs) == "analysis"
     later = dated("2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z")
-    assert label_policy(folded, later.runs) == "frozen"
+    assert label_policy(folded, later.runs) == "frozen, declared"
     earlier = dated("2025-02-02T00:00:00Z", "2025-02-03T00:00:00Z")
     assert label_policy(folded, earlier.runs) == "retrospective"
     assert label_policy(analysis_snapshot(frozen("2026-01-01", 1.0), runs), runs.runs) == "analysis"

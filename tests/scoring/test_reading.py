@@ -36,7 +36,7 @@ def test_a_value_of_another_instance_is_refused():
 def test_a_reading_states_horizons_and_counts_what_is_there():
     reading = build_reading(envelopes(horizon=20), ReferenceLabel("frozen", "s", "sha256:1"), kernels=("raw",))
     assert (reading.horizons, reading.announced) == ((20.0,), (30.0, 60.0))
-    assert (reading.validation, reading.transform, reading.time_unit) == ("declared", "none", "s")
+    assert (reading.validation, reading.transform, reading.time_unit) == ("solver", "none", "s")
     coverage = count_coverage(envelopes().runs)
     assert (coverage.runs, coverage.empty, coverage.failed, coverage.unknown) == (3, 1, 1, 1)
 

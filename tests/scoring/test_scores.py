@@ -26,7 +26,7 @@ def test_a_grid_is_the_single_calls_side_by_side():
     weights = ["uniform", "early-log:0.1"]
     grid = gl.score_grid(envelopes(), snapshots, kernels=strategies.KERNELS, weights=weights)
     singles = [gl.score(envelopes(), s, kernels=strategies.KERNELS, weight=w) for s in snapshots for w in weights]
-    assert [(g.reference.name, g.weight) for g in grid] == [(s.reference.name, s.weight) for s in singles]
+    assert [g.reading for g in grid] == [s.reading for s in singles]
     assert all(g.frame.equals(s.frame) for g, s in zip(grid, singles, strict=True))
 
 
@@ -34,7 +34,7 @@ def test_scores_say_what_made_them():
     snapshot = gl.Snapshot.from_values(SNAPSHOT, name="mine")
     scores = gl.score(envelopes(), snapshot, kernels=["squeezed", "berthold"], weight="end-log:0.1")
     assert scores.kernels == ("squeezed", "berthold")
-    assert scores.weight == "end-log:0.1"
+    assert scores.reading.weight == "end-log:0.1"
     assert scores.reference.digest == snapshot.digest
     assert "mine" in scores.caption()
     assert "end-log:0.1" in repr(scores)

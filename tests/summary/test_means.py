@@ -159,7 +159,7 @@ def test_the_same_run_in_two_parts_is_refused():
 def test_two_horizons_of_one_instance_are_refused_and_of_two_instances_normal():
     with pytest.raises(MixedScoresError, match="one horizon per instance, got several for 1: i: 30, 60 s"):
         gl.summarise(scored([run(), run(seed=2, horizon=60)]))
-    assert gl.summarise(scored([run(), run(instance="j", horizon=60)])).horizons == (30.0, 60.0)
+    assert gl.summarise(scored([run(), run(instance="j", horizon=60)])).reading.horizons == (30.0, 60.0)
 
 
 def test_a_final_gap_that_overflows_is_infinite_and_said():

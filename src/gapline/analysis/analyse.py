@@ -167,7 +167,6 @@ class Analysis:
             goal=study.goals[0],
             campaign=study.campaign,
             events=self._events,
-            policy=study.references[0].policy,
         )
 
     @cached_property

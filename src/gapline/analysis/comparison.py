@@ -11,6 +11,7 @@ import polars as pl
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import COMPARISON
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
@@ -347,9 +348,4 @@ def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
         parts = [finite_or_none(part) for part in estimate.parts]
         rows.append((panel, estimate.instances, parts[1], parts[0], finite_or_none(estimate.value), low, high, wins,
                      estimate.instances - wins - losses, losses, estimate.reason))  # fmt: skip
-    schema = {
-        "panel": pl.String, "instances": pl.Int64, "first": pl.Float64, "second": pl.Float64, "difference": pl.Float64,
-        "low": pl.Float64, "high": pl.Float64, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64,
-        "reason": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=COMPARISON, orient="row")

@@ -157,11 +157,7 @@ class Campaign:
         yield from (RunKey(*row) for row in self.runs.select(RUN_KEY).iter_rows())
 
     def filter(
-        self,
-        *,
-        arm: str | Sequence[str] = (),
-        panel: str | Sequence[str] = (),
-        instance: str | Sequence[str] = (),
+        self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
     ) -> Self:
         """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
 

@@ -11,14 +11,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from gapline.errors import UsageError, closest
-from gapline.model.contract import (
-    CHECKER_PREFIXES,
-    CHECKERS,
-    PLACEHOLDERS,
-    SOLVER_ENTRY_POINTS,
-    SOLVERS,
-    default_name,
-)
+from gapline.model.contract import CHECKER_PREFIXES, CHECKERS, PLACEHOLDERS, SOLVER_ENTRY_POINTS, SOLVERS, default_name
 from gapline.model.names import parse_kernel_name, parse_weight
 from gapline.model.transform import Transform
 

@@ -9,16 +9,7 @@ from gapline.reference.beaten import check_tolerance
 from gapline.reference.comparable import same_instance
 from gapline.reference.snapshot import Reference, Snapshot
 
-CLASSES = (
-    "improved",
-    "worsened",
-    "within_tolerance",
-    "added",
-    "removed",
-    "certified",
-    "withdrawn",
-    "instance_changed",
-)
+CLASSES = ("improved", "worsened", "within_tolerance", "added", "removed", "certified", "withdrawn", "instance_changed")
 
 
 @dataclass(frozen=True, slots=True)

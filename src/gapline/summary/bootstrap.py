@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gapline.errors import MixedScoresError, UsageError
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import ARM_INTERVALS
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none
@@ -235,9 +236,8 @@ def arm_intervals(
         ends = estimate.interval(method=method, level=level)
         low, high = ends if ends is not None else (None, None)
         rows.append((arm, estimate.instances, finite_or_none(estimate.value), low, high, estimate.reason))
-    schema = {"arm": pl.String, "instances": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     return ArmIntervals(
-        frame=pl.DataFrame(rows, schema=schema | {"reason": pl.String}, orient="row"),
+        frame=pl.DataFrame(rows, schema=ARM_INTERVALS, orient="row"),
         reading=boot.reading,
         method=parse_method(method).value,
         level=level,

@@ -12,29 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from gapline.errors import UsageError
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import CONTRASTS
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.intervals import Method, parse_method, two_sided_p
 
 Pair = tuple[str, str]
-_SCHEMA = {
-    "a": pl.String,
-    "b": pl.String,
-    "declared": pl.Boolean,
-    "instances": pl.Int64,
-    "mean_a": pl.Float64,
-    "mean_b": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "p_holm": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "reason": pl.String,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -101,7 +85,7 @@ def contrasts(
     for row, p in zip(adjusted, holm([row["p"] for row in adjusted]), strict=True):
         row["p_holm"] = float(p)
     return Contrasts(
-        frame=pl.DataFrame(rows, schema=_SCHEMA),
+        frame=pl.DataFrame(rows, schema=CONTRASTS),
         reading=boot.reading,
         method=parse_method(method).value,
         level=level,

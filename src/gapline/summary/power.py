@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gapline.errors import UsageError
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import POWER
 from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
 
@@ -96,8 +97,7 @@ def power_table(
             for count in seeds:
                 needed, reason = _instances(spread, count, factor / delta)
                 rows.append((a, b, float(delta), int(count), needed, reason))
-    schema = {"a": pl.String, "b": pl.String, "delta": pl.Float64, "seeds": pl.Int64}
-    frame = pl.DataFrame(rows, schema=schema | {"instances": pl.Int64, "reason": pl.String}, orient="row")
+    frame = pl.DataFrame(rows, schema=POWER, orient="row")
     return PowerTable(frame, replace(scores.reading, kernels=(name,), weighting="panel"), power, level)
 
 

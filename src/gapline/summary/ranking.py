@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import RANKING
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap
 from gapline.summary.cells import TIE
@@ -70,13 +71,9 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
     notes = []
     if not common.all():
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
-    schema = {
-        "rank": pl.Int64, "arm": pl.String, "mean": pl.Float64, "rank_low": pl.Int64, "rank_high": pl.Int64,
-        "first": pl.Float64, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64,
-    }  # fmt: skip
     if not names or not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
-        frame = pl.DataFrame(schema=schema)
+        frame = pl.DataFrame(schema=RANKING)
     else:
         pooled, draws = boot.pooled_on(rows, common)
         ranks, drawn = rank_means(pooled), rank_means(draws)
@@ -90,7 +87,7 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
                  int(wins[k]), int(ties[k]), int(losses[k]))
                 for k, name in enumerate(names)
             ],
-            schema=schema,
+            schema=RANKING,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
     return Ranking(frame, boot.reading, level, boot.draws, boot.seed, tuple(notes))

@@ -64,13 +64,7 @@ def performance_profile(
 
 
 def data_profile(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    goal: float = 0.01,
-    unit: float = 1.0,
-    tolerance: float = TOLERANCE,
+    envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, unit: float = 1.0, tolerance: float = TOLERANCE
 ) -> Profiles:
     """Return, for each arm, the share of instances solved within x units of time (`unit` seconds each).
 
