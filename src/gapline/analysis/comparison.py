@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
+from gapline.errors import GaplineError, MixedScoresError, UsageError, listing
+from gapline.model.document import as_document
 from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import COMPARISON
+from gapline.model.text import meant
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
@@ -110,30 +112,17 @@ class Comparison(ResultTable):
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
+        found = as_document(self)
+        means, machines = found.pop("means"), found.pop("machines")
         return {
-            "first": self.first,
-            "second": self.second,
-            "verdict": self.verdict,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "p": self.p,
-            "instances": self.instances,
-            "mean_first": self.means[0],
-            "mean_second": self.means[1],
-            "reason": self.reason,
-            "machines": {"first": list(self.machines[0]), "second": list(self.machines[1])},
+            "panels": found.pop("frame"),
+            "mean_first": means[0],
+            "mean_second": means[1],
+            "machines": {"first": machines[0], "second": machines[1]},
             "machine_differs": self.machine_differs,
-            **self.reading.document(),
             "kernel": self.reading.kernels[0],
-            "interval": self.interval,
-            "level": self.level,
-            "draws": self.draws,
-            "seed": self.seed,
-            "panels": self.frame.to_dicts(),
-            "absent": list(self.absent),
-            "alarms": [alarm.document() for alarm in self.alarms],
-            "notes": list(self.notes),
+            **found.pop("reading"),
+            **found,
         }
 
 
@@ -163,8 +152,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     lead = first.study
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
-    ends = whole.interval(method=lead.interval, level=lead.level)
-    low, high = ends if ends is not None else (None, None)
+    low, high = whole.interval(method=lead.interval, level=lead.level) or (None, None)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
@@ -297,9 +285,7 @@ def find_arm(study: Study, source: str, arm: str | None) -> str:
             return str(arms[0])
         raise UsageError(f"{source}: expected one arm, got {listing(arms)}", hint=f"name it: {source}:{arms[0]}")
     if arm not in arms:
-        near = closest(arm, arms)
-        hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
-        raise UsageError(f"{source}: expected an arm of it, got {arm!r}", hint=hint)
+        raise UsageError(f"{source}: expected an arm of it, got {arm!r}", hint=meant(arm, arms, show=True))
     return arm
 
 
@@ -325,8 +311,7 @@ def _scores(first: Side, second: Side) -> Scores:
 def _absent(first: Side, second: Side) -> tuple[str, ...]:
     """Name the runs that a side lacks: planned cells that are not whole, and cells that the other side alone has."""
     found = []
-    pairs = ((first, second), (second, first))
-    for side, other in pairs:
+    for side, other in ((first, second), (second, first)):
         mine = side.study.cells.filter(pl.col("arm") == side.arm)
         absent = mine.filter(pl.col("state") != "done").select("instance", "seed", "state")
         found += [f"{side.name} {i}/{s} ({state})" for i, s, state in absent.iter_rows()]
@@ -340,8 +325,7 @@ def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
     rows: list[Sequence[Any]] = []
     for panel in boot.cells.panels:
         estimate = boot.panel_difference("2", "1", panel)
-        ends = estimate.interval(method=interval, level=level)
-        low, high = ends if ends is not None else (None, None)
+        low, high = estimate.interval(method=interval, level=level) or (None, None)
         inside = boot.cells.panel == boot.cells.panels.index(panel)
         signs = sign((boot.means[1] - boot.means[0])[inside])
         wins, losses = int(np.sum(signs < 0)), int(np.sum(signs > 0))

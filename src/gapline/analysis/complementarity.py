@@ -9,6 +9,7 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.document import as_document
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import COMPLEMENTARITY_GRID, COMPLEMENTARITY_PAIRS
@@ -50,14 +51,7 @@ class Complementarity:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "reference": self.reference,
-            "kernel": self.kernel,
-            "goal": self.goal,
-            "pairs": self.pairs.height,
-            "contrasts": self.contrasts.to_dicts(),
-            "grid": self.grid.to_dicts(),
-        }
+        return as_document(self) | {"pairs": self.pairs.height, "contrasts": self.contrasts.to_dicts()}
 
 
 def complementarity(

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, RunKey, RunStatus, VerdictCode
+from gapline.model.text import meant
 
 Column = NDArray[Any]
 
@@ -176,8 +177,7 @@ class Campaign:
             for pattern in wanted:
                 found = {value for value in present if value == pattern or fnmatchcase(value, pattern)}
                 if not found:
-                    near = closest(pattern, present)
-                    hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(present))}"
+                    hint = meant(pattern, sorted(present), show=True)
                     raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
                 matched |= found
             keep = keep & pl.col(name).is_in(sorted(matched))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
+from gapline.model.text import meant
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
@@ -126,6 +127,5 @@ def _number(text: str) -> float:
 
 
 def _unknown(what: str, name: str, valid: Iterable[str], *, also: Iterable[str] = ()) -> UsageError:
-    near = closest(name, [*valid, *sorted(also)])
-    hint = f"did you mean {near!r}?" if near else None
+    hint = meant(name, [*valid, *sorted(also)])
     return UsageError(f"{what}: expected one of {', '.join(valid)}, got {name!r}", hint=hint)

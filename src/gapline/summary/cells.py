@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import UsageError, closest, listing
+from gapline.errors import UsageError
+from gapline.model.text import meant
 from gapline.scoring.weighting import Weighting, parse_weighting
 
 Floats = NDArray[np.float64]
@@ -36,8 +37,7 @@ class Cells:
 
     def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
         """Return, arms × units, the number of runs (of those marked by `where`)."""
-        weights = None if where is None else where.astype(np.float64)
-        return self._bins(weights)
+        return self._bins(None if where is None else where.astype(np.float64))
 
     def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
         """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
@@ -84,9 +84,7 @@ class Cells:
     def arm_number(self, name: str) -> int:
         """Return the number of an arm, or say which name was meant."""
         if name not in self.arms:
-            near = closest(name, self.arms)
-            hint = f"did you mean {near!r}?" if near else f"there are: {listing(self.arms)}"
-            raise UsageError(f"arm {name!r}: matches no run", hint=hint)
+            raise UsageError(f"arm {name!r}: matches no run", hint=meant(name, self.arms, show=True))
         return self.arms.index(name)
 
     def _bins(self, weights: Floats | None) -> Floats:

@@ -7,11 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import RANKING
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import Bootstrap
+from gapline.summary.bootstrap import Bootstrap, DrawnTable
 from gapline.summary.cells import TIE
 from gapline.summary.intervals import check_level
 
@@ -19,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ranking(ResultTable):
+class Ranking(DrawnTable):
     """One row per arm, best first.
 
     `rank` is the place by pooled mean (ties share the better place), `rank_low` and `rank_high` hold the level of the
@@ -27,17 +25,13 @@ class Ranking(ResultTable):
     every other arm at once: a win is an instance on which no other arm is as good.
     """
 
-    reading: Reading
-    level: float
-    draws: int
-    seed: int
     notes: tuple[str, ...] = ()
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.draws:,} draws "
-            f"of instances (seed {self.seed}); {self.reading.line()}"
+            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.drawn}; "
+            f"{self.reading.line()}"
         )
 
 
@@ -78,6 +72,7 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
         pooled, draws = boot.pooled_on(rows, common)
         ranks, drawn = rank_means(pooled), rank_means(draws)
         tail = (1 - level) / 2
+        # Ranks are whole: an interpolated rank of 1.5 is a place that nobody held.
         low = np.quantile(drawn, tail, axis=0, method="inverted_cdf")
         high = np.quantile(drawn, 1 - tail, axis=0, method="inverted_cdf")
         wins, ties, losses = _against_all(boot.means[rows][:, common])

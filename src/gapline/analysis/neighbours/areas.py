@@ -61,7 +61,7 @@ def area_over_curve(
     upper: float = 1e2,
     logarithmic: bool = True,
 ) -> Floats:
-    """Return, per run, the area over the convergence curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
+    """Return, per run, the area over the curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
 
     AOCC = 1 - mean over time of (clip(f) - lower) / (upper - lower), with f, lower and upper in log10 unless
     `logarithmic` is false. Larger is better, unlike the scores.

@@ -28,8 +28,9 @@ def expected_running_time(
     goals: Sequence[float] = (0.01,),
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
-    """Return ERT = (time spent by all runs until success or the horizon) / (number of successes), one row per arm and goal.
+    """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
+    One row per arm and goal.
     It is the expected time to a first success when a solver is restarted at the horizon. Seconds; smaller is better.
 
     Missing incumbents: an empty run spends its whole horizon and succeeds never, like any run that misses the goal, so

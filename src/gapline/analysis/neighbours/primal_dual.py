@@ -30,7 +30,7 @@ class PrimalDual(NamedTuple):
 
 
 def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, tolerance: float = TOLERANCE) -> PrimalDual:
-    """Return, per run, the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d of the same run.
+    """Return, per run, the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d.
 
     Smaller is better; in [0, 1]. No reference is used: a solver is measured against its own bound, so values of solvers
     with bounds of different strength are not commensurable.

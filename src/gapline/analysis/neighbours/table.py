@@ -17,6 +17,7 @@ from gapline.envelope.build import Envelopes
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve import group_rows
 from gapline.scoring.weighting import run_weights
 
 # The decay of the confined integral, as a share of the shortest horizon.
@@ -41,8 +42,9 @@ def neighbours(
     campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
-    given = {"goals": [goal], "tolerance": tolerance}
-    table = expected_running_time(envelopes, snapshot, **given).select("arm", "goal", "success_rate", "ert")
+    times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
+    table = times.select("arm", "goal", "success_rate", "ert")
+    shifted = shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance)
     per_run = {
         "confined": confined_primal_integral(envelopes, snapshot, alpha=alpha),
         "area_over_curve": area_over_curve(envelopes, snapshot),
@@ -53,8 +55,8 @@ def neighbours(
     surface = attainment_surface(envelopes, snapshot, events=events)
     curve = target_ecdf(envelopes, snapshot, tolerance=tolerance)
     columns = [
-        par(envelopes, snapshot, **given).select("arm", par10="par"),
-        shifted_geometric_mean(envelopes, snapshot, **given).select("arm", geometric_mean="mean"),
+        par(envelopes, snapshot, goals=[goal], tolerance=tolerance).select("arm", par10="par"),
+        shifted.select("arm", geometric_mean="mean"),
         curve.group_by("arm").agg(target_ecdf=pl.col("value").last()),
         _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
         _at(data_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, np.inf, "solved"),
@@ -75,5 +77,6 @@ def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
 
 def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str) -> pl.DataFrame:
     """Return arm and the panel-equal mean of a value that every run has."""
-    weighted = values * run_weights(runs, by=["arm"], weighting="panel")
-    return runs.select("arm", pl.Series(name, weighted)).group_by("arm").agg(pl.col(name).sum()).sort("arm")
+    weights = run_weights(runs, by=["arm"], weighting="panel")
+    rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]
+    return pl.DataFrame(rows, schema={"arm": pl.String, name: pl.Float64}, orient="row")

@@ -7,6 +7,7 @@ entries are keyed by path inside the family (`n=20/Rifki-16`), and a family fold
 import hashlib
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from gapline.errors import SnapshotError, UsageError, closest, listing
+from gapline.errors import SnapshotError, UsageError, listing
+from gapline.model.text import meant
 from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
 from gapline.reference.git_store import Commit, Repository, open_repository
@@ -120,10 +122,8 @@ def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> 
 
 def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *, where: str) -> str:
     """Find the objective to read; a store with several needs one to be named."""
-    counts: dict[str, int] = {}
-    for path in _inside(paths, family):
-        if match := _BKS.match(path.rpartition("/")[2]):
-            counts[match["objective"]] = counts.get(match["objective"], 0) + 1
+    matches = (_BKS.match(path.rpartition("/")[2]) for path in _inside(paths, family))
+    counts = Counter(match["objective"] for match in matches if match)
     shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
     if wanted is None:
         if len(counts) != 1:
@@ -131,9 +131,8 @@ def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *,
             raise UsageError(message, hint="name one with --objective")
         return next(iter(counts))
     if wanted not in counts:
-        near = closest(wanted, counts)
-        hint = f"did you mean {near!r}?" if near else None
-        raise UsageError(f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}", hint=hint)
+        message = f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}"
+        raise UsageError(message, hint=meant(wanted, counts))
     return wanted
 
 
