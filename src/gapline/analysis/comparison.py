@@ -104,6 +104,7 @@ class Comparison(ResultTable):
         It fails where the second arm is worse by more than the limit (the interval's lower end lies beyond it), and
         where runs are missing on either side: half of a campaign proves nothing.
         """
+        # First of all: an interval over half of the runs may look fine, and is no evidence.
         if self.absent and not allow_missing:
             return f"{len(self.absent):,} runs are missing: {listing(self.absent, most=5)}"
         if self.low is None:
@@ -140,6 +141,7 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
     named = [_split(str(given)) for given in (first, second)]
+    # Opened once where both arms are in it: the difference is then the one that every other command states.
     opened = {source: open_study(source, **choices) for source in dict.fromkeys(source for source, _ in named)}
     one, two = (Side(source, find_arm(opened[source], source, arm), opened[source]) for source, arm in named)
     return compare_sides(one, two)
@@ -150,6 +152,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     notes = check_comparable(first, second)
     both = _scores(first, second)
     lead = first.study
+    # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
     low, high = whole.interval(method=lead.interval, level=lead.level) or (None, None)
@@ -251,6 +254,7 @@ def _refuse_other_question(first: Side, second: Side) -> None:
             )
     one, two = first.study.references[0], second.study.references[0]
     if one.snapshot.digest != two.snapshot.digest:
+        # A reference folded from each side's own runs flatters both: neither could be beaten.
         if "analysis" in (one.policy, two.policy):
             raise UsageError(
                 "policy analysis: expected a reference that both sides share, got one folded from each",
@@ -292,6 +296,7 @@ def find_arm(study: Study, source: str, arm: str | None) -> str:
 def _split(given: str) -> tuple[str, str | None]:
     """Split `SOURCE:ARM` where no file has that whole name."""
     source, _, arm = given.rpartition(":")
+    # A colon is legal in a file name, so a path that exists is never cut.
     return (given, None) if Path(given).exists() or not source else (source, arm)
 
 
@@ -301,6 +306,7 @@ def _scores(first: Side, second: Side) -> Scores:
     for side, label in ((first, "1"), (second, "2")):
         scores = side.study.scores[0]
         frame = scores.frame.filter(pl.col("arm") == side.arm).with_columns(arm=pl.lit(label))
+        # The other arms of a study do not count: their missing runs must not fail this gate.
         coverage = side.study.coverage_of([side.arm])
         parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
     frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")

@@ -65,11 +65,13 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
             outside = np.any(readings.outside(r, k), axis=1)
+            # One run below its reference is enough: Berthold's gap then calls an improvement a loss, for all arms alike.
             ranks = _ranks(means, compared, rankable=not outside.any())
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2
                 mean, beaten = finite_or_none(means[row]), bool(outside[row])
                 pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
+            # Only a threshold can saturate: no candidate of the run came below it.
             if kernel.code is KernelCode.DIMACS:
                 accepted = is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance)
                 saturated.append((kernel.name, reference, int(np.count_nonzero(~accepted))))
@@ -78,6 +80,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
             signs.append((kernel.name, reference, *(int(np.count_nonzero(test)) for test in tests)))
             for one, other in readings.pairs:
                 a, b = means[one], means[other]
+                # A ratio with a score of zero or below says nothing of "how many times better".
                 ratio = float(b / a) if a > 0 and b > 0 and np.isfinite(b / a) else None
                 ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
     return MetricSensitivity(

@@ -55,6 +55,7 @@ def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.i
 
 def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
     """List the pairs of tier-1 arms that change order in a panel between two (reference, kernel) readings."""
+    # A product below zero needs two signs that are not 0: ties never reverse.
     flipped = panel_signs(readings, *before) * panel_signs(readings, *after) < 0
     outside = readings.outside(*before) | readings.outside(*after)
     cells = readings.cells

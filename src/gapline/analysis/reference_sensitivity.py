@@ -52,6 +52,7 @@ def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
     before, after = 0, len(readings.names) - 1
     cells = readings.cells
     one, other = readings.references[before], readings.references[after]
+    # Against the larger of the two, so that the count is the same in both directions.
     differs = np.abs(one - other) > readings.tolerance * np.maximum(one, other)
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):

@@ -127,6 +127,7 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], lis
     for r, name in enumerate(readings.names):
         for k, kernel in enumerate(readings.kernels):
             label = f"{kernel.name} against {name}"
+            # Left out and not counted as a flip: a kernel that misreads improvements is no evidence either way.
             if readings.outside(r, k).any():
                 left_out.append(f"{label}: out of its envelope")
             elif np.isnan(readings.scores[r][:, k]).any():
@@ -150,6 +151,7 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], lis
 def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, left_out: list[str]) -> list[Choice]:
     """Judge the arms at a shorter horizon under the declared weight; the sweep knows the uniform one exactly."""
     name = f"{horizon:g} {'of the horizon' if sweep.relative else 's'}"
+    # The sweep is exact and already there; any other weight needs a new integral at each horizon.
     if readings.weight == "uniform":
         pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in readings.cells.arms])
         return [Choice("horizon", name, pooled)]
@@ -212,6 +214,7 @@ def _horizon_words(sweep: HorizonSweep, a: str, b: str, better: str | None) -> l
     words = []
     low = 0.0
     for swap in swaps:
+        # Named are the stretches in which the other arm leads, each up to the swap that ends it.
         if swap.before != better:
             start = f"{low:.6g} < " if low > 0 else ""
             words.append(f"{start}horizon < {swap.horizon:.6g} {unit}")

@@ -200,6 +200,7 @@ class Campaign:
         # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
         order = whole.runs.with_row_index("_row").sort(RUN_KEY)
         names = sorted(set(whole.runs.columns) - {"first"})
+        # The counts are in the table, so the bytes of the columns that follow can be cut in one way only.
         state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
         if whole.interrupted:
             state.update(msgspec.json.encode(["interrupted", *sorted(whole.interrupted)]))
@@ -262,6 +263,7 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"runs table: expected { ({n: str(t) for n, t in RUNS.items()}) }, got {error}") from error
     table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
+    # Known columns first, so that a file does not depend on the order in which a reader made them.
     extras = [name for name in table.columns if name not in RUNS]
     table = table.select(*RUNS, *extras)
     for name in required:
@@ -271,6 +273,7 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     first, count = table["first"].to_numpy(), table["count"].to_numpy()
     if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
         raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
+    # Slices may stand in any order, but each candidate belongs to one run.
     ordered = np.argsort(first, kind="stable")
     ends = (first + count)[ordered][:-1]
     if np.any(ends > first[ordered][1:]) or int(count.sum()) != candidates:

@@ -89,6 +89,7 @@ def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
 
 def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
     """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
+    # Asked only here: looking for entry points costs time, and a reader of results needs no solver.
     plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
     for index, arm in _entries(data, "arms"):
         name = arm.get("solver")

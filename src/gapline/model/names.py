@@ -72,6 +72,7 @@ def parse_kernel_name(name: str, /) -> tuple[KernelCode, float]:
     >>> parse_kernel_name("dimacs:1.1")
     (<KernelCode.DIMACS: 3>, 1.1)
     """
+    # First, so that a user's name may hold a colon.
     if name in REGISTERED:
         return KernelCode.CUSTOM, 0.0
     head, colon, argument = name.partition(":")

@@ -70,6 +70,7 @@ class Transform:
         number = argument.removesuffix("n") if per_size else argument
         if kind is TransformKind.NONE and argument:
             raise UsageError(f"transform: expected none without a number, got {text!r}")
+        # C cancels in every ratio of an objective and its reference, so it may be left out.
         if kind is TransformKind.RECIPROCAL and not number:
             number = "1"
         try:

@@ -95,6 +95,7 @@ def diff_snapshots(
 def _classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
     if before is None or after is None:
         return ["added" if before is None else "removed"]
+    # First: values of two instances are neither better nor worse.
     if not same_instance(before, after):
         return ["instance_changed"]
     classes = []

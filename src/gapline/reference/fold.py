@@ -113,6 +113,7 @@ def fold(
             continue
         if before is not None and before.value is not None:
             unbeaten = math.isfinite(reference) and not is_beaten(row["best"], reference, tolerance)
+            # A certificate that a run contradicts is an alarm above, never a new value.
             if before.certified or unbeaten:
                 continue
         entry = run_entry(row, checked)
@@ -128,6 +129,7 @@ def fold(
     theirs = None if campaign is None else campaign.facts.get("checker")
     if snapshot.checker and theirs and theirs != snapshot.checker:
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
+    # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
     if not changes:
         return Folded(snapshot, (), tuple(alarms), tuple(notes))
     if as_of is not None:

@@ -156,6 +156,7 @@ def refuse_earlier(as_of: str, known: str, what: str) -> None:
         earliest = parse_moment(known)
     except ValueError as error:
         raise IntegrityError(f"{what}: {error}") from None
+    # A day counts as its end, so the day of the commit itself is accepted.
     if parse_moment(as_of) < earliest:
         raise UsageError(
             f"--as-of {as_of}: expected a moment not before {what} of {known}",

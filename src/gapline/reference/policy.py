@@ -37,12 +37,14 @@ def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collecti
     known only when runs had begun; `frozen, declared` where nobody but the user says so: a date can be typed, a digest
     in the register cannot.
     """
+    # Before the register: a value that these runs found is theirs, whatever was registered.
     if _folded_from(snapshot, runs):
         return Policy.ANALYSIS.value
     if snapshot.digest in registered:
         return Policy.FROZEN.value
     started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
     known = snapshot.as_of or snapshot.created
+    # At the very moment of a start counts as later: nobody can show that the value was there first.
     if started and known is not None and parse_moment(known) >= min(map(_started, started)):
         return Policy.RETROSPECTIVE.value
     return Policy.DECLARED.value

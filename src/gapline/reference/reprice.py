@@ -82,6 +82,7 @@ def _put_price(entry: dict[str, Any], value: float, priced: float | None, reason
         entry["stated"] = f"infeasible: {reason}"
     elif abs(priced - value) <= tolerance * abs(value):
         return False
+    # The proof was of the stored price; of another price it says nothing.
     entry["certified"] = False
     return True
 

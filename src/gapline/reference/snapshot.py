@@ -226,6 +226,7 @@ class Snapshot(BaseModel):
     def save(self, path: str | Path) -> Path:
         """Write the snapshot file, dated today; another snapshot that already has this name is never overwritten."""
         file = Path(path)
+        # Saving twice is no error; the date of the first file stays.
         if file.exists():
             there = read_document(file)
             if there.get("digest") != self.digest:
@@ -293,6 +294,7 @@ def parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"expected an ISO 8601 moment such as 2026-08-01T12:00:00Z, got {text!r}") from None
+    # A date alone; with a time the text is longer.
     if len(text) <= len("2026-08-01"):
         moment = moment.replace(hour=23, minute=59, second=59)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

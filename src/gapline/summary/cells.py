@@ -68,6 +68,7 @@ class Cells:
             member = (self.panel[:, None] == np.arange(len(self.panels))[None, :]).astype(np.float64)
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
+        # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
         total = raw.sum(axis=1, keepdims=True)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
@@ -102,6 +103,7 @@ def build_cells(runs: pl.DataFrame) -> Cells:
     (('a', 'b'), [[1.5], [3.0]])
     """
     arms = runs["arm"].unique().sort()
+    # A unit is an instance of a panel: two panels may hold instances of one name.
     units = runs.select("panel", "instance").unique().sort("panel", "instance")
     panels = units["panel"].unique().sort()
     numbered = units.with_row_index("_unit")

@@ -110,6 +110,7 @@ def _per_run(
             int(chosen.code), chosen.parameter, chosen.tolerance, out,
         )  # fmt: skip
 
+    # Plus one: an empty run takes some time too.
     in_slices(count + 1, work)
     return out
 

@@ -85,8 +85,10 @@ def target_ecdf(
         shares = np.repeat(weights[rows] / len(goals), len(goals))
         reached = np.isfinite(times)
         times, shares = times[reached], shares[reached]
+        # By share among equal times: the cumulated sum then does not depend on the order of the file.
         order = np.lexsort((shares, times))
         times, value = times[order], np.minimum(np.cumsum(shares[order]), 1.0)
+        # Of equal times the last carries the whole step.
         last = np.append(times[1:] != times[:-1], True) if len(times) else reached[:0]
         times, value = times[last], value[last]
         if not len(times) or times[0] > 0:

@@ -80,6 +80,7 @@ def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
                 end = min(end, time[i])
             if j < last and bound_time[j] == bound_time[j]:
                 end = min(end, bound_time[j])
+            # Until both sides exist, and while they differ in sign, nothing is known: the largest gap.
             gap = 1.0
             if primal < np.inf and dual > -np.inf:
                 if _is_beaten(primal, dual, tolerance):

@@ -46,6 +46,7 @@ def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tupl
         part = slice(row["first"], row["first"] + row["count"])
         time, objective = campaign.time[part], campaign.objective[part]
         usable = (campaign.verdict[part] == VerdictCode.VALID) & np.isfinite(objective)
+        # A candidate after the horizon was found in time that the run did not have.
         if row["horizon"] is not None:
             usable &= time <= row["horizon"]
         if not usable.any():

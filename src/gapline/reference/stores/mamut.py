@@ -64,6 +64,7 @@ class _Noticed:
 
 def freeze_mamut(request: FreezeRequest) -> Frozen:
     """Freeze one objective of one family at one commit."""
+    # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
     where, _, revision = request.location.rpartition("@")
     if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
         where, revision = request.location, "HEAD"
@@ -174,6 +175,7 @@ def _read_entries(repository: Repository, stored: list[Stored], objective: str) 
     blobs = repository.read(wanted)
     for one in stored:
         data = next(blobs)
+        # A best-known solution that cannot be read would silently become "no value".
         if data is None:
             raise SnapshotError(f"{one.bks}: expected blob {one.bks_blob}, got none: the clone is not complete")
         entry = _read_entry(one, data, decode, objective, noticed)
