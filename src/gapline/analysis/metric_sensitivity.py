@@ -65,7 +65,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
             outside = np.any(readings.outside(r, k), axis=1)
-            # One run below its reference is enough: Berthold's gap then calls an improvement a loss, for all arms alike.
+            # One run below its reference is enough: there Berthold's gap calls an improvement a loss.
             ranks = _ranks(means, compared, rankable=not outside.any())
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2
