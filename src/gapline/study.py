@@ -123,6 +123,7 @@ class Study:
     @cached_property
     def folded(self) -> LabelledSnapshot:
         """The analysis reference: the best of the stored values and of these runs."""
+        # Under the policy `analysis` it is there already: folding again would only rename it.
         known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
         if known is not None:
             return known
@@ -131,6 +132,7 @@ class Study:
     @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
         """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
+        # The reference that was asked for stays first: it is the one from which a shift is counted.
         if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
             known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
             return self.references if known else (*self.references, self.folded)
@@ -194,6 +196,7 @@ class Study:
     def no_intervals(self) -> str | None:
         """Why nothing can be drawn, or None where it can."""
         try:
+            # Asked for once here, so that every table gives the same reason instead of an error of its own.
             _ = self.bootstrap
         except MixedScoresError as error:
             return error.message
@@ -237,11 +240,13 @@ class Study:
                 goal=goal,
                 weighting=self.weighting,
                 relative=self.relative,
+                # A band is two hundred intervals, and is looked at, not quoted: fewer draws do.
                 draws=min(self.draws, BAND_DRAWS),
                 level=self.level,
                 seed=self.seed,
                 tolerance=self.tolerance,
             )
+        # `raw` has no mean curve where a run starts without a candidate: then there is no band either.
         except UsageError:
             return None
 
@@ -251,6 +256,7 @@ class Study:
 
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""
+        # Removed runs belong to no arm of the contract, so to none of these.
         cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
         return _count(
@@ -322,6 +328,7 @@ def open_study(
     if not sources:
         raise UsageError("open_study: expected at least one source, got none")
     paths = tuple(str(source) for source in sources if isinstance(source, str | Path))
+    # Several sources have no contract in common: choices that one of them declares would bind the others.
     folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
     contract, text, register = _contract(folder)
     stated = _declared(contract)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gapline as gl
+import planted
 from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
 from traces_of_runs import random_runs
@@ -97,3 +98,11 @@ def test_logarithmic_weights_equal_the_integral_of_every_run(head):
         for cutoff, value in zip(cutoffs, mine.tolist(), strict=True):
             frame = gl.summarise(gl.score(envelopes, SNAPSHOT, weight=f"{head}:{cutoff:g}")).frame
             assert value == pytest.approx(dict(frame.select("arm", "squeezed").iter_rows())[arm], abs=1e-12)
+
+
+def test_horizon_sweep_equals_scoring_at_that_horizon(analysis, slow):
+    sweep = analysis.horizon
+    for arm in planted.ARMS:
+        for horizon in (3.0, 40.0, 333.0, 1024.0):
+            want = slow.pooled(arm, "squeezed", "frozen", horizon)
+            assert float(sweep.curves[arm].at(horizon)) == pytest.approx(want, abs=1e-12)

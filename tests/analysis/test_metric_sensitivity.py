@@ -1,11 +1,15 @@
 """Metric sensitivity: saturated runs and signs as the decimals say, not as the last bit does."""
 
+import polars as pl
 import pytest
 
 import gapline as gl
+from analysis.edge_runs import run
+from gapline.analysis.analyse import analyse
 from gapline.analysis.metric_sensitivity import metric_sensitivity
 from gapline.analysis.readings import build_readings
 from gapline.analysis.reference_sensitivity import reference_sensitivity
+from planted import EXPECTED as WANT
 
 
 def readings_of(runs, references, **choices):
@@ -45,3 +49,45 @@ def test_the_tolerance_is_the_studys():
         assert found.signs.filter(kernel="squeezed", reference="r")["negative"].to_list() == [below]
         assert found.saturated.filter(reference="r")["runs"].to_list() == [saturated]
         assert reference_sensitivity(readings).changed == changed
+
+
+def test_pooled_scores_equal_the_slow_ones(document, slow):
+    rows = document["metrics"]["pooled"]
+    assert len(rows) == 5 * 5 * 2
+    for row in rows:
+        want = slow.pooled(row["arm"], row["kernel"], row["reference"])
+        assert row["score"] == pytest.approx(want, abs=1e-13)
+
+
+def test_saturated_and_negative_runs_are_those_planted(document, slow):
+    saturated = {(row["kernel"], row["reference"]): row["runs"] for row in document["metrics"]["saturated"]}
+    assert saturated == WANT["saturated"]
+    negative = {(row["kernel"], row["reference"]): row["runs"] for row in document["metrics"]["negative"]}
+    assert {key: negative[key] for key in WANT["negative"]} == WANT["negative"]
+    for (kernel, reference), count in negative.items():
+        values = slow.references[reference]
+        assert count == sum(run.score(kernel, values[run.instance]) < 0 for run in slow.runs)
+
+
+def test_berthold_out_of_its_envelope_is_shown_and_not_ranked(analysis):
+    pooled = analysis.metrics.pooled
+    frozen = pooled.filter((pl.col("kernel") == "berthold") & (pl.col("reference") == "frozen"))
+    assert frozen["score"].null_count() == 0
+    assert frozen["rank"].null_count() == 5
+    assert dict(frozen.select("arm", "out_of_envelope").iter_rows())["alpha"]
+    inside = pooled.filter((pl.col("kernel") == "berthold") & (pl.col("reference") == "analysis"))
+    assert dict(inside.select("arm", "rank").iter_rows()) == {
+        "alpha": 1, "beta": 2, "gamma": 3, "delta": 4, "sliced": None,
+    }  # fmt: skip
+    assert analysis.robustness.left_out == ("berthold against frozen: out of its envelope",)
+
+
+def test_a_saturated_run_is_one_without_an_accepted_candidate():
+    """At exactly theta·z* a candidate is not accepted; a better one at the horizon is, though it has no width."""
+    rows = [run("a", "i", 1, [(1, 11.0)]), run("a", "i", 2, [(10, 10.9)]), run("a", "i", 3, [])]
+    campaign = gl.Campaign.from_runs(rows)
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    document = analyse(gl.open_study(campaign, snapshots=[snapshot], draws=5)).document()
+    counts = {(row["kernel"], row["reference"]): row["runs"] for row in document["metrics"]["saturated"]}
+    assert counts["dimacs:1.1", "frozen"] == 2
+    assert counts["dimacs:2", "frozen"] == 1

@@ -12,19 +12,9 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
+from envelope.single_runs import one_run, steps_of
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError
-from gapline.model import threads as threads_module
-from gapline.model.threads import in_slices
 from gapline.model.transform import Transform
-
-
-def one_run(trace, *, horizon=30.0, **more):
-    return gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": horizon, "trace": trace, **more}])
-
-
-def steps_of(envelopes, row=0):
-    time, objective = envelopes.steps(row)
-    return list(zip(time.tolist(), objective.tolist(), strict=True))
 
 
 def exact_steps(steps):
@@ -110,37 +100,6 @@ def test_a_shorter_horizon_is_the_envelope_cut_off(run):
     assert envelopes.runs["horizon"][0] == shorter
     assert envelopes.runs["announced"][0] == run["horizon"]
     assert any("shorter horizon" in note for note in envelopes.notes)
-
-
-def test_a_candidate_at_the_horizon_counts_and_the_next_double_is_late():
-    after = math.nextafter(30.0, 31)
-    envelopes = gl.build_envelopes(one_run([(30.0, 5.0), (after, 4.0)]))
-    assert steps_of(envelopes) == [(30.0, 5.0)]
-    assert envelopes.runs["late"].to_list() == [1]
-
-
-def test_equal_stamps_keep_the_best_whatever_their_order():
-    for trace in ([(2, 9), (2, 7), (2, 8)], [(2, 7), (2, 8), (2, 9)], [(2, 9), (2, 8), (2, 7)]):
-        assert steps_of(gl.build_envelopes(one_run(trace))) == [(2.0, 7.0)]
-
-
-def test_an_improvement_of_one_bit_is_a_step_and_equality_is_none():
-    better = math.nextafter(10.0, 0)
-    assert steps_of(gl.build_envelopes(one_run([(1, 10.0), (2, 10.0), (3, better)]))) == [(1.0, 10.0), (3.0, better)]
-
-
-@pytest.mark.parametrize(
-    ("trace", "terminal"),
-    [
-        ([], None),
-        ([(1, 9, True), (2, 8, False)], False),
-        ([(1, 9, False), (2, 8, True)], True),
-        ([(1, 9, True), (31, 8, False)], True),
-        ([(31, 8, True)], None),
-    ],
-)
-def test_terminal_candidate_is_the_last_in_the_horizon(trace, terminal):
-    assert gl.build_envelopes(one_run(trace)).runs["terminal_valid"].to_list() == [terminal]
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, -5e-324])
@@ -233,52 +192,3 @@ def test_a_source_that_maximises_needs_a_transform_that_does():
     with pytest.raises(ObjectiveError, match="maximises"):
         gl.build_envelopes(campaign, transform="shift:1")
     assert steps_of(gl.build_envelopes(campaign, transform="negate-shift:10")) == [(1.0, 6.0)]
-
-
-def large_campaign():
-    """Runs of very different lengths, enough candidates for the passes to be cut into slices."""
-    generator = np.random.default_rng(1)
-    count = generator.integers(0, 900, 240)
-    first = np.concatenate(([0], np.cumsum(count)[:-1]))
-    total = int(count.sum())
-    time = generator.random(total) * 33
-    for f, c in zip(first, count, strict=True):
-        time[f : f + c].sort()
-    runs = pl.DataFrame({
-        "arm": [f"arm{k % 3}" for k in range(240)], "instance": [f"i{k // 12}" for k in range(240)],
-        "panel": [f"p{k // 60}" for k in range(240)], "seed": list(range(240)), "horizon": [30.0] * 240,
-        "first": first, "count": count,
-    })  # fmt: skip
-    verdict = (generator.random(total) < 0.9).astype(np.uint8)
-    return gl.Campaign.from_arrays(runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict)
-
-
-def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    campaign = large_campaign()
-    assert campaign.candidates > 50_000
-    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 + k for k in range(20)}, name="mine")
-    results = []
-    for threads in (1, 2, 5):
-        monkeypatch.setattr(threads_module, "thread_count", lambda threads=threads: threads)
-        envelopes = gl.build_envelopes(campaign)
-        scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
-        curve = gl.mean_curve(envelopes, snapshot, by=[])
-        results.append(
-            (envelopes.time.tobytes(), envelopes.objective.tobytes(), envelopes.runs, scores.frame, curve.frame)
-        )
-    for other in results[1:]:
-        assert other[:2] == results[0][:2]
-        assert all(mine.equals(theirs) for mine, theirs in zip(other[2:], results[0][2:], strict=True))
-
-
-@given(st.lists(st.integers(0, 40_000), min_size=1, max_size=40), st.integers(1, 6))
-def test_slices_cover_every_row_once(weights, threads):
-    seen = np.zeros(len(weights), int)
-
-    def work(low, high):
-        seen[low:high] += 1
-
-    slices = in_slices(np.array(weights, np.int64), work, threads=threads)
-    assert np.all(seen == 1)
-    assert slices[0][0] == 0
-    assert slices[-1][1] == len(weights)

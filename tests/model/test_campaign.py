@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,21 +11,7 @@ import gapline as gl
 import strategies
 from gapline.errors import TraceError, UsageError
 from gapline.model.tables import RunKey
-
-
-def table(**more):
-    return pl.DataFrame(
-        {"arm": ["a", "b"], "instance": ["i", "i"], "seed": [1, 1], "first": [0, 2], "count": [2, 1]} | more
-    )
-
-
-def arrays(runs=None, **more):
-    columns = {
-        "time": np.array([1.0, 2.0, 1.5]),
-        "objective": np.array([9.0, 8.0, 7.0]),
-        "verdict": np.array([1, 0, 2], np.uint8),
-    }
-    return gl.Campaign.from_arrays(runs=table() if runs is None else runs, **(columns | more))
+from model.small_campaigns import arrays, table
 
 
 def test_columns_are_shared_not_copied_and_read_only():
@@ -130,13 +115,6 @@ def test_a_notebook_sees_a_table():
     assert repr(campaign) == "Campaign(2 runs of 2 arms on 1 instances, 3 candidates)"
     assert "<table" in campaign._repr_html_()
     assert "0x" not in repr(gl.build_envelopes(campaign, horizon=9, unchecked="leave-out"))
-
-
-def test_diagnostics_say_everything_in_words():
-    text = str(arrays().diagnostics)
-    assert "2 runs, 0 of them without a candidate; 3 candidates" in text
-    assert "rejected 1 (declared invalid 1)" in text
-    assert "unchecked 1" in text
 
 
 def test_interrupted_cells_are_no_runs_but_are_filtered_and_digested_with_them():

@@ -1,9 +1,12 @@
 """Git histories of MAMUT-like stores, written by the tests: dates and identities are fixed, so commit ids are too."""
 
+import hashlib
 import json
 import os
 import subprocess
 from pathlib import Path
+
+from gapline.reference.freeze import freeze_snapshot
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "keeper",
@@ -70,3 +73,17 @@ class History:
         if tag:
             git(self.folder, "tag", "-a", tag, "-m", tag, GIT_COMMITTER_DATE=moment)
         return git(self.folder, "rev-parse", "HEAD")
+
+
+def sha(text):
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def at(store, commit, **options):
+    folder, commits = store
+    revision = commits.get(commit, commit)
+    return freeze_snapshot(f"mamut:{folder}@{revision}", name=commit, objective="Duration", **options)
+
+
+def values(snapshot):
+    return {instance: entry.value for instance, entry in snapshot.values.items()}

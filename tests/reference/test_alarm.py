@@ -1,22 +1,7 @@
-import pytest
-
 from gapline.envelope.build import build_envelopes
-from gapline.errors import IntegrityError
 from gapline.reference.alarm import EXPLANATIONS, AlarmKind, find_alarms, negative_notes
-from gapline.reference.comparable import refuse_changed_instances
-from gapline.reference.snapshot import Snapshot
 from reference.campaigns import campaign, envelopes
-
-RUNS = (("a", "i1", 1, [(1, 12.0), (5, 9.0)]), ("b", "i1", 1, [(2, 9.5)]), ("a", "i2", 1, [(1, 5.0)]))
-
-
-def snapshot(values, name="s", certified=(), digests=None):
-    entries = {
-        instance: {"value": value, "certified": instance in certified, "source": f"source of {name}"}
-        | ({"instance_digest": digests[instance]} if digests else {})
-        for instance, value in values.items()
-    }
-    return Snapshot.from_entries(entries, name=name, store={"name": "s"})
+from reference.contradicted import RUNS, snapshot
 
 
 def test_a_candidate_below_a_certified_optimum_is_shown_with_both_sides():
@@ -62,24 +47,6 @@ def test_two_certificates_that_differ():
     (alarm,) = find_alarms([one, other])
     assert alarm.kind is AlarmKind.CERTIFICATES
     assert (alarm.certificate.value, alarm.other.value) == (10.0, 11.0)
-
-
-def test_certificates_of_different_instances_are_not_compared():
-    one = snapshot({"i1": 10.0}, "one", ["i1"], {"i1": "sha256:aa"})
-    other = snapshot({"i1": 11.0}, "other", ["i1"], {"i1": "sha256:bb"})
-    assert find_alarms([one, other]) == []
-    with pytest.raises(IntegrityError, match="i1: sha256:aa in snapshot one but sha256:bb in snapshot other"):
-        refuse_changed_instances([one, other])
-
-
-def test_runs_of_another_instance_are_refused():
-    one = snapshot({"i1": 10.0, "i2": 5.0}, "one", (), {"i1": "sha256:aa", "i2": "sha256:cc"})
-    runs = envelopes(*RUNS, instance_digest=["sha256:bb", "sha256:bb", "sha256:cc"]).runs
-    with pytest.raises(
-        IntegrityError, match="got 1 that changed: i1: sha256:bb in runs of a but sha256:aa in snapshot one"
-    ):
-        refuse_changed_instances(one, runs)
-    refuse_changed_instances(one, envelopes(*RUNS, instance_digest=["sha256:aa", None, "sha256:cc"]).runs)
 
 
 def test_negative_scores_come_with_their_four_explanations():

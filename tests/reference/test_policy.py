@@ -37,6 +37,8 @@ def test_labels_follow_the_dates(as_of, started, label):
     runs = dated(*started)
     assert label_policy(frozen(as_of), runs.runs) == label
     assert gl.score(runs, frozen(as_of)).reference.policy == label
+    # What stood in the register before the first run needs no date.
+    assert label_policy(frozen(as_of), runs.runs, registered=[frozen(as_of).digest]) == "frozen"
 
 
 def test_only_a_digest_in_the_register_proves_that_a_snapshot_was_frozen():

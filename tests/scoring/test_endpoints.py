@@ -11,19 +11,11 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
-from gapline.errors import HorizonError, UsageError
+from gapline.errors import UsageError
 from gapline.scoring.scores import goal_name
+from scoring.prepared_runs import prepared, steps_by_key
 
 GOALS = (0.01, 0.5, -0.25)
-
-
-def prepared(drawn):
-    runs, references = drawn
-    return gl.build_envelopes(gl.Campaign.from_runs(runs)), gl.Snapshot.from_values(references, name="mine")
-
-
-def steps_by_key(runs):
-    return {(r["arm"], r["instance"], r["seed"]): oracle.envelope(r["trace"], r["horizon"]) for r in runs}
 
 
 @given(strategies.campaigns(objectives=strategies.positives))
@@ -57,25 +49,6 @@ def test_hitting_times_are_the_oracles(drawn):
             assert row[f"hit:{goal:g}"] == (math.inf if exact is None else float(exact))
 
 
-@given(
-    strategies.campaigns(horizon=30.0, objectives=st.integers(8, 14).map(float)),
-    st.sampled_from(["panel", "instance", "run"]),
-)
-def test_attainment_curves_are_the_oracles(drawn, weighting):
-    envelopes, snapshot = prepared(drawn)
-    curve = gl.attainment_curve(envelopes, snapshot, goals=[0.25], weighting=weighting, by=[]).frame
-    steps = steps_by_key(drawn[0])
-    cells = list(envelopes.runs.select("panel", "instance", "arm", "seed").iter_rows())
-    for time, value in curve.select("time", "value").iter_rows():
-        hit = []
-        for panel, instance, arm, seed in cells:
-            when = oracle.hitting_time(steps[arm, instance, seed], drawn[1][instance], 0.25)
-            hit.append((panel, instance, Fraction(int(when is not None and when <= Fraction(time)))))
-        assert oracle.close(value, oracle.mean(hit, weighting=weighting))
-    assert curve["time"][0] == 0.0
-    assert curve["value"].is_sorted()
-
-
 def test_a_goal_met_exactly_is_attained_and_censored_runs_stay_in_the_denominator():
     runs = [
         {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(2, 12.5)]},
@@ -89,25 +62,11 @@ def test_a_goal_met_exactly_is_attained_and_censored_runs_stay_in_the_denominato
     assert rows == [("a", 0.25, 0.0, 0.0), ("a", 0.25, 2.0, 0.25), ("a", 0.25, 10.0, 0.5)]
 
 
-def test_attainment_on_relative_time_where_horizons_differ():
-    runs = [{"arm": "a", "instance": f"i{h}", "seed": 1, "horizon": h, "trace": [(h / 4, 10.0)]} for h in (10, 40)]
-    envelopes, snapshot = prepared((runs, {"i10": 10.0, "i40": 10.0}))
-    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40"):
-        gl.attainment_curve(envelopes, snapshot)
-    assert gl.attainment_curve(envelopes, snapshot, relative=True).frame["time"].to_list() == [0.0, 0.25]
-
-
 @pytest.mark.parametrize("goal", [-1.0, -2.0, math.nan, math.inf])
 def test_a_goal_that_nothing_can_attain_is_refused(goal):
     runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": []}]
     with pytest.raises(UsageError, match="goal: expected a raw gap above -1"):
         gl.score(*prepared((runs, {"i": 10.0})), goals=[goal])
-
-
-def test_goals_that_print_alike_are_kept_apart():
-    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(1, 10.10000005), (5, 10.09)]}]
-    frame = gl.score(*prepared((runs, {"i": 10.0})), goals=[0.01, 0.01000001]).frame
-    assert [frame[name][0] for name in frame.columns if name.startswith("hit:")] == [5.0, 1.0]
 
 
 @given(st.integers(1, 10**6), st.integers(-50, 200), st.integers(-9, 9), st.integers(-50, 200))

@@ -35,7 +35,7 @@ def test_integral_curve_and_neighbouring_area_of_a_constant_run_are_the_gap(z, r
     # The curve goes by its changes and the area by differences of exponentials: a bit or two are lost there.
     (height,) = gl.mean_curve(envelopes, snapshot, kernel=kernel).frame["value"]
     assert height == pytest.approx(exact, rel=1e-15, abs=4e-16)
-    area = confined_primal_integral(envelopes, snapshot, alpha=0.3, kernel=kernel).runs[0]
+    area = confined_primal_integral(envelopes, snapshot, alpha=0.3, kernel=kernel)[0]
     assert area == pytest.approx(exact, rel=1e-14, abs=4e-16)
 
 

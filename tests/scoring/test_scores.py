@@ -1,6 +1,5 @@
 """Score tables: several references, kernels and weights in one call, what they carry and what they refuse."""
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -8,12 +7,13 @@ from hypothesis import given
 import gapline as gl
 import strategies
 from gapline.errors import MissingReferenceError, UsageError
-from gapline.scoring.weighting import run_weights
 
 RUNS = [
     {"arm": "a", "instance": "i", "seed": 1, "panel": "p", "horizon": 30, "trace": [(0, 20.0), (5, 9.0)], "threads": 4},
     {"arm": "a", "instance": "j", "seed": 1, "panel": "p", "horizon": 60, "trace": []},
 ]
+
+
 SNAPSHOT = {"i": 10.0, "j": 5.0}
 
 
@@ -82,14 +82,3 @@ def test_the_order_of_the_runs_and_the_names_of_arms_change_no_score(drawn):
     theirs = gl.score(gl.build_envelopes(gl.Campaign.from_runs(other)), snapshot, kernels=strategies.KERNELS).frame
     theirs = theirs.with_columns(pl.col("arm").replace({"z": "a", "y": "b"})).sort("arm", "instance", "seed")
     assert mine.sort("arm", "instance", "seed").equals(theirs.select(mine.columns))
-
-
-@given(strategies.campaigns())
-def test_weights_of_each_group_sum_to_one(drawn):
-    table = gl.Campaign.from_runs(drawn[0]).runs
-    for weighting in ("panel", "instance", "run"):
-        weights = run_weights(table, by=["arm"], weighting=weighting)
-        sums = table.with_columns(w=pl.Series(weights)).group_by("arm").agg(pl.col("w").sum())["w"]
-        assert np.allclose(sums, 1.0, rtol=0, atol=1e-14)
-    with pytest.raises(UsageError, match="weighting: expected panel, instance, run"):
-        run_weights(table, by=[], weighting="panels")

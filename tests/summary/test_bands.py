@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.errors import HorizonError, UsageError
 from gapline.scoring.curve import evaluate_steps
-from gapline.summary.draws import draw_counts
 
 
 def prepared(instances=4, *, spread=True):
@@ -19,20 +16,6 @@ def prepared(instances=4, *, spread=True):
     ]  # fmt: skip
     snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(instances)}, name="mine")
     return gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(0, 1000))
-def test_draws_keep_the_size_of_every_stratum(strata, seed):
-    strata = np.array(strata)
-    counts = draw_counts(strata, draws=20, seed=seed)
-    for stratum in np.unique(strata):
-        assert np.all(counts[:, strata == stratum].sum(axis=1) == np.sum(strata == stratum))
-    assert counts.tobytes() == draw_counts(strata, draws=20, seed=seed).tobytes()
-
-
-def test_another_seed_draws_other_units():
-    strata = np.zeros(5, np.int64)
-    assert draw_counts(strata, draws=50, seed=1).tolist() != draw_counts(strata, draws=50, seed=2).tolist()
 
 
 @pytest.mark.parametrize("weighting", ["panel", "instance", "run"])

@@ -14,15 +14,7 @@ import oracle
 import strategies
 from gapline.errors import MixedScoresError, UsageError
 from gapline.summary.means import trimmed_mean, weighted_mean, weighted_quantile
-
-
-def scored(runs, references=None, *, name="mine", transform=None, **choices):
-    snapshot = gl.Snapshot.from_values(references or {"i": 10.0, "j": 10.0}, name=name)
-    return gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs), transform=transform), snapshot, **choices)
-
-
-def run(arm="a", instance="i", seed=1, *, panel="p", horizon=30, trace=((0, 20.0),)):
-    return {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "horizon": horizon, "trace": list(trace)}
+from summary.scored_runs import run, scored
 
 
 @given(strategies.campaigns(objectives=st.integers(1, 60).map(float)), st.sampled_from(["panel", "instance", "run"]))
@@ -128,14 +120,6 @@ def test_groups_of_several_columns_and_of_none():
         ("b", "p"),
     ]
     assert gl.summarise(scores, by=[]).frame["runs"].to_list() == [3]
-
-
-def test_unbalanced_cells_are_listed_in_the_notes():
-    summary = gl.summarise(scored([run(), run(seed=2), run(arm="b")]))
-    assert not summary.balance.complete
-    assert summary.balance.missing.rows() == [("b", "p", "i", 2)]
-    assert any("b lacks 1 cells" in note and "b/i/2" in note for note in summary.notes)
-    assert gl.summarise(scored([run(), run(arm="b")])).balance.complete
 
 
 def test_parts_of_one_reading_are_pooled():

@@ -58,9 +58,11 @@ class Analysis:
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels to compare, first the declared one, or `squeezed` where it has no value before an incumbent."""
         named = self.study.kernels
+        # One kernel has nothing to be compared with: then the paper's set stands beside it.
         if len(named) == 1:
             named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
         parsed = [parse_kernel(name, tolerance=self.study.tolerance) for name in named]
+        # A sweep starts at time 0, where `raw` has no value: such a kernel cannot lead.
         lead = next((kernel for kernel in parsed if kernel.before is not None), parse_kernel(DEFAULT_KERNEL))
         return (lead, *(kernel for kernel in parsed if kernel is not lead))
 
@@ -68,6 +70,7 @@ class Analysis:
     def references_by_name(self) -> dict[str, LabelledSnapshot]:
         """Every reference under a short name: its policy, or its own name where two share a policy."""
         entries = self.study.both
+        # "frozen, declared" and "frozen" are one word in a column; the label keeps the difference.
         words = [entry.policy.partition(",")[0] for entry in entries]
         names = [entry.snapshot.name for entry in entries]
         if len(set(words)) == len(words):
@@ -167,7 +170,6 @@ class Analysis:
             goal=study.goals[0],
             campaign=study.campaign,
             events=self._events,
-            policy=study.references[0].policy,
         )
 
     @cached_property
@@ -190,6 +192,7 @@ class Analysis:
     @property
     def _pairs(self) -> list[Pair]:
         """The declared contrasts, or every pair of tier-1 arms where none was declared."""
+        # What was declared beforehand is the question; only without one is every pair looked at.
         return list(self.study.declared) or list(combinations(self.study.tier_one, 2))
 
     def document(self) -> dict[str, Any]:

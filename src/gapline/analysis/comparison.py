@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
+from gapline.errors import GaplineError, MixedScoresError, UsageError, listing
+from gapline.model.document import as_document
 from gapline.model.reading import Reading, add_coverage
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import COMPARISON
+from gapline.model.text import meant
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
@@ -101,6 +104,7 @@ class Comparison(ResultTable):
         It fails where the second arm is worse by more than the limit (the interval's lower end lies beyond it), and
         where runs are missing on either side: half of a campaign proves nothing.
         """
+        # First of all: an interval over half of the runs may look fine, and is no evidence.
         if self.absent and not allow_missing:
             return f"{len(self.absent):,} runs are missing: {listing(self.absent, most=5)}"
         if self.low is None:
@@ -109,30 +113,17 @@ class Comparison(ResultTable):
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
+        found = as_document(self)
+        means, machines = found.pop("means"), found.pop("machines")
         return {
-            "first": self.first,
-            "second": self.second,
-            "verdict": self.verdict,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "p": self.p,
-            "instances": self.instances,
-            "mean_first": self.means[0],
-            "mean_second": self.means[1],
-            "reason": self.reason,
-            "machines": {"first": list(self.machines[0]), "second": list(self.machines[1])},
+            "panels": found.pop("frame"),
+            "mean_first": means[0],
+            "mean_second": means[1],
+            "machines": {"first": machines[0], "second": machines[1]},
             "machine_differs": self.machine_differs,
-            **self.reading.document(),
             "kernel": self.reading.kernels[0],
-            "interval": self.interval,
-            "level": self.level,
-            "draws": self.draws,
-            "seed": self.seed,
-            "panels": self.frame.to_dicts(),
-            "absent": list(self.absent),
-            "alarms": [alarm.document() for alarm in self.alarms],
-            "notes": list(self.notes),
+            **found.pop("reading"),
+            **found,
         }
 
 
@@ -150,6 +141,7 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
     named = [_split(str(given)) for given in (first, second)]
+    # Opened once where both arms are in it: the difference is then the one that every other command states.
     opened = {source: open_study(source, **choices) for source in dict.fromkeys(source for source, _ in named)}
     one, two = (Side(source, find_arm(opened[source], source, arm), opened[source]) for source, arm in named)
     return compare_sides(one, two)
@@ -160,10 +152,10 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     notes = check_comparable(first, second)
     both = _scores(first, second)
     lead = first.study
+    # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
-    ends = whole.interval(method=lead.interval, level=lead.level)
-    low, high = ends if ends is not None else (None, None)
+    low, high = whole.interval(method=lead.interval, level=lead.level) or (None, None)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
@@ -262,6 +254,7 @@ def _refuse_other_question(first: Side, second: Side) -> None:
             )
     one, two = first.study.references[0], second.study.references[0]
     if one.snapshot.digest != two.snapshot.digest:
+        # A reference folded from each side's own runs flatters both: neither could be beaten.
         if "analysis" in (one.policy, two.policy):
             raise UsageError(
                 "policy analysis: expected a reference that both sides share, got one folded from each",
@@ -296,15 +289,14 @@ def find_arm(study: Study, source: str, arm: str | None) -> str:
             return str(arms[0])
         raise UsageError(f"{source}: expected one arm, got {listing(arms)}", hint=f"name it: {source}:{arms[0]}")
     if arm not in arms:
-        near = closest(arm, arms)
-        hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
-        raise UsageError(f"{source}: expected an arm of it, got {arm!r}", hint=hint)
+        raise UsageError(f"{source}: expected an arm of it, got {arm!r}", hint=meant(arm, arms, show=True))
     return arm
 
 
 def _split(given: str) -> tuple[str, str | None]:
     """Split `SOURCE:ARM` where no file has that whole name."""
     source, _, arm = given.rpartition(":")
+    # A colon is legal in a file name, so a path that exists is never cut.
     return (given, None) if Path(given).exists() or not source else (source, arm)
 
 
@@ -314,6 +306,7 @@ def _scores(first: Side, second: Side) -> Scores:
     for side, label in ((first, "1"), (second, "2")):
         scores = side.study.scores[0]
         frame = scores.frame.filter(pl.col("arm") == side.arm).with_columns(arm=pl.lit(label))
+        # The other arms of a study do not count: their missing runs must not fail this gate.
         coverage = side.study.coverage_of([side.arm])
         parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
     frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
@@ -324,8 +317,7 @@ def _scores(first: Side, second: Side) -> Scores:
 def _absent(first: Side, second: Side) -> tuple[str, ...]:
     """Name the runs that a side lacks: planned cells that are not whole, and cells that the other side alone has."""
     found = []
-    pairs = ((first, second), (second, first))
-    for side, other in pairs:
+    for side, other in ((first, second), (second, first)):
         mine = side.study.cells.filter(pl.col("arm") == side.arm)
         absent = mine.filter(pl.col("state") != "done").select("instance", "seed", "state")
         found += [f"{side.name} {i}/{s} ({state})" for i, s, state in absent.iter_rows()]
@@ -339,17 +331,11 @@ def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
     rows: list[Sequence[Any]] = []
     for panel in boot.cells.panels:
         estimate = boot.panel_difference("2", "1", panel)
-        ends = estimate.interval(method=interval, level=level)
-        low, high = ends if ends is not None else (None, None)
+        low, high = estimate.interval(method=interval, level=level) or (None, None)
         inside = boot.cells.panel == boot.cells.panels.index(panel)
         signs = sign((boot.means[1] - boot.means[0])[inside])
         wins, losses = int(np.sum(signs < 0)), int(np.sum(signs > 0))
         parts = [finite_or_none(part) for part in estimate.parts]
         rows.append((panel, estimate.instances, parts[1], parts[0], finite_or_none(estimate.value), low, high, wins,
                      estimate.instances - wins - losses, losses, estimate.reason))  # fmt: skip
-    schema = {
-        "panel": pl.String, "instances": pl.Int64, "first": pl.Float64, "second": pl.Float64, "difference": pl.Float64,
-        "low": pl.Float64, "high": pl.Float64, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64,
-        "reason": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=COMPARISON, orient="row")

@@ -9,6 +9,7 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.document import as_document
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import COMPLEMENTARITY_GRID, COMPLEMENTARITY_PAIRS
@@ -50,14 +51,7 @@ class Complementarity:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "reference": self.reference,
-            "kernel": self.kernel,
-            "goal": self.goal,
-            "pairs": self.pairs.height,
-            "contrasts": self.contrasts.to_dicts(),
-            "grid": self.grid.to_dicts(),
-        }
+        return as_document(self) | {"pairs": self.pairs.height, "contrasts": self.contrasts.to_dicts()}
 
 
 def complementarity(
@@ -88,6 +82,7 @@ def complementarity(
     scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight(weight))[:, 0]
     raw, _ = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, [goal], tolerance)[:, 0]
+    # An empty run has no final gap; as a zero or a one it would decide the mean.
     full = ~np.isnan(raw)
     score = cells.panel_means(cells.instance_means(scores))
     final = cells.panel_means(cells.instance_means(raw, where=full))
@@ -96,10 +91,12 @@ def complementarity(
     for panel, name in enumerate(cells.panels):
         for one, other in combinations(range(len(cells.arms)), 2):
             cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
+            # One of the two did not run in this panel.
             if np.isnan(cell[0]):
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(finite_or_none(value) for value in cell)))
     pairs = pl.DataFrame(rows, schema=COMPLEMENTARITY_PAIRS, orient="row")
+    # The thresholds are a choice: the grid shows how many pairs hang on it.
     grid = [
         (s, f, a, pairs.filter(_rule(s, f, a)).height)
         for s, f, a in product(*([factor * v for factor in _FACTORS] for v in (max_score, min_final, min_attainment)))

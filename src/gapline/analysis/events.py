@@ -51,6 +51,7 @@ def collect_events(envelopes: Envelopes, references: Floats, rows: Integers, *, 
     run = np.repeat(np.arange(len(rows)), count)
     if relative:
         time = time / envelopes.runs["horizon"].to_numpy()[rows][run]
+    # Stable: equal stamps keep the order of the runs, so that sums have the same bits every time.
     order = stable_order(time)
     time = time[order]
     run = run[order]

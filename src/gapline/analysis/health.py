@@ -75,6 +75,7 @@ def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
             runs=pl.len().cast(pl.Int64),
             captured=pl.col("captured").sum(),
             rejected=pl.col("rejected").sum(),
+            # A run without candidates has no last one: null, and not counted as invalid.
             terminal_invalid=(~pl.col("terminal_valid")).fill_null(False).sum().cast(pl.Int64),
             empty=(pl.col("steps") == 0).sum().cast(pl.Int64),
             late=pl.col("late").sum(),
@@ -92,6 +93,7 @@ def ladder_columns(runs: pl.DataFrame) -> list[str]:
     for name in runs.columns:
         if name not in _NO_LADDER and runs[name].dtype.is_numeric():
             steps = runs[name].drop_nulls().n_unique()
+            # A column that differs in almost every run is a measurement, not a setting.
             if 1 < steps <= min(_MOST_STEPS, runs.height // 2):
                 found.append(name)
     return found
@@ -116,6 +118,7 @@ def completeness(cells: pl.DataFrame, runs: pl.DataFrame, /) -> pl.DataFrame:
 
 def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     """Count rejections by group and reason; a rejection without a reason was declared invalid."""
+    # Code 0 is "no reason given": the source itself declared the candidate invalid.
     names = [reason or Reason.DECLARED_INVALID.value for reason in campaign.reasons]
     with_rejections = np.flatnonzero(runs["rejected"].to_numpy() > 0)
     first, count = campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy()

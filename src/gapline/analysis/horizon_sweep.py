@@ -43,6 +43,7 @@ class SweepCurve:
     def at(self, horizons: Floats | float, /) -> Floats:
         """Return the exact score at each horizon; at 0 the gap itself, which is the limit."""
         h = np.asarray(horizons, np.float64)
+        # From its breakpoint on, a new value holds: equality belongs to the right piece.
         place = np.searchsorted(self.time, h, side="right") - 1
         total = self.area[place] + self.value[place] * (h - self.time[place])
         return np.where(h > 0, total / np.where(h > 0, h, 1.0), self.value[0])
@@ -186,6 +187,7 @@ def sweep_curve(arm: str, events: Events, weights: Floats, kernel: Kernel) -> Sw
 
 def find_swaps(one: SweepCurve, other: SweepCurve, horizon: float) -> tuple[Swap, ...]:
     """Find the exact horizons at which the order of two arms changes; ties in between are no swap."""
+    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
     most = 64
     while True:
         at, leader = np.empty(most), np.empty(most, np.int64)
@@ -204,6 +206,7 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
     out_time[0], out_value[0], out_area[0] = 0.0, before, 0.0
     place = 0
     for k in range(len(time)):
+        # Equal stamps are one breakpoint; steps at time 0 change the first value.
         if time[k] > out_time[place]:
             piece = out_value[place] * (time[k] - out_time[place])
             area, error = two_sum(area, piece)
@@ -248,6 +251,7 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
                 out_at[found] = min(max(crossing, now), end)
                 out_leader[found] = side
             found += 1
+        # A tie keeps the leader: two arms that meet and part again have not swapped.
         if side != 0:
             leader = side
         now = end

@@ -8,6 +8,7 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
+from gapline.model.document import as_document
 from gapline.model.tables import METRIC_POOLED, METRIC_RATIOS, METRIC_SATURATED, METRIC_SIGNS
 from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
@@ -47,17 +48,7 @@ class MetricSensitivity:
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
-        return {
-            "pooled": self.pooled.to_dicts(),
-            "saturated": self.saturated.to_dicts(),
-            "negative": negative.to_dicts(),
-            "signs": self.signs.to_dicts(),
-            "ratios": self.ratios.to_dicts(),
-            "weight": self.weight,
-            "weighting": self.weighting,
-            "pairs": self.pairs,
-            "reversals": [reversal.document() for reversal in self.reversals],
-        }
+        return as_document(self) | {"negative": negative.to_dicts()}
 
 
 def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
@@ -74,28 +65,22 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
             outside = np.any(readings.outside(r, k), axis=1)
+            # One run below its reference is enough: there Berthold's gap calls an improvement a loss.
             ranks = _ranks(means, compared, rankable=not outside.any())
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2
-                cell = (
-                    arm,
-                    tier,
-                    kernel.name,
-                    reference,
-                    finite_or_none(means[row]),
-                    ranks.get(row),
-                    bool(outside[row]),
-                )
-                pooled.append(cell)
+                mean, beaten = finite_or_none(means[row]), bool(outside[row])
+                pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
+            # Only a threshold can saturate: no candidate of the run came below it.
             if kernel.code is KernelCode.DIMACS:
                 accepted = is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance)
                 saturated.append((kernel.name, reference, int(np.count_nonzero(~accepted))))
             values, zero = readings.scores[r][:, k], readings.tolerance
             tests = (values < -zero, np.abs(values) <= zero, values > zero)
-            counts = [int(np.count_nonzero(test)) for test in tests]
-            signs.append((kernel.name, reference, *counts))
+            signs.append((kernel.name, reference, *(int(np.count_nonzero(test)) for test in tests)))
             for one, other in readings.pairs:
                 a, b = means[one], means[other]
+                # A ratio with a score of zero or below says nothing of "how many times better".
                 ratio = float(b / a) if a > 0 and b > 0 and np.isfinite(b / a) else None
                 ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
     return MetricSensitivity(

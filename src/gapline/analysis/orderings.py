@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.analysis.readings import Readings
+from gapline.model.document import as_document
 from gapline.summary.cells import sign
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Angle:
     """One way to read the runs."""
 
     kernel: str
     reference: str
-
-    def document(self) -> dict[str, str]:
-        """Return it for JSON."""
-        return {"kernel": self.kernel, "reference": self.reference}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +33,14 @@ class Reversal:
     panel: str
     a: str
     b: str
-    before: Reading
-    after: Reading
+    before: Angle
+    after: Angle
     out_of_envelope: bool
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "panel": self.panel,
-            "a": self.a,
-            "b": self.b,
-            "from": self.before.document(),
-            "to": self.after.document(),
-            "out_of_envelope": self.out_of_envelope,
-        }
+        found = as_document(self)
+        return {"from": found.pop("before"), "to": found.pop("after"), **found}
 
 
 def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.int8]:
@@ -64,12 +55,11 @@ def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.i
 
 def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
     """List the pairs of tier-1 arms that change order in a panel between two (reference, kernel) readings."""
+    # A product below zero needs two signs that are not 0: ties never reverse.
     flipped = panel_signs(readings, *before) * panel_signs(readings, *after) < 0
     outside = readings.outside(*before) | readings.outside(*after)
     cells = readings.cells
-    old, new = (
-        Reading(readings.kernels[kernel].name, readings.names[reference]) for reference, kernel in (before, after)
-    )
+    old, new = (Angle(readings.kernels[kernel].name, readings.names[name]) for name, kernel in (before, after))
     found = []
     for row, panel in np.argwhere(flipped).tolist():
         one, other = readings.pairs[row]

@@ -88,11 +88,13 @@ def build_readings(
         raise UsageError("analyse: expected at least one snapshot, got none")
     if not len(envelopes):
         raise UsageError("analyse: expected runs, got none")
+    # Here and not at the first mean: every analysis averages over the seeds of an instance.
     check_horizons(envelopes.runs)
     check_tolerance(tolerance)
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
+    # An empty run beats no reference.
     best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
     declared = parse_weight(weight)
     cells = build_cells(envelopes.runs)

@@ -8,6 +8,7 @@ import polars as pl
 
 from gapline.analysis.orderings import Reversal, find_reversals
 from gapline.analysis.readings import Readings
+from gapline.model.document import as_document
 from gapline.model.tables import REFERENCE_NEGATIVE, REFERENCE_SHIFT
 from gapline.summary.cells import finite_or_none
 
@@ -42,24 +43,16 @@ class ReferenceSensitivity:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "from": self.before,
-            "to": self.after,
-            "weight": self.weight,
-            "weighting": self.weighting,
-            "changed": self.changed,
-            "instances": self.instances,
-            "shift": self.shift.to_dicts(),
-            "negative": self.negative.to_dicts(),
-            "reversals": [reversal.document() for reversal in self.reversals],
-        }
+        found = as_document(self)
+        return {"from": found.pop("before"), "to": found.pop("after"), **found}
 
 
-def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int = -1) -> ReferenceSensitivity:
-    """Compare what two snapshots say; the first and the last one where not given."""
-    after = after % len(readings.names)
+def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
+    """Compare what the first and the last snapshot say."""
+    before, after = 0, len(readings.names) - 1
     cells = readings.cells
     one, other = readings.references[before], readings.references[after]
+    # Against the larger of the two, so that the count is the same in both directions.
     differs = np.abs(one - other) > readings.tolerance * np.maximum(one, other)
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):
@@ -69,15 +62,8 @@ def reference_sensitivity(readings: Readings, /, *, before: int = 0, after: int 
             for r in (before, after)
         ]
         for row, arm in enumerate(cells.arms):
-            shift.append(
-                (
-                    arm,
-                    kernel.name,
-                    finite_or_none(old[row]),
-                    finite_or_none(new[row]),
-                    finite_or_none(new[row] - old[row]),
-                )
-            )
+            values = (old[row], new[row], new[row] - old[row])
+            shift.append((arm, kernel.name, *map(finite_or_none, values)))
             negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
         reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
     return ReferenceSensitivity(

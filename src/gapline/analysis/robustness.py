@@ -14,11 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.analysis.events import in_threads
-from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve, horizon_sweep
+from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve
 from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.names import parse_weight
+from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
@@ -28,7 +28,9 @@ from gapline.summary.cells import finite_or_none, sign
 Floats = NDArray[np.float64]
 
 GOALS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+# Cutoffs of the logarithmic weights are shares of the shortest horizon, so that every run keeps some weight.
 CUTOFFS = (0.01, 0.1)
+# Equal steps at which the order is counted; the horizons that a sentence names are the exact swaps.
 HORIZONS = 20
 
 
@@ -67,44 +69,24 @@ def robustness(
     readings: Readings,
     /,
     *,
-    contrasts: Sequence[tuple[str, str]] | None = None,
-    sweep: HorizonSweep | None = None,
-    reference: int = 0,
-    goals: Sequence[float] = GOALS,
-    cutoffs: Sequence[float] = CUTOFFS,
-    horizons: int = HORIZONS,
+    contrasts: Sequence[tuple[str, str]],
+    sweep: HorizonSweep,
 ) -> Robustness:
     """Judge every contrast under every choice.
 
     Parameters
     ----------
     contrasts
-        Pairs of arms; every pair of tier-1 arms where not given.
+        Pairs of arms.
     sweep
-        A horizon sweep of the same arms, where it was made already.
-    reference
-        The number of the reference of the baseline, the declared one by default.
-    cutoffs
-        Cutoffs of the logarithmic weights, as shares of the shortest horizon.
-    horizons
-        How many equal steps of the horizon are judged; the swaps that are named are exact.
+        The horizon sweep of the same arms against the first reference, which is the baseline's.
 
     Berthold's gap under a beaten reference is left out. A tie neither holds nor flips.
     """
-    pairs = list(contrasts) if contrasts is not None else _all_pairs(readings)
-    if sweep is None:
-        kernel = readings.kernels[0]
-        sweep = horizon_sweep(
-            readings.envelopes,
-            readings.snapshots[reference],
-            kernel=kernel,
-            weighting=readings.weighting,
-            tolerance=readings.tolerance,
-        )
-    choices, left_out = _choices(readings, sweep, reference, goals=goals, cutoffs=cutoffs, horizons=horizons)
-    baseline = readings.pooled(reference, 0)
+    choices, left_out = _choices(readings, sweep)
+    baseline = readings.pooled(0, 0)
     summary, verdicts = [], []
-    for a, b in pairs:
+    for a, b in contrasts:
         one, other = readings.cells.arm_number(a), readings.cells.arm_number(b)
         stands = int(sign(baseline[one] - baseline[other]))
         counts = {"holds": 0, "ties": 0, "flips": 0}
@@ -140,51 +122,36 @@ def describe(better: str | None, holds: int, total: int, flips: Sequence[tuple[s
     return f"{better} is better; robust under {holds} of {total}{tail}"
 
 
-def _all_pairs(readings: Readings) -> list[tuple[str, str]]:
-    return [(readings.cells.arms[one], readings.cells.arms[other]) for one, other in readings.pairs]
-
-
-def _choices(
-    readings: Readings,
-    sweep: HorizonSweep,
-    reference: int,
-    *,
-    goals: Sequence[float],
-    cutoffs: Sequence[float],
-    horizons: int,
-) -> tuple[list[Choice], list[str]]:
-    cells, envelopes = readings.cells, readings.envelopes
+def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], list[str]]:
     choices, left_out = [], []
     for r, name in enumerate(readings.names):
         for k, kernel in enumerate(readings.kernels):
             label = f"{kernel.name} against {name}"
+            # Left out and not counted as a flip: a kernel that misreads improvements is no evidence either way.
             if readings.outside(r, k).any():
                 left_out.append(f"{label}: out of its envelope")
             elif np.isnan(readings.scores[r][:, k]).any():
                 left_out.append(f"{label}: does not exist for every run")
             else:
                 choices.append(Choice("kernel", label, readings.pooled(r, k)))
-    references = readings.references[reference]
-    choices += _weight_choices(readings, sweep, references, cutoffs)
+    choices += _weight_choices(readings, sweep)
     for rule in Weighting:
         if rule != readings.weighting:
-            choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(reference, 0, rule)))
-    for step in range(1, horizons):
-        choices += _horizon_choice(readings, sweep, references, sweep.horizon * step / horizons, left_out)
-    hits = np.isfinite(hitting_times(envelopes, references, goals, readings.tolerance))
-    for k, goal in enumerate(goals):
+            choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(0, 0, rule)))
+    for step in range(1, HORIZONS):
+        choices += _horizon_choice(readings, sweep, sweep.horizon * step / HORIZONS, left_out)
+    hits = np.isfinite(hitting_times(readings.envelopes, readings.references[0], GOALS, readings.tolerance))
+    for k, goal in enumerate(GOALS):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)
-        pooled = cells.pooled(cells.instance_means(missed), readings.weighting)
-        choices.append(Choice("goal", f"attainment of {goal:g}", pooled))
+        choices.append(Choice("goal", f"attainment of {goal:g}", _pool(readings, missed)))
     return choices, left_out
 
 
-def _horizon_choice(
-    readings: Readings, sweep: HorizonSweep, references: Floats, horizon: float, left_out: list[str]
-) -> list[Choice]:
+def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, left_out: list[str]) -> list[Choice]:
     """Judge the arms at a shorter horizon under the declared weight; the sweep knows the uniform one exactly."""
     name = f"{horizon:g} {'of the horizon' if sweep.relative else 's'}"
+    # The sweep is exact and already there; any other weight needs a new integral at each horizon.
     if readings.weight == "uniform":
         pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in readings.cells.arms])
         return [Choice("horizon", name, pooled)]
@@ -195,8 +162,17 @@ def _horizon_choice(
     except UsageError:
         left_out.append(f"horizon {name}: no weight of {weight.name} is left before it")
         return []
-    scores = integrate_envelopes(shortened, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
-    return [Choice("horizon", name, readings.cells.pooled(readings.cells.instance_means(scores), readings.weighting))]
+    return [Choice("horizon", name, _integrate(readings, shortened, weight))]
+
+
+def _integrate(readings: Readings, envelopes: Envelopes, weight: TimeWeight) -> Floats:
+    """Return the pooled score of each arm under another weight or horizon, all else as declared."""
+    kernels = [readings.kernels[0]]
+    return _pool(readings, integrate_envelopes(envelopes, readings.references[0], kernels=kernels, weight=weight)[:, 0])
+
+
+def _pool(readings: Readings, values: Floats) -> Floats:
+    return readings.cells.pooled(readings.cells.instance_means(values), readings.weighting)
 
 
 def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelopes:
@@ -209,28 +185,20 @@ def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelope
     return replace(envelopes, runs=cut)
 
 
-def _weight_choices(
-    readings: Readings, sweep: HorizonSweep, references: Floats, cutoffs: Sequence[float]
-) -> list[Choice]:
+def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[Choice]:
     """Judge the arms under logarithmic time; on relative time every run is integrated, as a cutoff is in seconds."""
-    cells, envelopes = readings.cells, readings.envelopes
+    envelopes = readings.envelopes
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     choices = []
     if readings.weight != "uniform":
-        scores = integrate_envelopes(
-            envelopes, references, kernels=[readings.kernels[0]], weight=parse_weight("uniform")
-        )[:, 0]
-        choices.append(Choice("weight", "uniform", cells.pooled(cells.instance_means(scores), readings.weighting)))
+        choices.append(Choice("weight", "uniform", _integrate(readings, envelopes, parse_weight("uniform"))))
     for head in ("early-log", "end-log"):
-        weights = [parse_weight(f"{head}:{cutoff * shortest:g}") for cutoff in cutoffs]
+        weights = [parse_weight(f"{head}:{cutoff * shortest:g}") for cutoff in CUTOFFS]
         seconds = [weight.cutoff for weight in weights]
         if sweep.relative:
-            pooled = []
-            for weight in weights:
-                scores = integrate_envelopes(envelopes, references, kernels=[readings.kernels[0]], weight=weight)[:, 0]
-                pooled.append(cells.pooled(cells.instance_means(scores), readings.weighting))
+            pooled = [_integrate(readings, envelopes, weight) for weight in weights]
         else:
-            curves = [sweep.curves[arm] for arm in cells.arms]
+            curves = [sweep.curves[arm] for arm in readings.cells.arms]
             weigh = partial(SweepCurve.log_weighted, horizon=sweep.horizon, cutoffs=seconds, end=head == "end-log")
             pooled = list(np.array(in_threads(weigh, curves)).T)
         choices += [Choice("weight", weight.name, row) for weight, row in zip(weights, pooled, strict=True)]
@@ -246,6 +214,7 @@ def _horizon_words(sweep: HorizonSweep, a: str, b: str, better: str | None) -> l
     words = []
     low = 0.0
     for swap in swaps:
+        # Named are the stretches in which the other arm leads, each up to the swap that ends it.
         if swap.before != better:
             start = f"{low:.6g} < " if low > 0 else ""
             words.append(f"{start}horizon < {swap.horizon:.6g} {unit}")

@@ -241,11 +241,6 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
         notes.append(
             "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
         )
-    if "quarantined" in campaign.runs.columns:
-        damaged = campaign.runs.filter(pl.col("quarantined").fill_null(value=False))
-        if damaged.height:
-            names = listing(str(RunKey(*row)) for row in damaged.select(RUN_KEY).iter_rows())
-            notes.append(f"quarantined, counted as empty until they run again: {names}")
     if "clock" in campaign.runs.columns and campaign.runs["clock"].drop_nulls().n_unique() > 1:
         clocks = sorted(campaign.runs["clock"].drop_nulls().unique().to_list())
         notes.append(f"clocks differ between runs: {listing(clocks)}")

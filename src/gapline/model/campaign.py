@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, RunKey, RunStatus, VerdictCode
+from gapline.model.text import meant
 
 Column = NDArray[Any]
 
@@ -157,11 +158,7 @@ class Campaign:
         yield from (RunKey(*row) for row in self.runs.select(RUN_KEY).iter_rows())
 
     def filter(
-        self,
-        *,
-        arm: str | Sequence[str] = (),
-        panel: str | Sequence[str] = (),
-        instance: str | Sequence[str] = (),
+        self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
     ) -> Self:
         """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
 
@@ -180,8 +177,7 @@ class Campaign:
             for pattern in wanted:
                 found = {value for value in present if value == pattern or fnmatchcase(value, pattern)}
                 if not found:
-                    near = closest(pattern, present)
-                    hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(present))}"
+                    hint = meant(pattern, sorted(present), show=True)
                     raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
                 matched |= found
             keep = keep & pl.col(name).is_in(sorted(matched))
@@ -204,6 +200,7 @@ class Campaign:
         # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
         order = whole.runs.with_row_index("_row").sort(RUN_KEY)
         names = sorted(set(whole.runs.columns) - {"first"})
+        # The counts are in the table, so the bytes of the columns that follow can be cut in one way only.
         state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
         if whole.interrupted:
             state.update(msgspec.json.encode(["interrupted", *sorted(whole.interrupted)]))
@@ -266,6 +263,7 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"runs table: expected { ({n: str(t) for n, t in RUNS.items()}) }, got {error}") from error
     table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
+    # Known columns first, so that a file does not depend on the order in which a reader made them.
     extras = [name for name in table.columns if name not in RUNS]
     table = table.select(*RUNS, *extras)
     for name in required:
@@ -275,6 +273,7 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     first, count = table["first"].to_numpy(), table["count"].to_numpy()
     if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
         raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
+    # Slices may stand in any order, but each candidate belongs to one run.
     ordered = np.argsort(first, kind="stable")
     ends = (first + count)[ordered][:-1]
     if np.any(ends > first[ordered][1:]) or int(count.sum()) != candidates:

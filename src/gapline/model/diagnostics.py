@@ -1,5 +1,6 @@
 """What a reader read, and what it could not."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -32,23 +33,11 @@ class Diagnostics:
         return sum(self.rejected.values())
 
     def __add__(self, other: "Diagnostics") -> "Diagnostics":
-        rejected = dict(self.rejected)
-        for reason, count in other.rejected.items():
-            rejected[reason] = rejected.get(reason, 0) + count
-        return Diagnostics(
-            sources=self.sources + other.sources,
-            runs=self.runs + other.runs,
-            empty=self.empty + other.empty,
-            candidates=self.candidates + other.candidates,
-            rejected=rejected,
-            unchecked=self.unchecked + other.unchecked,
-            unordered=self.unordered + other.unordered,
-            duplicate=self.duplicate + other.duplicate,
-            late=self.late + other.late,
-            problems=(self.problems + other.problems)[:MOST_PROBLEMS],
-            problem_count=self.problem_count + other.problem_count,
-            notes=tuple(dict.fromkeys(self.notes + other.notes)),
-        )
+        added = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__ if name != "rejected"}
+        # Counts add up; of problems the first ones are kept, and a note that both parts have is said once.
+        added["problems"] = added["problems"][:MOST_PROBLEMS]
+        added["notes"] = tuple(dict.fromkeys(added["notes"]))
+        return Diagnostics(rejected=dict(Counter(self.rejected) + Counter(other.rejected)), **added)
 
     def lines(self) -> list[str]:
         """Return the counts in words, one line each, zero counts left out except runs and candidates."""

@@ -11,14 +11,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from gapline.errors import UsageError, closest
-from gapline.model.contract import (
-    CHECKER_PREFIXES,
-    CHECKERS,
-    PLACEHOLDERS,
-    SOLVER_ENTRY_POINTS,
-    SOLVERS,
-    default_name,
-)
+from gapline.model.contract import CHECKER_PREFIXES, CHECKERS, PLACEHOLDERS, SOLVER_ENTRY_POINTS, SOLVERS, default_name
 from gapline.model.names import parse_kernel_name, parse_weight
 from gapline.model.transform import Transform
 
@@ -96,6 +89,7 @@ def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
 
 def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
     """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
+    # Asked only here: looking for entry points costs time, and a reader of results needs no solver.
     plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
     for index, arm in _entries(data, "arms"):
         name = arm.get("solver")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
+from gapline.model.text import meant
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
@@ -71,6 +72,7 @@ def parse_kernel_name(name: str, /) -> tuple[KernelCode, float]:
     >>> parse_kernel_name("dimacs:1.1")
     (<KernelCode.DIMACS: 3>, 1.1)
     """
+    # First, so that a user's name may hold a colon.
     if name in REGISTERED:
         return KernelCode.CUSTOM, 0.0
     head, colon, argument = name.partition(":")
@@ -126,6 +128,5 @@ def _number(text: str) -> float:
 
 
 def _unknown(what: str, name: str, valid: Iterable[str], *, also: Iterable[str] = ()) -> UsageError:
-    near = closest(name, [*valid, *sorted(also)])
-    hint = f"did you mean {near!r}?" if near else None
+    hint = meant(name, [*valid, *sorted(also)])
     return UsageError(f"{what}: expected one of {', '.join(valid)}, got {name!r}", hint=hint)

@@ -49,6 +49,7 @@ def slug(key: RunKey) -> str:
     True
     """
     parts = [_readable(str(part)) for part in key]
+    # As JSON: "a/b" + "c" and "a" + "b/c" must not look alike.
     digest = hashlib.sha256(msgspec.json.encode(list(key))).hexdigest()[:10]
     return "_".join([*parts, digest])
 

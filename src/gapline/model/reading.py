@@ -69,6 +69,7 @@ class Coverage:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
+        # Without a plan nobody knows what is missing: null, not true.
         known = None if self.planned is None else self.complete
         return {name: getattr(self, name) for name in self.__slots__} | {"complete": known}
 

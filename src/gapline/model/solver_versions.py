@@ -14,6 +14,7 @@ def version_changes(runs: pl.DataFrame) -> list[str]:
     """
     if "solver_version" not in runs.columns:
         return []
+    # Imports rarely state a version; a run that is silent contradicts nobody.
     known = runs.select("arm", "solver_version").drop_nulls().group_by("arm", "solver_version").len()
     found: dict[str, list[str]] = {}
     for arm, version, count in known.sort("arm", "solver_version").iter_rows():

@@ -35,6 +35,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             write(stream)
             stream.flush()
             os.fsync(stream.fileno())
+        # `mkstemp` makes a file that only its owner reads; others of the group have to read results too.
         umask = os.umask(0)
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
@@ -76,6 +77,7 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
             "digest": whole.digest(),
             "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
         }
+        # Last: the seal covers everything above it, the digests of the files included.
         manifest["seal"] = _seal(manifest)
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
 

@@ -8,20 +8,20 @@ import polars as pl
 RUN_KEY = ("arm", "instance", "seed")
 CELL = ("arm", "panel", "instance", "seed")
 
+Schema = dict[str, pl.DataType]
+_TYPES = {"text": pl.String(), "whole": pl.Int64(), "real": pl.Float64(), "flag": pl.Boolean()}
+
+
+def _schema(columns: str) -> Schema:
+    """Read `name:type …`: a table is one line, and its columns stand in the order in which they are printed."""
+    return {name: _TYPES[kind] for name, _, kind in (column.partition(":") for column in columns.split())}
+
+
 # Columns every campaign has; further ones (slices, threads, size, ...) are carried along.
-RUNS: dict[str, pl.DataType] = {
-    "arm": pl.String(),
-    "instance": pl.String(),
-    "panel": pl.String(),
-    "seed": pl.Int64(),
-    "horizon": pl.Float64(),
-    "status": pl.String(),
-    "first": pl.Int64(),
-    "count": pl.Int64(),
-}
+RUNS = _schema("arm:text instance:text panel:text seed:whole horizon:real status:text first:whole count:whole")
 
 # Carried columns that gapline itself gives a meaning to.
-CARRIED: dict[str, pl.DataType] = {
+CARRIED: Schema = {
     "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
     "resolution": pl.Float64(),  # stamps are multiples of this many seconds
@@ -31,36 +31,12 @@ CARRIED: dict[str, pl.DataType] = {
 }
 
 # What the runner records of each run, beside the columns that every campaign has.
-RUN_RECORD: dict[str, pl.DataType] = CARRIED | {
-    "tier": pl.Int64(),
-    "solver": pl.String(),
-    "threads": pl.Int64(),
-    "solver_version": pl.String(),
-    "exit_code": pl.Int64(),
-    "signal": pl.String(),
-    "elapsed": pl.Float64(),
-    "cpu_time": pl.Float64(),
-    "peak_memory": pl.Int64(),
-    "machine": pl.String(),
-    "host": pl.String(),
-    "cpus": pl.String(),
-    "governor": pl.String(),
-    "boost": pl.String(),
-    "load": pl.Float64(),
-    "cpu_share": pl.Float64(),
-    "foreign_share": pl.Float64(),
-    "overshoot": pl.Float64(),
-    "jitter": pl.Float64(),
-    "disturbed": pl.String(),
-    "leftover": pl.Int64(),
-    "dropped": pl.Int64(),
-    "attempts": pl.Int64(),
-    "attempt": pl.Int64(),
-    "order_seed": pl.Int64(),
-    "order_position": pl.Int64(),
-    "quarantined": pl.Boolean(),
-    "best_solution_digest": pl.String(),
-}
+RUN_RECORD = CARRIED | _schema("""
+    tier:whole solver:text threads:whole solver_version:text exit_code:whole signal:text elapsed:real cpu_time:real
+    peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
+    foreign_share:real overshoot:real jitter:real disturbed:text leftover:whole dropped:whole attempts:whole
+    attempt:whole order_seed:whole order_position:whole best_solution_digest:text
+""")
 
 # Columns of a neutral trace file, in the order they are written.
 TRACE_REQUIRED = ("arm", "instance", "seed", "time", "objective")
@@ -71,87 +47,38 @@ TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 DEFAULT_PANEL = "all"
 
 # Result tables. Those of groups begin with the columns they are grouped by, so only what follows stands here.
-_PAIR: dict[str, pl.DataType] = {"a": pl.String(), "b": pl.String()}
-_KERNEL: dict[str, pl.DataType] = {"kernel": pl.String(), "reference": pl.String()}
-METRIC_POOLED: dict[str, pl.DataType] = {
-    "arm": pl.String(),
-    "tier": pl.Int64(),
-    **_KERNEL,
-    "score": pl.Float64(),
-    "rank": pl.Int64(),
-    "out_of_envelope": pl.Boolean(),
-}
-METRIC_SATURATED: dict[str, pl.DataType] = {**_KERNEL, "runs": pl.Int64()}
-METRIC_SIGNS: dict[str, pl.DataType] = {**_KERNEL, "negative": pl.Int64(), "zero": pl.Int64(), "positive": pl.Int64()}
-METRIC_RATIOS: dict[str, pl.DataType] = {**_PAIR, **_KERNEL, "ratio": pl.Float64()}
-REFERENCE_SHIFT: dict[str, pl.DataType] = {
-    "arm": pl.String(),
-    "kernel": pl.String(),
-    "from": pl.Float64(),
-    "to": pl.Float64(),
-    "shift": pl.Float64(),
-}
-REFERENCE_NEGATIVE: dict[str, pl.DataType] = {
-    "arm": pl.String(),
-    "kernel": pl.String(),
-    "from": pl.Int64(),
-    "to": pl.Int64(),
-}
-COMPLEMENTARITY_PAIRS: dict[str, pl.DataType] = {
-    "panel": pl.String(),
-    **_PAIR,
-    "d_score": pl.Float64(),
-    "d_final": pl.Float64(),
-    "d_attainment": pl.Float64(),
-}
-COMPLEMENTARITY_GRID: dict[str, pl.DataType] = {
-    "max_score": pl.Float64(),
-    "min_final": pl.Float64(),
-    "min_attainment": pl.Float64(),
-    "count": pl.Int64(),
-}
-ROBUSTNESS: dict[str, pl.DataType] = {
-    **_PAIR,
-    "better": pl.String(),
-    "choices": pl.Int64(),
-    "holds": pl.Int64(),
-    "ties": pl.Int64(),
-    "flips": pl.Int64(),
-    "share": pl.Float64(),
-    "text": pl.String(),
-}
-ROBUSTNESS_VERDICTS: dict[str, pl.DataType] = {
-    **_PAIR,
-    "factor": pl.String(),
-    "choice": pl.String(),
-    "difference": pl.Float64(),
-    "verdict": pl.String(),
-}
-RUNNING_TIMES: dict[str, pl.DataType] = {
-    "goal": pl.Float64(),
-    "runs": pl.Int64(),
-    "successes": pl.Int64(),
-    "success_rate": pl.Float64(),
-    "ert": pl.Float64(),
-    "spent": pl.Float64(),
-}
-PENALISED_TIMES: dict[str, pl.DataType] = {"goal": pl.Float64(), "runs": pl.Int64(), "missed": pl.Int64()}
-AREAS: dict[str, pl.DataType] = {"runs": pl.Int64(), "area": pl.Float64()}
-PRIMAL_DUAL: dict[str, pl.DataType] = {
-    "runs": pl.Int64(),
-    "bounded": pl.Int64(),
-    "crossed": pl.Int64(),
-    "integral": pl.Float64(),
-}
+ARM_INTERVALS = _schema("arm:text instances:whole mean:real low:real high:real reason:text")
+CONTRASTS = _schema("""
+    a:text b:text declared:flag instances:whole mean_a:real mean_b:real difference:real low:real high:real p:real
+    p_holm:real wins:whole ties:whole losses:whole reason:text
+""")
+RANKING = _schema("""
+    rank:whole arm:text mean:real rank_low:whole rank_high:whole first:real wins:whole ties:whole losses:whole
+""")
+POWER = _schema("a:text b:text delta:real seeds:whole instances:whole reason:text")
+COMPARISON = _schema("""
+    panel:text instances:whole first:real second:real difference:real low:real high:real wins:whole ties:whole
+    losses:whole reason:text
+""")
+METRIC_POOLED = _schema("""
+    arm:text tier:whole kernel:text reference:text score:real rank:whole out_of_envelope:flag
+""")
+METRIC_SATURATED = _schema("kernel:text reference:text runs:whole")
+METRIC_SIGNS = _schema("kernel:text reference:text negative:whole zero:whole positive:whole")
+METRIC_RATIOS = _schema("a:text b:text kernel:text reference:text ratio:real")
+REFERENCE_SHIFT = _schema("arm:text kernel:text from:real to:real shift:real")
+REFERENCE_NEGATIVE = _schema("arm:text kernel:text from:whole to:whole")
+COMPLEMENTARITY_PAIRS = _schema("panel:text a:text b:text d_score:real d_final:real d_attainment:real")
+COMPLEMENTARITY_GRID = _schema("max_score:real min_final:real min_attainment:real count:whole")
+ROBUSTNESS = _schema("""
+    a:text b:text better:text choices:whole holds:whole ties:whole flips:whole share:real text:text
+""")
+ROBUSTNESS_VERDICTS = _schema("a:text b:text factor:text choice:text difference:real verdict:text")
+RUNNING_TIMES = _schema("arm:text goal:real runs:whole successes:whole success_rate:real ert:real spent:real")
+PENALISED_TIMES = _schema("arm:text goal:real runs:whole missed:whole")
 # Where M·K + C breaks the order of observed solutions: M must be above `needed` for K (`primary`) to stay ahead of
 # a larger one (`over`).
-HIERARCHY_VIOLATIONS: dict[str, pl.DataType] = {
-    "instance": pl.String(),
-    "primary": pl.Float64(),
-    "over": pl.Float64(),
-    "needed": pl.Float64(),
-    "multiplier": pl.Float64(),
-}
+HIERARCHY_VIOLATIONS = _schema("instance:text primary:real over:real needed:real multiplier:real")
 
 
 class RunKey(NamedTuple):

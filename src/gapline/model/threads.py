@@ -25,6 +25,7 @@ def in_slices(
     """
     threads = threads or thread_count()
     total = int(weights.sum())
+    # Below this a thread costs more than it saves.
     if threads == 1 or len(weights) < 2 * threads or total < 50_000:
         slices = [(0, len(weights))]
         work(0, len(weights))

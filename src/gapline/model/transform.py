@@ -11,7 +11,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapline.errors import ObjectiveError, UsageError, closest
+from gapline.errors import ObjectiveError, UsageError
+from gapline.model.text import meant
 
 Values = NDArray[np.float64]
 
@@ -63,15 +64,13 @@ class Transform:
             return text
         name, _, argument = (text or "none").strip().partition(":")
         if name not in list(TransformKind):
-            near = closest(name, list(TransformKind))
-            raise UsageError(
-                f"transform: expected {SYNTAX}, got {text!r}", hint=f"did you mean {near!r}?" if near else None
-            )
+            raise UsageError(f"transform: expected {SYNTAX}, got {text!r}", hint=meant(name, list(TransformKind)))
         kind = TransformKind(name)
         per_size = kind is TransformKind.HIERARCHICAL and argument.endswith("n")
         number = argument.removesuffix("n") if per_size else argument
         if kind is TransformKind.NONE and argument:
             raise UsageError(f"transform: expected none without a number, got {text!r}")
+        # C cancels in every ratio of an objective and its reference, so it may be left out.
         if kind is TransformKind.RECIPROCAL and not number:
             number = "1"
         try:

@@ -155,6 +155,7 @@ def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
         proven = certificate.get("proven_optimum") if isinstance(certificate, dict) else None
         if not isinstance(proven, int | float) or entry.value is None:
             continue
+        # On the raw scale and in both directions: a certificate that states another number is wrong either way.
         if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
             side = Side(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
             alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
@@ -175,6 +176,7 @@ def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, ma
     (proven_in, proven), (found_in, found) = sides
     assert proven.value is not None
     assert found.value is not None
+    # Worse than a proven optimum is no contradiction: the other store is only behind.
     if sign * (proven.value - found.value) <= scale:
         return None
     return Alarm(AlarmKind.VALUE, instance, _side(proven_in, proven), _side(found_in, found))

@@ -78,6 +78,7 @@ def choose_references(
         )
     found = []
     for snapshot in stored:
+        # Refused before it is labelled: a contract that says frozen must not become retrospective in silence.
         if policy == Policy.FROZEN:
             refuse_unfrozen(snapshot, envelopes.runs, registered=registered)
         if policy != Policy.ANALYSIS:

@@ -31,6 +31,7 @@ def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.
         known = runs.select("instance", "instance_digest", "arm").drop_nulls().unique(["instance", "instance_digest"])
         for instance, digest, arm in known.sort("instance", "arm").iter_rows():
             sides.setdefault(instance, {}).setdefault(digest, f"runs of {arm}")
+    # Instances that nobody ran may have changed: that is the store's business.
     wanted = set(runs["instance"]) if runs is not None else None
     for snapshot in given:
         for instance, entry in snapshot.values.items():

@@ -9,16 +9,9 @@ from gapline.reference.beaten import check_tolerance
 from gapline.reference.comparable import same_instance
 from gapline.reference.snapshot import Reference, Snapshot
 
-CLASSES = (
-    "improved",
-    "worsened",
-    "within_tolerance",
-    "added",
-    "removed",
-    "certified",
-    "withdrawn",
-    "instance_changed",
-)
+CLASSES = ("improved", "worsened", "within_tolerance", "added", "removed", "certified", "withdrawn", "instance_changed")
+
+_ABSENT = Reference(value=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +95,7 @@ def diff_snapshots(
 def _classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
     if before is None or after is None:
         return ["added" if before is None else "removed"]
+    # First: values of two instances are neither better nor worse.
     if not same_instance(before, after):
         return ["instance_changed"]
     classes = []
@@ -122,14 +116,8 @@ def _direction(old: float | None, new: float | None, sign: float, tolerance: flo
 
 
 def _difference(instance: str, before: Reference | None, after: Reference | None) -> Difference:
+    old, new = before or _ABSENT, after or _ABSENT
     return Difference(
-        instance=instance,
-        old=None if before is None else before.value,
-        new=None if after is None else after.value,
-        old_certified=before is not None and before.certified,
-        new_certified=after is not None and after.certified,
-        old_source="" if before is None else before.source,
-        new_source="" if after is None else after.source,
-        old_instance_digest=None if before is None else before.instance_digest,
-        new_instance_digest=None if after is None else after.instance_digest,
-    )
+        instance, old.value, new.value, old.certified, new.certified, old.source, new.source, old.instance_digest,
+        new.instance_digest,
+    )  # fmt: skip

@@ -13,12 +13,11 @@ from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.model.text import counted
-from gapline.reference.alarm import Alarm, best_runs, find_alarms
+from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.freeze import check_moment, refuse_foreknowledge
-from gapline.reference.policy import kept_fields, known_after, run_entry, runs_digest
-from gapline.reference.resolve import instance_sizes, transformed_references
+from gapline.reference.policy import best_against, known_after, run_entry, runs_digest
 from gapline.reference.snapshot import Snapshot
 
 
@@ -106,18 +105,15 @@ def fold(
     if include_late and campaign is not None:
         checked = with_late(checked, campaign)
     alarms = find_alarms(snapshot, checked, tolerance=tolerance)
-    best = best_runs(checked)
-    names = best["instance"].to_list()
-    sizes = instance_sizes(envelopes.runs)
-    references = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
     changes, entries, absent = [], {instance: e.document() for instance, e in snapshot.values.items()}, []
-    for row, reference in zip(best.iter_rows(named=True), references, strict=True):
+    for row, reference in best_against(snapshot, checked):
         before = snapshot.values.get(row["instance"])
         if before is None and not add:
             absent.append(row["instance"])
             continue
         if before is not None and before.value is not None:
             unbeaten = math.isfinite(reference) and not is_beaten(row["best"], reference, tolerance)
+            # A certificate that a run contradicts is an alarm above, never a new value.
             if before.certified or unbeaten:
                 continue
         entry = run_entry(row, checked)
@@ -125,41 +121,25 @@ def fold(
             entry["instance_digest"] = before.instance_digest
         entries[row["instance"]] = entry
         made = entry["fold"]
-        changes.append(
-            Change(
-                instance=row["instance"],
-                old=None if before is None else before.value,
-                new=entry["value"],
-                arm=made["arm"],
-                run=made["run"],
-                time=made["time"],
-                solution_digest=made["solution_digest"],
-            )
-        )
+        old = None if before is None else before.value
+        found = {key: made[key] for key in ("arm", "run", "time", "solution_digest")}
+        changes.append(Change(row["instance"], old, entry["value"], **found))
     if absent:
         notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
     theirs = None if campaign is None else campaign.facts.get("checker")
     if snapshot.checker and theirs and theirs != snapshot.checker:
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
+    # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
     if not changes:
         return Folded(snapshot, (), tuple(alarms), tuple(notes))
     if as_of is not None:
         refuse_foreknowledge(as_of, (entries[change.instance] for change in changes))
-    folded = Snapshot.from_entries(
+    made_from = {"runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
+    folded = snapshot.child(
         entries,
         name=name,
-        store=snapshot.store.model_dump(exclude_unset=True),
         as_of=as_of or known_after(snapshot, envelopes.runs),
-        objective=snapshot.objective,
-        checker=snapshot.checker,
-        parent=snapshot.digest,
-        fold={
-            "runs": len(envelopes),
-            "runs_digest": runs_digest(envelopes.runs),
-            "tolerance": tolerance,
-            "late": include_late,
-        },
-        **kept_fields(snapshot),
+        fold=made_from | {"tolerance": tolerance, "late": include_late},
     )
     return Folded(folded, tuple(changes), tuple(alarms), tuple(notes))
 
@@ -182,13 +162,11 @@ def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
         objective = np.where(objective > 0, objective, np.inf)
         place = int(np.argmin(objective)) if count else -1
         if place >= 0 and objective[place] < (np.inf if row["best"] is None else row["best"]):
-            row["best"], row["best_raw"] = float(objective[place]), float(raw[place])
-            row["best_time"] = float(time[place])
+            row["best"], row["best_raw"], row["best_time"] = map(float, (objective[place], raw[place], time[place]))
             if "best_solution_digest" in row:
                 row["best_solution_digest"] = None
         rows.append(row)
-    schema = envelopes.runs.schema
-    return replace(envelopes, runs=pl.DataFrame(rows, schema=schema) if rows else envelopes.runs)
+    return replace(envelopes, runs=pl.DataFrame(rows, schema=envelopes.runs.schema))
 
 
 def _vouched(envelopes: Envelopes, *, trust_solver: bool) -> tuple[Envelopes, list[str]]:

@@ -4,10 +4,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, closest, listing
+from gapline.capture.neutral import read_bytes
+from gapline.errors import (
+    EnvironmentLacksError,
+    IntegrityError,
+    SnapshotError,
+    TraceError,
+    UsageError,
+    found_at,
+    listing,
+)
 from gapline.model.reading import TOLERANCE
+from gapline.model.text import meant
 from gapline.reference.snapshot import Snapshot, parse_moment
 
 ENTRY_POINTS = "gapline.stores"
@@ -54,6 +65,11 @@ class FreezeRequest:
         """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""
         out: dict[str, Any] = {"as_of": self.as_of, "objective": self.objective, "checker": self.checker}
         return out | ({"sense": "max"} if self.sense == "max" else {})
+
+    def frozen(self, entries: Mapping[str, Mapping[str, Any]], store: str, notes: tuple[str, ...]) -> "Frozen":
+        """Return the snapshot of entries from a store that knows no version of its own."""
+        origin = {"name": store, "version": self.version, "url": self.url}
+        return Frozen(Snapshot.from_entries(entries, name=self.name, store=origin, **self.declared()), notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +129,16 @@ def freeze(source: str, *, name: str, **options: Any) -> Frozen:
     return find_store(scheme)(request)
 
 
+def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
+    """Read a text file of a store, compressed or not."""
+    if not file.is_file():
+        raise SnapshotError(f"{file}: expected a {what}, got {found_at(file)}")
+    try:
+        return read_bytes(file).decode(encoding)
+    except (OSError, UnicodeDecodeError, TraceError) as error:
+        raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {error}") from error
+
+
 def check_moment(as_of: str) -> None:
     """Refuse a declared date that is none."""
     try:
@@ -130,6 +156,7 @@ def refuse_earlier(as_of: str, known: str, what: str) -> None:
         earliest = parse_moment(known)
     except ValueError as error:
         raise IntegrityError(f"{what}: {error}") from None
+    # A day counts as its end, so the day of the commit itself is accepted.
     if parse_moment(as_of) < earliest:
         raise UsageError(
             f"--as-of {as_of}: expected a moment not before {what} of {known}",
@@ -157,6 +184,5 @@ def find_store(scheme: str) -> Freeze:
         except ImportError as error:
             raise EnvironmentLacksError(f"store {scheme!r}: {point.value} cannot be loaded: {error}") from error
         return plugin
-    near = closest(scheme, store_names())
-    hint = f"did you mean {near!r}?" if near else None
+    hint = meant(scheme, store_names())
     raise UsageError(f"store: expected one of {listing(store_names())}, got {scheme!r}", hint=hint)

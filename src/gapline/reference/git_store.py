@@ -4,12 +4,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
-from threading import Thread
-from typing import IO
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError
@@ -19,6 +18,8 @@ from gapline.reference.freeze import refuse_earlier
 _SETTINGS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 # Set inside a hook or a rebase, these would point git at another repository than the one named.
 _FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+
+_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,20 @@ class Repository:
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
-        with self.objects() as objects:
-            yield from objects.read(blobs)
+        wanted = iter(blobs)
+        # In batches: a family of large instances need not fit into memory at once.
+        while names := list(islice(wanted, _BATCH)):
+            answer = BytesIO(self._git("cat-file", "--batch", given="".join(f"{name}\n" for name in names)))
+            for name in names:
+                head = answer.readline().split()
+                if len(head) != 3:
+                    # "<name> missing": no body follows.
+                    yield None
+                    continue
+                data = answer.read(int(head[2]))
+                if len(data) != int(head[2]) or answer.read(1) != b"\n":
+                    raise SnapshotError(f"git cat-file: expected {int(head[2])} bytes of {name}, got {len(data)}")
+                yield data
 
     def url(self) -> str | None:
         """Return the web address of the origin without user names, or None: a path on this machine is no address."""
@@ -87,35 +100,20 @@ class Repository:
         host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
         return urlunsplit((parts.scheme, host, parts.path.removesuffix(".git").rstrip("/"), "", ""))
 
-    @contextmanager
-    def objects(self) -> "Iterator[Objects]":
-        """Hold one `git cat-file --batch` process."""
-        process = subprocess.Popen(
-            self._command("cat-file", "--batch"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-            bufsize=1 << 20,
-        )
-        objects = Objects(process)
-        try:
-            yield objects
-        finally:
-            objects.close()
-
-    def _git(self, *arguments: str) -> bytes:
-        done = self._run(*arguments)
+    def _git(self, *arguments: str, given: str = "") -> bytes:
+        done = self._run(*arguments, given=given)
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
             raise SnapshotError(f"{self.path}: expected a git repository, got: {said.splitlines()[0] if said else '?'}")
         return done.stdout
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(self._command(*arguments), capture_output=True, env=_environment(), check=False)
-
-    def _command(self, *arguments: str) -> list[str]:
-        return [_program(), "-C", str(self.path), *arguments]
+    def _run(self, *arguments: str, given: str = "") -> subprocess.CompletedProcess[bytes]:
+        program = shutil.which("git")
+        if program is None:
+            raise EnvironmentLacksError("git is not installed", hint="install git to freeze from a git repository")
+        settings = {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
+        command = [program, "-C", str(self.path), *arguments]
+        return subprocess.run(command, input=given.encode("ascii"), capture_output=True, env=settings, check=False)
 
 
 def open_repository(path: Path) -> Repository:
@@ -125,60 +123,3 @@ def open_repository(path: Path) -> Repository:
         raise SnapshotError(f"{path}: expected a git repository, got {found}")
     prefix = Repository(path)._git("rev-parse", "--show-prefix").decode("utf-8", "replace").strip().rstrip("/")
     return Repository(path, prefix)
-
-
-class Objects:
-    """A running `git cat-file --batch`."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
-        self._ask: IO[bytes] = process.stdin
-        self._answer: IO[bytes] = process.stdout
-
-    def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
-        names = list(blobs)
-        # Written from a thread: git blocks on a full output pipe before it has read all of a long list.
-        writer = Thread(target=self._write, args=(names,), daemon=True)
-        writer.start()
-        for name in names:
-            head = self._answer.readline().split()
-            if not head:
-                raise SnapshotError(f"git cat-file: expected an answer for {name}, got none")
-            if len(head) != 3:
-                # "<name> missing": no body follows.
-                yield None
-                continue
-            size = int(head[2])
-            data = self._answer.read(size + 1)
-            if len(data) != size + 1:
-                raise SnapshotError(f"git cat-file: expected {size} bytes of {name}, got {len(data)}")
-            yield data[:-1]
-        writer.join()
-
-    def close(self) -> None:
-        """End the process, whether or not everything asked for was read."""
-        self._process.kill()
-        self._process.wait()
-        self._answer.close()
-        with suppress(BrokenPipeError, ValueError):
-            self._ask.close()
-
-    def _write(self, names: list[str]) -> None:
-        # The process ends before the list does where the reader stopped early.
-        with suppress(BrokenPipeError, ValueError):
-            self._ask.write("".join(f"{name}\n" for name in names).encode("ascii"))
-            self._ask.flush()
-
-
-def _program() -> str:
-    program = shutil.which("git")
-    if program is None:
-        raise EnvironmentLacksError("git is not installed", hint="install git to freeze from a git repository")
-    return program
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS

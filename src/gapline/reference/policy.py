@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -17,7 +17,7 @@ from gapline.reference.alarm import best_runs
 from gapline.reference.beaten import is_beaten
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.resolve import instance_sizes, transformed_references
-from gapline.reference.snapshot import Snapshot, parse_moment
+from gapline.reference.snapshot import Snapshot, found_entry, parse_moment
 
 
 class Policy(StrEnum):
@@ -37,12 +37,14 @@ def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collecti
     known only when runs had begun; `frozen, declared` where nobody but the user says so: a date can be typed, a digest
     in the register cannot.
     """
+    # Before the register: a value that these runs found is theirs, whatever was registered.
     if _folded_from(snapshot, runs):
         return Policy.ANALYSIS.value
     if snapshot.digest in registered:
         return Policy.FROZEN.value
     started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
     known = snapshot.as_of or snapshot.created
+    # At the very moment of a start counts as later: nobody can show that the value was there first.
     if started and known is not None and parse_moment(known) >= min(map(_started, started)):
         return Policy.RETROSPECTIVE.value
     return Policy.DECLARED.value
@@ -77,64 +79,46 @@ def analysis_snapshot(
     No score under it is negative. An instance without prior gets the best of the campaign. A certificate survives only
     where no candidate is better by more than the tolerance.
     """
-    if snapshot is not None:
-        refuse_changed_instances(snapshot, envelopes.runs)
-    best = best_runs(envelopes)
-    names = best["instance"].to_list()
-    entries = {} if snapshot is None else {instance: e.document() for instance, e in snapshot.values.items()}
     if snapshot is None:
-        prior = [math.nan] * len(names)
+        known = Snapshot.from_values({}, name="campaign")
     else:
-        sizes = instance_sizes(envelopes.runs)
-        prior = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
-    for row, reference in zip(best.iter_rows(named=True), prior, strict=True):
+        known = snapshot
+        refuse_changed_instances(snapshot, envelopes.runs)
+    entries = {instance: entry.document() for instance, entry in known.values.items()}
+    for row, reference in best_against(known, envelopes):
         # A prior of zero or below is the minimum, and stays, so that scoring refuses and lists it.
         if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
-            before = None if snapshot is None else snapshot.values.get(row["instance"])
+            before = known.values.get(row["instance"])
             if before is not None and before.certified and not is_beaten(row["best"], reference, tolerance):
                 entry["certified"] = True
             if before is not None and before.instance_digest:
                 entry["instance_digest"] = before.instance_digest
             entries[row["instance"]] = entry
-    return Snapshot.from_entries(
-        entries,
-        name=name or (f"{snapshot.name} + campaign" if snapshot is not None else "campaign"),
-        store={"name": "campaign"} if snapshot is None else snapshot.store.model_dump(exclude_unset=True),
-        as_of=known_after(snapshot, envelopes.runs),
-        objective=None if snapshot is None else snapshot.objective,
-        checker=None if snapshot is None else snapshot.checker,
-        parent=None if snapshot is None else snapshot.digest,
-        fold={"policy": Policy.ANALYSIS.value, "runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)},
-        **kept_fields(snapshot),
-    )
+    fold = {"policy": Policy.ANALYSIS.value, "runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
+    as_of = known_after(snapshot, envelopes.runs)
+    if snapshot is None:
+        return Snapshot.from_entries(
+            entries, name=name or "campaign", store={"name": "campaign"}, as_of=as_of, fold=fold
+        )
+    return snapshot.child(entries, name=name or f"{snapshot.name} + campaign", as_of=as_of, fold=fold)
+
+
+def best_against(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dict[str, Any], float]]:
+    """Yield the best run of each instance with its reference on the scored scale, NaN where there is none."""
+    best = best_runs(envelopes)
+    names, sizes = best["instance"].to_list(), instance_sizes(envelopes.runs)
+    references = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
+    yield from zip(best.iter_rows(named=True), references, strict=True)
 
 
 def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
     """Word the entry of a value that a run found: it names arm, run, time and solution digest."""
     hierarchical = envelopes.transform.hierarchical
-    key = RunKey(row["arm"], row["instance"], row["seed"])
-    fold = {
-        "arm": row["arm"],
-        "run": str(key),
-        "seed": row["seed"],
-        "time": row["best_time"],
-        "started": row.get("started"),
-        "solution_digest": row.get("best_solution_digest"),
-        "validation": row["validation"],
-    }
-    entry = {
-        # Scalarised values stay as they are under a hierarchical transform; the captured objective need not be one.
-        "value": row["best"] if hierarchical else row["best_raw"],
-        "certified": False,
-        "source": f"run {key} at {row['best_time']:g} s, valid by {row['validation']}",
-        "fold": fold,
-    }
-    if hierarchical:
-        entry |= {"primary": row["best_primary"], "secondary": row["best_secondary"]}
-    if row.get("instance_digest"):
-        entry["instance_digest"] = row["instance_digest"]
-    return entry
+    # Scalarised values stay as they are under a hierarchical transform; the captured objective need not be one.
+    value = row["best"] if hierarchical else row["best_raw"]
+    entry = found_entry(row, value=value, time=row["best_time"], solution=row.get("best_solution_digest"))
+    return entry | ({"primary": row["best_primary"], "secondary": row["best_secondary"]} if hierarchical else {})
 
 
 def known_after(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
@@ -147,11 +131,6 @@ def known_after(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
             return None
         moments.append(snapshot.as_of)
     return max(moments, key=_started)
-
-
-def kept_fields(snapshot: Snapshot | None) -> dict[str, Any]:
-    """Return the fields beyond the schema that a child inherits."""
-    return {} if snapshot is None else {k: v for k, v in snapshot.more.items() if k != "fold"}
 
 
 def runs_digest(runs: pl.DataFrame) -> str:

@@ -20,19 +20,13 @@ def find_snapshot(digest: str | None, folder: Path) -> Path | None:
 def describe_tampering(file: Path, document: Mapping[str, Any]) -> str | None:
     """List the entries in which a changed file differs from an untouched copy, its parent or a child beside it."""
     stated, parent = document.get("digest"), document.get("parent")
-    relations = {"copy": [], "parent": [], "child": []}  # type: dict[str, list[tuple[Path, Mapping[str, Any]]]]
-    for other, found in _documents(file.parent):
-        if other.resolve() == file.resolve() or not _is_whole(found):
-            continue
-        if stated is not None and found.get("digest") == stated:
-            relations["copy"].append((other, found))
-        elif parent is not None and found.get("digest") == parent:
-            relations["parent"].append((other, found))
-        elif stated is not None and found.get("parent") == stated:
-            relations["child"].append((other, found))
-    for relation, relatives in relations.items():
-        for other, found in relatives:
-            return _describe(relation, other, found, document)
+    others = [(path, found) for path, found in _documents(file.parent) if path.resolve() != file.resolve()]
+    # A copy shows exactly what was changed; a parent or a child differs also where a fold changed it rightly.
+    kinds = (("copy", "digest", stated), ("parent", "digest", parent), ("child", "parent", stated))
+    for relation, field, digest in kinds:
+        for other, found in others:
+            if digest is not None and found.get(field) == digest and _is_whole(found):
+                return _describe(relation, other, found, document)
     return None
 
 

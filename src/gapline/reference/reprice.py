@@ -11,7 +11,7 @@ import msgspec
 
 from gapline.errors import EnvironmentLacksError, listing
 from gapline.reference.freeze import Moved
-from gapline.reference.git_store import Objects, Repository
+from gapline.reference.git_store import Repository
 from gapline.reference.stores.mamut import Stored, StoredSolution
 
 _MARKER = "mamut-collection.json"
@@ -46,22 +46,21 @@ def reprice_entries(
         raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
     moved: list[Moved] = []
     unpriced: list[str] = []
-    with repository.objects() as objects:
-        for one in stored:
-            entry = entries[one.key]
-            value = entry["value"]
-            if value is None:
-                continue
-            try:
-                priced, reason = _price(objects, paths, one, objective)
-            except _CannotPriceError as error:
-                unpriced.append(f"{one.key} ({error})")
-                entry["priced_by"] = "store"
-                continue
-            was_certified = entry["certified"]
-            if _put_price(entry, value, priced, reason, tolerance):
-                withdrawn = "certificate withdrawn" if was_certified else ""
-                moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
+    for one in stored:
+        entry = entries[one.key]
+        value = entry["value"]
+        if value is None:
+            continue
+        try:
+            priced, reason = _price(repository, paths, one, objective)
+        except _CannotPriceError as error:
+            unpriced.append(f"{one.key} ({error})")
+            entry["priced_by"] = "store"
+            continue
+        was_certified = entry["certified"]
+        if _put_price(entry, value, priced, reason, tolerance):
+            withdrawn = "certificate withdrawn" if was_certified else ""
+            moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
     notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
     return Repriced(tuple(moved), _checker_name(), notes)
 
@@ -83,6 +82,7 @@ def _put_price(entry: dict[str, Any], value: float, priced: float | None, reason
         entry["stated"] = f"infeasible: {reason}"
     elif abs(priced - value) <= tolerance * abs(value):
         return False
+    # The proof was of the stored price; of another price it says nothing.
     entry["certified"] = False
     return True
 
@@ -91,7 +91,7 @@ class _CannotPriceError(Exception):
     """The instance, a sidecar or the routes cannot be used; the stored value stands."""
 
 
-def _price(objects: Objects, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
+def _price(repository: Repository, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
     from mamut_routing_lib.enums import ObjectiveFunction
     from mamut_routing_lib.models import BenchmarkSolution
     from mamut_routing_lib.td import check_td_solution, load_td_instance
@@ -99,13 +99,13 @@ def _price(objects: Objects, paths: Mapping[str, str], one: Stored, objective: s
 
     if one.instance_blob is None:
         raise _CannotPriceError("no instance beside it")
-    bks, instance = objects.read([one.bks_blob, one.instance_blob])
+    bks, instance = repository.read([one.bks_blob, one.instance_blob])
     if bks is None or instance is None:
         raise _CannotPriceError("not in the clone")
     solution = msgspec.json.decode(bks, type=StoredSolution)
     with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
         file = Path(scratch) / one.instance
-        _lay_out(objects, paths, one, instance, Path(scratch))
+        _lay_out(repository, paths, one, instance, Path(scratch))
         try:
             loaded = load_td_instance(file)
         except FileNotFoundError as error:
@@ -123,7 +123,7 @@ def _price(objects: Objects, paths: Mapping[str, str], one: Stored, objective: s
     return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
 
 
-def _lay_out(objects: Objects, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
+def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
     """Write the instance and what it refers to under its own path, from blobs."""
     folder = PurePosixPath(one.instance).parent
     wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
@@ -137,7 +137,7 @@ def _lay_out(objects: Objects, paths: Mapping[str, str], one: Stored, instance: 
         if marker in paths:
             wanted[marker] = paths[marker]
     files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
-    for path, data in zip(files, objects.read(files.values()), strict=True):
+    for path, data in zip(files, repository.read(files.values()), strict=True):
         if data is not None:
             _write(root, path, data)
     _write(root, one.instance, instance)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
 from gapline.model.store import write_atomically
+from gapline.model.tables import RunKey
 from gapline.reference.canonical import content_digest, parse_document
 
 SCHEMA = "gapline.snapshot/1"
@@ -151,6 +152,19 @@ class Snapshot(BaseModel):
             entries[instance] = {"value": number, "certified": instance in certified, "source": source}
         return cls.from_entries(entries, name=name, store={"name": "values"}, as_of=as_of, objective=objective)
 
+    def child(self, entries: Mapping[str, Mapping[str, Any]], *, name: str, as_of: str | None, fold: Any) -> "Snapshot":
+        """Build a snapshot that comes from this one by a fold; fields beyond the schema are inherited."""
+        return Snapshot.from_entries(
+            entries,
+            name=name,
+            store=self.store.model_dump(exclude_unset=True),
+            as_of=as_of,
+            objective=self.objective,
+            checker=self.checker,
+            parent=self.digest,
+            **self.more | {"fold": fold},
+        )
+
     @classmethod
     def from_document(cls, document: Mapping[str, Any], *, where: str) -> Self:
         """Build a snapshot from a parsed file, refusing one whose content is not what its digest says."""
@@ -212,6 +226,7 @@ class Snapshot(BaseModel):
     def save(self, path: str | Path) -> Path:
         """Write the snapshot file, dated today; another snapshot that already has this name is never overwritten."""
         file = Path(path)
+        # Saving twice is no error; the date of the first file stays.
         if file.exists():
             there = read_document(file)
             if there.get("digest") != self.digest:
@@ -279,9 +294,30 @@ def parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"expected an ISO 8601 moment such as 2026-08-01T12:00:00Z, got {text!r}") from None
+    # A date alone; with a time the text is longer.
     if len(text) <= len("2026-08-01"):
         moment = moment.replace(hour=23, minute=59, second=59)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: str | None) -> dict[str, Any]:
+    """Word the entry of a value that a run found, from the run's row: it names arm, run, time and solution digest."""
+    key, validation = RunKey(row["arm"], row["instance"], row["seed"]), row.get("validation") or "declared"
+    entry = {
+        "value": value,
+        "certified": False,
+        "source": f"run {key} at {time:g} s, valid by {validation}",
+        "fold": {
+            "arm": key.arm,
+            "run": str(key),
+            "seed": key.seed,
+            "time": time,
+            "started": row.get("started"),
+            "solution_digest": solution,
+            "validation": validation,
+        },
+    }
+    return entry | ({"instance_digest": row["instance_digest"]} if row.get("instance_digest") else {})
 
 
 def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:

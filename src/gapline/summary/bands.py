@@ -55,6 +55,7 @@ def curve_bands(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
         counts = draw_counts(strata, draws=draws, seed=seed)
+        # Shares of the drawn instances need not sum to one, so each draw is divided by its own sum.
         weights = counts * shares
         replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)
         low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gapline.errors import MixedScoresError, UsageError
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import ARM_INTERVALS
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none
@@ -118,6 +119,7 @@ class Bootstrap:
         self.counts = self.cells.counts()
         self.means = self.cells.instance_means(column.to_numpy())
         self._whole: Floats | None = None
+        # Where every arm has every instance, one set of draws serves all means and differences.
         if bool(np.all(self.counts > 0)):
             everything = np.ones(len(self.cells.units), np.bool_)
             weights = self.cells.unit_weights(self.weighting, self.counts)
@@ -174,14 +176,9 @@ class Bootstrap:
     def _estimate(self, chosen: NDArray[np.bool_], parts: list[tuple[float, int]]) -> Estimate:
         strata = self.cells.panel[chosen]
         if not len(strata):
-            return Estimate(
-                np.nan,
-                (np.nan,) * len(parts),
-                np.empty(0),
-                np.empty(0),
-                strata,
-                "no instance that all of these arms ran",
-            )
+            nothing = np.empty(0)
+            reason = "no instance that all of these arms ran"
+            return Estimate(np.nan, (np.nan,) * len(parts), nothing, nothing, strata, reason)
         rows = [row for _, row in parts]
         factors = np.array([factor for factor, _ in parts])
         pooled, drawn = self.pooled_on(rows, chosen)
@@ -189,9 +186,10 @@ class Bootstrap:
         weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
         means = self.means[rows][:, chosen]
         size = np.bincount(strata)[strata]
-        reason = NOTHING_TO_DRAW if np.all(size == 1) else None
         influence = self._influence(weights, means, pooled, strata, factors)
-        return Estimate(value, tuple(pooled.tolist()), draws, influence, strata, reason)
+        # Strata of one instance give the same draw every time: an interval from them would be a point.
+        fixed = NOTHING_TO_DRAW if np.all(size == 1) else None
+        return Estimate(value, tuple(pooled.tolist()), draws, influence, strata, fixed)
 
     def _influence(
         self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64], factors: Floats
@@ -199,6 +197,7 @@ class Bootstrap:
         """Return n_p · w_i · (x_i - mean of its stratum) per unit: the influence values of the pooled mean."""
         size = np.bincount(strata)[strata]
         if self.weighting is Weighting.RUN:
+            # A mean of runs is a ratio: an instance pulls numerator and denominator, so it is centred on the mean.
             pull = weights * (means - pooled[:, None])
             totals = np.stack([np.bincount(strata, weights=row)[strata] for row in pull])
             return np.asarray(factors @ (size * pull - totals))
@@ -207,21 +206,30 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ArmIntervals(ResultTable):
-    """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
+class DrawnTable(ResultTable):
+    """A table that rests on draws of instances, and which draws these were."""
 
     reading: Reading
-    method: str
     level: float
     draws: int
     seed: int
 
+    @property
+    def drawn(self) -> str:
+        """The draws in words."""
+        return f"{self.draws:,} draws of instances (seed {self.seed})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArmIntervals(DrawnTable):
+    """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
+
+    method: str
+
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        return (
-            f"mean {self.reading.kernels[0]} score, {self.level:.0%} {self.method} interval from {self.draws:,} draws "
-            f"of instances (seed {self.seed}); {self.reading.line()}"
-        )
+        interval = f"{self.level:.0%} {self.method} interval from {self.drawn}"
+        return f"mean {self.reading.kernels[0]} score, {interval}; {self.reading.line()}"
 
 
 def arm_intervals(
@@ -232,15 +240,7 @@ def arm_intervals(
     rows = []
     for arm in chosen:
         estimate = boot.mean(arm)
-        ends = estimate.interval(method=method, level=level)
-        low, high = ends if ends is not None else (None, None)
+        low, high = estimate.interval(method=method, level=level) or (None, None)
         rows.append((arm, estimate.instances, finite_or_none(estimate.value), low, high, estimate.reason))
-    schema = {"arm": pl.String, "instances": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    return ArmIntervals(
-        frame=pl.DataFrame(rows, schema=schema | {"reason": pl.String}, orient="row"),
-        reading=boot.reading,
-        method=parse_method(method).value,
-        level=level,
-        draws=boot.draws,
-        seed=boot.seed,
-    )
+    frame = pl.DataFrame(rows, schema=ARM_INTERVALS, orient="row")
+    return ArmIntervals(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value)

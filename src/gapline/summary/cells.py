@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import UsageError, closest, listing
+from gapline.errors import UsageError
+from gapline.model.text import meant
 from gapline.scoring.weighting import Weighting, parse_weighting
 
 Floats = NDArray[np.float64]
@@ -36,8 +37,7 @@ class Cells:
 
     def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
         """Return, arms × units, the number of runs (of those marked by `where`)."""
-        weights = None if where is None else where.astype(np.float64)
-        return self._bins(weights)
+        return self._bins(None if where is None else where.astype(np.float64))
 
     def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
         """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
@@ -68,6 +68,7 @@ class Cells:
             member = (self.panel[:, None] == np.arange(len(self.panels))[None, :]).astype(np.float64)
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
+        # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
         total = raw.sum(axis=1, keepdims=True)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
@@ -84,9 +85,7 @@ class Cells:
     def arm_number(self, name: str) -> int:
         """Return the number of an arm, or say which name was meant."""
         if name not in self.arms:
-            near = closest(name, self.arms)
-            hint = f"did you mean {near!r}?" if near else f"there are: {listing(self.arms)}"
-            raise UsageError(f"arm {name!r}: matches no run", hint=hint)
+            raise UsageError(f"arm {name!r}: matches no run", hint=meant(name, self.arms, show=True))
         return self.arms.index(name)
 
     def _bins(self, weights: Floats | None) -> Floats:
@@ -104,6 +103,7 @@ def build_cells(runs: pl.DataFrame) -> Cells:
     (('a', 'b'), [[1.5], [3.0]])
     """
     arms = runs["arm"].unique().sort()
+    # A unit is an instance of a panel: two panels may hold instances of one name.
     units = runs.select("panel", "instance").unique().sort("panel", "instance")
     panels = units["panel"].unique().sort()
     numbered = units.with_row_index("_unit")

@@ -10,54 +10,32 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.errors import UsageError
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
+from gapline.model.tables import CONTRASTS
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import Bootstrap
+from gapline.summary.bootstrap import Bootstrap, DrawnTable
 from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.intervals import Method, parse_method, two_sided_p
 
 Pair = tuple[str, str]
-_SCHEMA = {
-    "a": pl.String,
-    "b": pl.String,
-    "declared": pl.Boolean,
-    "instances": pl.Int64,
-    "mean_a": pl.Float64,
-    "mean_b": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "p_holm": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "reason": pl.String,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Contrasts(ResultTable):
+class Contrasts(DrawnTable):
     """One row per pair of arms.
 
     `difference` is the mean of `a` minus that of `b`: negative, `a` is better. `p_holm` exists for declared contrasts
     alone; the others are exploratory. `wins` counts instances on which `a` has the smaller mean.
     """
 
-    reading: Reading
     method: str
-    level: float
-    draws: int
-    seed: int
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         declared = int(self.frame["declared"].sum())
         return (
             f"difference a - b in {self.reading.kernels[0]} score units, {self.level:.0%} {self.method} interval from "
-            f"{self.draws:,} draws of instances (seed {self.seed}); Holm over {declared} declared contrasts, "
-            f"{len(self) - declared} exploratory; {self.reading.line()}"
+            f"{self.drawn}; Holm over {declared} declared contrasts, {len(self) - declared} exploratory; "
+            f"{self.reading.line()}"
         )
 
 
@@ -97,17 +75,12 @@ def contrasts(
     pairs = [(*pair, True) for pair in declared]
     pairs += [(*pair, False) for pair in exploratory if frozenset(pair) not in taken]
     rows = [_row(boot, (a, b), declared=known, method=method, level=level) for a, b, known in pairs]
+    # Holm's family are the declared contrasts alone: pairs that were looked at afterwards would only loosen it.
     adjusted = [row for row in rows if row["declared"] and row["p"] is not None]
     for row, p in zip(adjusted, holm([row["p"] for row in adjusted]), strict=True):
         row["p_holm"] = float(p)
-    return Contrasts(
-        frame=pl.DataFrame(rows, schema=_SCHEMA),
-        reading=boot.reading,
-        method=parse_method(method).value,
-        level=level,
-        draws=boot.draws,
-        seed=boot.seed,
-    )
+    frame = pl.DataFrame(rows, schema=CONTRASTS)
+    return Contrasts(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value)
 
 
 def holm(p_values: ArrayLike, /) -> NDArray[np.float64]:
@@ -127,8 +100,7 @@ def holm(p_values: ArrayLike, /) -> NDArray[np.float64]:
 def _row(boot: Bootstrap, pair: Pair, *, declared: bool, method: str | Method, level: float) -> dict[str, Any]:
     a, b = pair
     estimate = boot.difference(a, b)
-    ends = estimate.interval(method=method, level=level)
-    low, high = ends if ends is not None else (None, None)
+    low, high = estimate.interval(method=method, level=level) or (None, None)
     signs = sign(boot.means[boot.cells.arm_number(a)] - boot.means[boot.cells.arm_number(b)])
     wins, losses = int(np.sum(signs < 0)), int(np.sum(signs > 0))
     return {

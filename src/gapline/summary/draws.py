@@ -14,6 +14,7 @@ def draw_counts(strata: NDArray[np.int64], *, draws: int, seed: int) -> NDArray[
     [3.0, 3.0]
     """
     generator = np.random.Generator(np.random.PCG64(seed))
+    # Strata in the order of their numbers: the same generator then gives `draw_sums` the same units.
     counts = np.zeros((draws, len(strata)))
     for stratum in np.unique(strata):
         units = np.flatnonzero(strata == stratum)

@@ -90,5 +90,6 @@ def two_sided_p(draws: Floats, estimate: float) -> float:
     >>> two_sided_p(np.array([0.5, 1.0, 1.5, 2.5]), 1.0)
     0.4
     """
+    # With a difference of exactly 0 every draw is as extreme: p is 1, whatever the rounding.
     extreme = np.abs(draws - estimate) >= abs(estimate) - _ROUNDING
     return (int(np.count_nonzero(extreme)) + 1) / (len(draws) + 1)

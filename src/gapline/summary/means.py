@@ -85,6 +85,7 @@ def summarise(
         raise UsageError(f"by: expected columns of the scores, got {listing(unknown)}")
     weights = run_weights(whole.frame, by=groups, weighting=rule)
     present = whole.frame.filter(pl.col("steps") > 0)
+    # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
     present_weights = run_weights(present, by=groups, weighting=rule)
     locate = parse_statistic(statistic)
     rows = []
@@ -100,6 +101,7 @@ def summarise(
             "unchecked": int(part["unchecked"].sum()),
         }
         for kernel in whole.kernels:
+            # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
         row["final_gap"] = (
@@ -199,6 +201,7 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
     """
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order]) / weights.sum()
+    # Cumulated weights miss a share such as 0.3 by their last bits.
     place = int(np.searchsorted(cumulated, share - 1e-12))
     place = min(place, len(values) - 1)
     exact = abs(cumulated[place] - share) <= 1e-12 and place + 1 < len(values) and 0 < share < 1

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gapline.errors import UsageError
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
+from gapline.model.tables import POWER
 from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
 
@@ -96,8 +97,7 @@ def power_table(
             for count in seeds:
                 needed, reason = _instances(spread, count, factor / delta)
                 rows.append((a, b, float(delta), int(count), needed, reason))
-    schema = {"a": pl.String, "b": pl.String, "delta": pl.Float64, "seeds": pl.Int64}
-    frame = pl.DataFrame(rows, schema=schema | {"instances": pl.Int64, "reason": pl.String}, orient="row")
+    frame = pl.DataFrame(rows, schema=POWER, orient="row")
     return PowerTable(frame, replace(scores.reading, kernels=(name,), weighting="panel"), power, level)
 
 
@@ -127,6 +127,7 @@ def pilot_spread(cells: Cells, values: Floats, a: str, b: str) -> Spread | str:
         if inside.sum() > 1:
             seen = float(np.var(difference[inside], ddof=1))
             off = 0.0 if single else float(np.nanmean(noise[inside])) if np.isfinite(noise[inside]).any() else 0.0
+            # What is seen between instances holds the noise of their seeds too; less than nothing is nothing.
             between_known[panel] = max(0.0, seen - off)
     if not between_known:
         return "every panel has one instance: the spread between instances cannot be seen"
@@ -164,5 +165,6 @@ def _instances(spread: Spread | str, seeds: int, scale: float) -> tuple[int | No
         return None, spread
     if spread.seeds is not None and seeds != spread.seeds:
         return None, "the pilot has one seed per instance: it cannot say what other numbers of seeds would give"
+    # A quotient that is whole up to rounding must not cost one instance more.
     needed = math.ceil(spread.variance(seeds) * scale**2 * (1 - 1e-12))
     return max(needed, len(spread.shares)), "; ".join(spread.notes) or None

@@ -7,10 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
+from gapline.model.tables import RANKING
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import Bootstrap
+from gapline.summary.bootstrap import Bootstrap, DrawnTable
 from gapline.summary.cells import TIE
 from gapline.summary.intervals import check_level
 
@@ -18,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ranking(ResultTable):
+class Ranking(DrawnTable):
     """One row per arm, best first.
 
     `rank` is the place by pooled mean (ties share the better place), `rank_low` and `rank_high` hold the level of the
@@ -26,17 +25,13 @@ class Ranking(ResultTable):
     every other arm at once: a win is an instance on which no other arm is as good.
     """
 
-    reading: Reading
-    level: float
-    draws: int
-    seed: int
     notes: tuple[str, ...] = ()
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.draws:,} draws "
-            f"of instances (seed {self.seed}); {self.reading.line()}"
+            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.drawn}; "
+            f"{self.reading.line()}"
         )
 
 
@@ -70,17 +65,14 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
     notes = []
     if not common.all():
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
-    schema = {
-        "rank": pl.Int64, "arm": pl.String, "mean": pl.Float64, "rank_low": pl.Int64, "rank_high": pl.Int64,
-        "first": pl.Float64, "wins": pl.Int64, "ties": pl.Int64, "losses": pl.Int64,
-    }  # fmt: skip
     if not names or not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
-        frame = pl.DataFrame(schema=schema)
+        frame = pl.DataFrame(schema=RANKING)
     else:
         pooled, draws = boot.pooled_on(rows, common)
         ranks, drawn = rank_means(pooled), rank_means(draws)
         tail = (1 - level) / 2
+        # Ranks are whole: an interpolated rank of 1.5 is a place that nobody held.
         low = np.quantile(drawn, tail, axis=0, method="inverted_cdf")
         high = np.quantile(drawn, 1 - tail, axis=0, method="inverted_cdf")
         wins, ties, losses = _against_all(boot.means[rows][:, common])
@@ -90,7 +82,7 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
                  int(wins[k]), int(ties[k]), int(losses[k]))
                 for k, name in enumerate(names)
             ],
-            schema=schema,
+            schema=RANKING,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
     return Ranking(frame, boot.reading, level, boot.draws, boot.seed, tuple(notes))

@@ -27,7 +27,7 @@ def test_hypervolume_equals_moocores():
     moocore = pytest.importorskip("moocore")
     runs, envelopes, snapshot = random_campaign(seed=2, instances=2)
     worst = 1.2
-    mine = time_quality_hypervolume(envelopes, snapshot, worst_gap=worst).runs
+    mine = time_quality_hypervolume(envelopes, snapshot, worst_gap=worst)
     order = envelopes.runs.select("arm", "instance", "seed").rows()
     for run in runs:
         value = mine[order.index((run["arm"], run["instance"], run["seed"]))]
@@ -40,7 +40,7 @@ def test_hypervolume_equals_moocores():
 def test_area_over_curve_equals_its_integral(logarithmic):
     runs, envelopes, snapshot = random_campaign(seed=3)
     low, high = 1e-2, 2.0
-    mine = area_over_curve(envelopes, snapshot, lower=low, upper=high, logarithmic=logarithmic).runs
+    mine = area_over_curve(envelopes, snapshot, lower=low, upper=high, logarithmic=logarithmic)
     order = envelopes.runs.select("arm", "instance", "seed").rows()
     scale = math.log10 if logarithmic else float
     for run in runs:
@@ -63,7 +63,7 @@ def test_area_over_curve_equals_iohinspectors_where_it_does_not_back_fill():
         gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 100, "trace": trace}])
     )
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    mine = area_over_curve(envelopes, snapshot, lower=0.0, upper=1.0, logarithmic=False).runs[0]
+    mine = area_over_curve(envelopes, snapshot, lower=0.0, upper=1.0, logarithmic=False)[0]
     attained = [1 - (objective / 10 - 1) for _, objective in trace]
     data = pl.DataFrame(
         {"data_id": [1] * 3, "function_name": ["i"] * 3, "algorithm_name": ["a"] * 3,
@@ -79,7 +79,7 @@ def test_area_over_curve_equals_iohinspectors_where_it_does_not_back_fill():
 def test_confined_integral_equals_numerical_integration(kernel):
     runs, envelopes, snapshot = random_campaign(seed=4)
     alpha = 20.0
-    mine = confined_primal_integral(envelopes, snapshot, alpha=alpha, kernel=kernel).runs
+    mine = confined_primal_integral(envelopes, snapshot, alpha=alpha, kernel=kernel)
     order = envelopes.runs.select("arm", "instance", "seed").rows()
     functions = {
         "squeezed": lambda g: g / (g + 2),
@@ -105,7 +105,7 @@ def test_a_longer_horizon_cannot_invert_the_confined_order():
                 for arm, trace in (("fast", [(1, 10.2)]), ("slow", [(30, 10.1)]))]  # fmt: skip
         envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
         snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-        fast, slow = confined_primal_integral(envelopes, snapshot, alpha=10.0).frame["area"]
+        fast, slow = confined_primal_integral(envelopes, snapshot, alpha=10.0)
         assert fast < slow
 
 
@@ -114,11 +114,9 @@ def test_empty_runs_and_beaten_references():
             for arm, trace in (("empty", []), ("below", [(0, 5.0)]))]  # fmt: skip
     envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    assert confined_primal_integral(envelopes, snapshot, alpha=3.0).frame["area"].to_list() == pytest.approx(
-        [-0.5, 1.0]
-    )
-    assert area_over_curve(envelopes, snapshot).frame["area"].to_list() == [1.0, 0.0]
-    assert time_quality_hypervolume(envelopes, snapshot).frame["area"].to_list() == [1.5, 0.0]
+    assert confined_primal_integral(envelopes, snapshot, alpha=3.0).tolist() == pytest.approx([-0.5, 1.0])
+    assert area_over_curve(envelopes, snapshot).tolist() == [1.0, 0.0]
+    assert time_quality_hypervolume(envelopes, snapshot).tolist() == [1.5, 0.0]
 
 
 def test_bad_parameters_are_refused():

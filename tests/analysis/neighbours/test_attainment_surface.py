@@ -15,7 +15,7 @@ def test_surfaces_equal_moocores(seed, instances):
     moocore = pytest.importorskip("moocore")
     levels = (0.25, 0.5, 0.75, 1.0)
     runs, envelopes, snapshot = random_campaign(seed=seed, instances=instances, empty=False)
-    found = attainment_surface(envelopes, snapshot, levels=levels).frame
+    found = attainment_surface(envelopes, snapshot, levels=levels)
     for arm in ("a", "b"):
         points, sets = [], []
         for number, run in enumerate(run for run in runs if run["arm"] == arm):
@@ -32,14 +32,14 @@ def test_surfaces_equal_moocores(seed, instances):
 
 def test_an_empty_run_attains_nothing_and_stays_in_the_denominator():
     _, envelopes, snapshot = random_campaign(seed=1, arms=("a",))
-    found = attainment_surface(envelopes, snapshot, levels=(1.0, 7 / 8)).frame
+    found = attainment_surface(envelopes, snapshot, levels=(1.0, 7 / 8))
     assert found.filter(pl.col("level") == 1.0).height == 0
     assert found.filter(pl.col("level") == 7 / 8).height > 0
 
 
 def test_the_median_surface_is_the_median_of_gaps():
     _, envelopes, snapshot = random_campaign(seed=7, arms=("a",), seeds=9, empty=False)
-    found = attainment_surface(envelopes, snapshot, levels=(0.5,)).frame
+    found = attainment_surface(envelopes, snapshot, levels=(0.5,))
     for time in (10.0, 50.0, 100.0):
         gaps = []
         for row in range(len(envelopes)):

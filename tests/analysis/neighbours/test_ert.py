@@ -28,7 +28,7 @@ def hitting_time(trace, goal):
 def test_ert_equals_cocopps(seed):
     toolsstats = quietly("cocopp.toolsstats")
     runs, envelopes, snapshot = random_campaign(seed=seed)
-    frame = expected_running_time(envelopes, snapshot, goals=GOALS).frame
+    frame = expected_running_time(envelopes, snapshot, goals=GOALS)
     assert frame.height == 2 * len(GOALS)
     for arm, goal, count, successes, rate, ert, _ in frame.iter_rows():
         hits = [hitting_time(run["trace"], goal) for run in runs if run["arm"] == arm]
@@ -44,7 +44,7 @@ def test_recorded_values_of_cocopp():
     traces = ([(2, 10.0)], [(4, 10.0)], [])
     runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t} for s, t in enumerate(traces)]
     envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
-    frame = expected_running_time(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).frame
+    frame = expected_running_time(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))
     assert frame.select("ert", "success_rate", "successes").row(0) == (8.0, 2 / 3, 2)
 
 
@@ -65,7 +65,7 @@ def test_ert_equals_iohinspectors():
         )
     goals = sorted(theirs["raw_y"].unique().to_list())
     # Their goals are some of the gaps themselves, which they compare to the last bit.
-    ours = expected_running_time(envelopes, snapshot, goals=goals, tolerance=0.0).frame
+    ours = expected_running_time(envelopes, snapshot, goals=goals, tolerance=0.0)
     compared = 0
     for row in theirs.iter_rows(named=True):
         mine = ours.filter((pl.col("arm") == row["algorithm_name"]) & (pl.col("goal") == row["raw_y"])).row(
@@ -82,7 +82,7 @@ def test_ert_equals_iohinspectors():
 
 def test_target_ecdf_is_the_share_of_run_goal_pairs():
     runs, envelopes, snapshot = random_campaign(seed=5)
-    curve = target_ecdf(envelopes, snapshot, goals=GOALS, weighting="run").frame
+    curve = target_ecdf(envelopes, snapshot, goals=GOALS, weighting="run")
     for arm in ("a", "b"):
         hits = [hitting_time(run["trace"], goal) for run in runs if run["arm"] == arm for goal in GOALS]
         part = curve.filter(pl.col("arm") == arm)
@@ -96,6 +96,6 @@ def test_an_arm_with_only_empty_runs_has_no_ert_and_a_flat_ecdf():
     runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": []} for s in range(2)]
     envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    row = expected_running_time(envelopes, snapshot).frame.row(0, named=True)
+    row = expected_running_time(envelopes, snapshot).row(0, named=True)
     assert (row["ert"], row["success_rate"], row["spent"]) == (None, 0.0, 20.0)
-    assert target_ecdf(envelopes, snapshot).frame.rows() == [("a", 0.0, 0.0)]
+    assert target_ecdf(envelopes, snapshot).rows() == [("a", 0.0, 0.0)]

@@ -1,44 +1,22 @@
 """Neighbouring areas: confined primal integral, area over the convergence curve, time-quality hypervolume."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numba
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.reading import TOLERANCE, ReferenceLabel
-from gapline.model.result_table import ResultTable
-from gapline.model.tables import AREAS
+from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
-from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve import group_rows
 from gapline.scoring.gap import gap
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.two_sum import two_sum
-from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Areas(ResultTable):
-    """One row per group with the mean of each area; `runs` has the value of every run."""
-
-    runs: Floats
-    what: str
-    weighting: str
-    reference: ReferenceLabel
-
-    def caption(self) -> str:
-        """Return the choices behind the numbers, in one line."""
-        return f"{self.what}, {self.weighting}-equal, against {self.reference}"
 
 
 def confined_primal_integral(
@@ -48,12 +26,9 @@ def confined_primal_integral(
     *,
     alpha: float,
     kernel: str | Kernel = "maxform",
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
-    policy: str | None = None,
     tolerance: float = TOLERANCE,
-) -> Areas:
-    """Return the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
+) -> Floats:
+    """Return, per run, the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
 
     P = Σ gap_i · (exp(-t_i/α) - exp(-t_{i+1}/α)) / (1 - exp(-Γ/α)): early moments count most, and what lies far beyond
     `alpha` seconds hardly at all, so a longer horizon cannot invert an order. Times α·(1 - exp(-Γ/α)) it is the area.
@@ -66,7 +41,7 @@ def confined_primal_integral(
     >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 20.0)]}
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
     >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    >>> confined_primal_integral(envelopes, snapshot, alpha=5.0).frame["area"].to_list()
+    >>> confined_primal_integral(envelopes, snapshot, alpha=5.0).tolist()
     [0.5]
     """
     if not (math.isfinite(alpha) and alpha > 0):
@@ -74,10 +49,7 @@ def confined_primal_integral(
     chosen = parse_kernel(kernel, tolerance=tolerance)
     if chosen.before is None or chosen.code is KernelCode.CUSTOM:
         raise UsageError(f"kernel {chosen.name}: expected a built-in one with a value before the first incumbent")
-    references = reference_column(snapshot, envelopes)
-    values = _per_run(envelopes, references, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
-    name = f"confined primal integral ({chosen.name}, alpha {alpha:g} s)"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
+    return _per_run(envelopes, snapshot, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
 
 
 def area_over_curve(
@@ -88,11 +60,8 @@ def area_over_curve(
     lower: float = 1e-8,
     upper: float = 1e2,
     logarithmic: bool = True,
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
-    policy: str | None = None,
-) -> Areas:
-    """Return the area over the convergence curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
+) -> Floats:
+    """Return, per run, the area over the curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
 
     AOCC = 1 - mean over time of (clip(f) - lower) / (upper - lower), with f, lower and upper in log10 unless
     `logarithmic` is false. Larger is better, unlike the scores.
@@ -104,28 +73,15 @@ def area_over_curve(
     >>> import gapline as gl
     >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(5, 10.0)]}
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
-    >>> area_over_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).frame["area"].to_list()
+    >>> area_over_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).tolist()
     [0.5]
     """
     if not lower < upper or (logarithmic and not lower > 0):
         raise UsageError(f"bounds: expected lower < upper (both positive on the log scale), got {lower} and {upper}")
-    references = reference_column(snapshot, envelopes)
-    values = _per_run(envelopes, references, mode=1 if logarithmic else 2, a=lower, b=upper)
-    scale = "log10" if logarithmic else "linear"
-    name = f"area over the convergence curve ({scale} raw gap in [{lower:g}, {upper:g}])"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
+    return _per_run(envelopes, snapshot, mode=1 if logarithmic else 2, a=lower, b=upper)
 
 
-def time_quality_hypervolume(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    worst_gap: float = 1.0,
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
-    policy: str | None = None,
-) -> Areas:
+def time_quality_hypervolume(envelopes: Envelopes, snapshot: Snapshot, /, *, worst_gap: float = 1.0) -> Floats:
     """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
 
     The front holds (time, raw gap) of every step; what it dominates is ∫ max(0, worst_gap - gap(t)) dt. Larger is
@@ -136,36 +92,13 @@ def time_quality_hypervolume(
     """
     if not (math.isfinite(worst_gap) and worst_gap > 0):
         raise UsageError(f"worst_gap: expected a positive raw gap, got {worst_gap}")
-    references = reference_column(snapshot, envelopes)
-    values = _per_run(envelopes, references, mode=3, a=worst_gap, b=0.0)
-    name = f"hypervolume of the time-quality front (worst gap {worst_gap:g})"
-    return _areas(envelopes, snapshot, values, by, weighting, what=name, policy=policy)
-
-
-def _areas(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    values: Floats,
-    by: str | Sequence[str],
-    weighting: str,
-    *,
-    what: str,
-    policy: str | None,
-) -> Areas:
-    groups = [by] if isinstance(by, str) else list(by)
-    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
-    rows = [
-        (*key, len(chosen), float(values[chosen] @ weights[chosen]))
-        for key, chosen in group_rows(envelopes.runs, groups)
-    ]
-    schema = {name: envelopes.runs.schema[name] for name in groups} | AREAS
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Areas(frame, values, what, str(weighting), label_reference(snapshot, envelopes, policy=policy))
+    return _per_run(envelopes, snapshot, mode=3, a=worst_gap, b=0.0)
 
 
 def _per_run(
-    envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, kernel: str | Kernel = "raw"
+    envelopes: Envelopes, snapshot: Snapshot, *, mode: int, a: float, b: float, kernel: str | Kernel = "raw"
 ) -> Floats:
+    references = reference_column(snapshot, envelopes)
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
     horizon = envelopes.runs["horizon"].to_numpy()
     chosen = parse_kernel(kernel)
@@ -177,6 +110,7 @@ def _per_run(
             int(chosen.code), chosen.parameter, chosen.tolerance, out,
         )  # fmt: skip
 
+    # Plus one: an empty run takes some time too.
     in_slices(count + 1, work)
     return out
 

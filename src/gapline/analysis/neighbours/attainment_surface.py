@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numba
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.result_table import ResultTable
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.reading import reference_column
@@ -21,31 +19,18 @@ Floats = NDArray[np.float64]
 LEVELS = (0.25, 0.5, 0.75)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttainmentSurfaces(ResultTable):
-    """Step surfaces: group, level, time, gap; from `time` on, at least `level` of the runs are at `gap` or below."""
-
-    by: tuple[str, ...]
-    levels: tuple[float, ...]
-    relative: bool
-
-    def caption(self) -> str:
-        """Return the choices behind the numbers, in one line."""
-        clock = "relative time" if self.relative else "time in seconds"
-        return f"raw gap reached by {', '.join(f'{level:.0%}' for level in self.levels)} of the runs; {clock}"
-
-
 def attainment_surface(
     envelopes: Envelopes,
     snapshot: Snapshot,
     /,
     *,
     levels: Sequence[float] = LEVELS,
-    by: str | Sequence[str] = "arm",
-    relative: bool | None = None,
     events: Sequence[Events] | None = None,
-) -> AttainmentSurfaces:
-    """Return the boundary of what a share of the runs of each group attains in time and raw gap.
+) -> pl.DataFrame:
+    """Return the boundary of what a share of the runs of each arm attains in time and raw gap.
+
+    Step surfaces: arm, level, time, gap; from `time` on, at least `level` of the runs are at `gap` or below. Where
+    horizons differ, time is relative to each run's own.
 
     The surface of level p at time t is the ⌈p·n⌉-th smallest gap of the n runs at t. Every run counts alike.
 
@@ -58,29 +43,24 @@ def attainment_surface(
     ...         for s, t in ((1, [(1, 15.0), (6, 10.0)]), (2, [(3, 12.0)]))]
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
     >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
-    >>> attainment_surface(envelopes, snapshot, levels=[0.5, 1.0]).frame.rows()
+    >>> attainment_surface(envelopes, snapshot, levels=[0.5, 1.0]).rows()
     [('a', 0.5, 1.0, 0.5), ('a', 0.5, 3.0, 0.2), ('a', 0.5, 6.0, 0.0), ('a', 1.0, 3.0, 0.5), ('a', 1.0, 6.0, 0.2)]
     """
     if not levels or any(not 0 < level <= 1 for level in levels):
         raise UsageError(f"levels: expected shares above 0 and up to 1, got {list(levels)}")
-    groups = [by] if isinstance(by, str) else list(by)
-    several = envelopes.runs["horizon"].n_unique() > 1
-    relative = several if relative is None else relative
-    members = group_rows(envelopes.runs, groups)
+    members = group_rows(envelopes.runs, ["arm"])
     if events is None:
+        relative = envelopes.runs["horizon"].n_unique() > 1
         references = reference_column(snapshot, envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in members], relative=relative)
-    frames = []
     found = in_threads(lambda steps: surfaces(steps, levels), events)
-    for (key, _), steps in zip(members, found, strict=True):
-        named = [pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)]
-        for level, (time, gap) in zip(levels, steps, strict=True):
-            frames.append(
-                pl.DataFrame({"time": time, "gap": gap})
-                .with_columns(pl.lit(float(level)).alias("level"), *named)
-                .select(*groups, "level", "time", "gap")
-            )
-    return AttainmentSurfaces(pl.concat(frames), tuple(groups), tuple(levels), relative)
+    return pl.concat(
+        pl.DataFrame({"time": time, "gap": gap}).select(
+            pl.lit(arm).alias("arm"), pl.lit(float(level)).alias("level"), "time", "gap"
+        )
+        for ((arm,), _), steps in zip(members, found, strict=True)
+        for level, (time, gap) in zip(levels, steps, strict=True)
+    )
 
 
 def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floats]]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -12,25 +11,12 @@ from gapline.analysis.neighbours.ert import hits_and_horizons
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.reading import TOLERANCE
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import PENALISED_TIMES
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PenalisedTimes(ResultTable):
-    """One row per group and goal: runs, missed, the mean in seconds."""
-
-    what: str
-    weighting: str
-
-    def caption(self) -> str:
-        """Return the choices behind the numbers, in one line."""
-        return f"{self.what} of times to a raw gap goal, {self.weighting}-equal"
 
 
 def par(
@@ -40,10 +26,8 @@ def par(
     *,
     goals: Sequence[float] = (0.01,),
     factor: float = 10.0,
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
     tolerance: float = TOLERANCE,
-) -> PenalisedTimes:
+) -> pl.DataFrame:
     """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
 
     Missing incumbents: an empty run is a miss like any other, so it costs the penalty, which is a choice of the analyst
@@ -53,13 +37,12 @@ def par(
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
     ...         for s, t in ((1, [(2, 10.0)]), (2, []))]
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
-    >>> par(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).frame["par"].to_list()
+    >>> par(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))["par"].to_list()
     [51.0]
     """
     if not (math.isfinite(factor) and factor >= 1):
         raise UsageError(f"factor: expected 1 or more, got {factor}")
-    frame = _means(envelopes, snapshot, goals, by, weighting, tolerance, factor=factor, shift=None, name="par")
-    return PenalisedTimes(frame, f"PAR-{factor:g}", str(weighting))
+    return _means(envelopes, snapshot, goals, tolerance, factor=factor, shift=None, name="par")
 
 
 def shifted_geometric_mean(
@@ -70,10 +53,8 @@ def shifted_geometric_mean(
     goals: Sequence[float] = (0.01,),
     shift: float = 10.0,
     factor: float = 1.0,
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
     tolerance: float = TOLERANCE,
-) -> PenalisedTimes:
+) -> pl.DataFrame:
     """Return exp(mean ln(t + shift)) - shift of the times to a goal.
 
     Missing incumbents: a run that misses the goal counts with `factor` times its horizon (the time limit by default),
@@ -83,33 +64,27 @@ def shifted_geometric_mean(
         raise UsageError(
             f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
         )
-    frame = _means(envelopes, snapshot, goals, by, weighting, tolerance, factor=factor, shift=shift, name="mean")
-    return PenalisedTimes(frame, f"geometric mean (shift {shift:g} s)", str(weighting))
+    return _means(envelopes, snapshot, goals, tolerance, factor=factor, shift=shift, name="mean")
 
 
 def _means(
     envelopes: Envelopes,
     snapshot: Snapshot,
     goals: Sequence[float],
-    by: str | Sequence[str],
-    weighting: str,
     tolerance: float,
     *,
     factor: float,
     shift: float | None,
     name: str,
 ) -> pl.DataFrame:
-    groups = [by] if isinstance(by, str) else list(by)
     hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     missed = ~np.isfinite(hits)
     times = np.where(missed, factor * horizons[:, None], hits)
-    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    weights = run_weights(envelopes.runs, by=["arm"], weighting="panel")
     rows = []
-    for key, chosen in group_rows(envelopes.runs, groups):
+    for (arm,), chosen in group_rows(envelopes.runs, ["arm"]):
         for column, goal in enumerate(goals):
             t, w = times[chosen, column], weights[chosen]
             mean = float(t @ w) if shift is None else math.exp(float(np.log(t + shift) @ w)) - shift
-            rows.append((*key, float(goal), len(chosen), int(missed[chosen, column].sum()), mean))
-    schema = {group: envelopes.runs.schema[group] for group in groups}
-    schema |= PENALISED_TIMES | {name: pl.Float64()}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+            rows.append((arm, float(goal), len(chosen), int(missed[chosen, column].sum()), mean))
+    return pl.DataFrame(rows, schema=PENALISED_TIMES | {name: pl.Float64()}, orient="row")

@@ -1,54 +1,36 @@
 """The primal-dual integral, where dual bounds were captured: how fast a solver's own two sides meet."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
-from gapline.model.result_table import ResultTable
-from gapline.model.tables import PRIMAL_DUAL
 from gapline.reference.beaten import is_beaten
-from gapline.scoring.curve import group_rows
 from gapline.scoring.two_sum import two_sum
-from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
 _is_beaten = numba.njit(inline="always")(is_beaten)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PrimalDual(ResultTable):
-    """One row per group: runs, bounded (runs with a bound in the horizon), crossed, the mean integral.
+class PrimalDual(NamedTuple):
+    """Per run: the integral, whether there is a bound in the horizon, and whether one passed the incumbent.
 
-    `runs` has the value of every run. `crossed` counts runs in which a bound passed the incumbent by more than the
-    tolerance: one of the two is wrong, or they belong to different objectives.
+    A bound that passes by more than the tolerance says that one of the two is wrong, or that they belong to different
+    objectives.
     """
 
-    runs: Floats
-    weighting: str
-
-    def caption(self) -> str:
-        """Return the choices behind the numbers, in one line."""
-        return f"primal-dual integral over the horizon, divided by it, {self.weighting}-equal"
+    values: Floats
+    bounded: NDArray[np.bool_]
+    crossed: NDArray[np.bool_]
 
 
-def primal_dual_integral(
-    campaign: Campaign,
-    envelopes: Envelopes,
-    /,
-    *,
-    by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
-    tolerance: float = TOLERANCE,
-) -> PrimalDual:
-    """Return the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d of the same run.
+def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, tolerance: float = TOLERANCE) -> PrimalDual:
+    """Return, per run, the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d.
 
     Smaller is better; in [0, 1]. No reference is used: a solver is measured against its own bound, so values of solvers
     with bounds of different strength are not commensurable.
@@ -71,32 +53,14 @@ def primal_dual_integral(
         runs["first"].to_numpy(), runs["count"].to_numpy(), envelopes.time, envelopes.objective,
         runs["horizon"].to_numpy(), tolerance, values, bounded, crossed,
     )  # fmt: skip
-    groups = [by] if isinstance(by, str) else list(by)
-    weights = run_weights(runs, by=groups, weighting=weighting)
-    rows = [
-        (*key, len(rows), int(bounded[rows].sum()), int(crossed[rows].sum()), float(values[rows] @ weights[rows]))
-        for key, rows in group_rows(runs, groups)
-    ]
-    schema = {name: runs.schema[name] for name in groups}
-    return PrimalDual(pl.DataFrame(rows, schema=schema | PRIMAL_DUAL, orient="row"), values, str(weighting))
+    return PrimalDual(values, bounded, crossed)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
-    bound_first,
-    bound_count,
-    bound_time,
-    bounds,
-    first,
-    count,
-    time,
-    objective,
-    horizon,
-    tolerance,
-    values,
-    bounded,
+    bound_first, bound_count, bound_time, bounds, first, count, time, objective, horizon, tolerance, values, bounded,
     crossed,
-):
+):  # fmt: skip
     """Walk through incumbents and bounds of each run side by side."""
     for run in range(len(first)):
         i, stop = first[run], first[run] + count[run]
@@ -116,6 +80,7 @@ def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
                 end = min(end, time[i])
             if j < last and bound_time[j] == bound_time[j]:
                 end = min(end, bound_time[j])
+            # Until both sides exist, and while they differ in sign, nothing is known: the largest gap.
             gap = 1.0
             if primal < np.inf and dual > -np.inf:
                 if _is_beaten(primal, dual, tolerance):

@@ -59,18 +59,13 @@ def performance_profile(
     ratios = np.full(times.shape, np.inf)
     with np.errstate(invalid="ignore"):
         np.divide(times, best, out=ratios, where=np.isfinite(times) & (best > 0))
+    # Also where the best time is 0, which nothing can be divided by.
     ratios[np.isfinite(times) & (times == best)] = 1.0
     return Profiles(_steps(cells, ratios, start=1.0), goal, len(cells.units), "performance")
 
 
 def data_profile(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    goal: float = 0.01,
-    unit: float = 1.0,
-    tolerance: float = TOLERANCE,
+    envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, unit: float = 1.0, tolerance: float = TOLERANCE
 ) -> Profiles:
     """Return, for each arm, the share of instances solved within x units of time (`unit` seconds each).
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.analysis.events import Events
 from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
@@ -16,6 +17,8 @@ from gapline.envelope.build import Envelopes
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve import group_rows
+from gapline.scoring.weighting import run_weights
 
 # The decay of the confined integral, as a share of the shortest horizon.
 ALPHA = 0.1
@@ -29,7 +32,6 @@ def neighbours(
     goal: float = 0.01,
     campaign: Campaign | None = None,
     events: Sequence[Events] | None = None,
-    policy: str | None = None,
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Tabulate every neighbour per arm.
@@ -40,31 +42,30 @@ def neighbours(
     campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
-    table = expected_running_time(envelopes, snapshot, goals=[goal], policy=policy, tolerance=tolerance).frame.select(
-        "arm", "goal", "success_rate", "ert"
-    )
+    times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
+    table = times.select("arm", "goal", "success_rate", "ert")
+    shifted = shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance)
+    per_run = {
+        "confined": confined_primal_integral(envelopes, snapshot, alpha=alpha),
+        "area_over_curve": area_over_curve(envelopes, snapshot),
+        "hypervolume": time_quality_hypervolume(envelopes, snapshot),
+    }
+    if campaign is not None and campaign.bound is not None and not envelopes.transform.hierarchical:
+        per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
+    surface = attainment_surface(envelopes, snapshot, events=events)
+    curve = target_ecdf(envelopes, snapshot, tolerance=tolerance)
     columns = [
-        par(envelopes, snapshot, goals=[goal], tolerance=tolerance).frame.select("arm", par10="par"),
-        shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance).frame.select(
-            "arm", geometric_mean="mean"
-        ),
-        target_ecdf(envelopes, snapshot, policy=policy, tolerance=tolerance)
-        .frame.group_by("arm")
-        .agg(target_ecdf=pl.col("value").last()),
+        par(envelopes, snapshot, goals=[goal], tolerance=tolerance).select("arm", par10="par"),
+        shifted.select("arm", geometric_mean="mean"),
+        curve.group_by("arm").agg(target_ecdf=pl.col("value").last()),
         _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
         _at(data_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, np.inf, "solved"),
-        confined_primal_integral(envelopes, snapshot, alpha=alpha, policy=policy).frame.select("arm", confined="area"),
-        area_over_curve(envelopes, snapshot, policy=policy).frame.select("arm", area_over_curve="area"),
-        time_quality_hypervolume(envelopes, snapshot, policy=policy).frame.select("arm", hypervolume="area"),
+        *(
+            surface.filter(level=level).group_by("arm").agg(pl.col("gap").last().alias(f"final_q{100 * level:g}"))
+            for level in LEVELS
+        ),
+        *(arm_means(envelopes.runs, values, name) for name, values in per_run.items()),
     ]
-    surface = attainment_surface(envelopes, snapshot, events=events).frame
-    for level in LEVELS:
-        ends = surface.filter(pl.col("level") == level).group_by("arm").agg(pl.col("gap").last())
-        columns.append(ends.rename({"gap": f"final_q{100 * level:g}"}))
-    if campaign is not None and campaign.bound is not None and not envelopes.transform.hierarchical:
-        columns.append(
-            primal_dual_integral(campaign, envelopes, tolerance=tolerance).frame.select("arm", primal_dual="integral")
-        )
     for column in columns:
         table = table.join(column, on="arm", how="left", maintain_order="left")
     return table
@@ -72,3 +73,10 @@ def neighbours(
 
 def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
     return profile.filter(pl.col("x") <= x).group_by("arm").agg(pl.col("value").last().alias(name))
+
+
+def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str) -> pl.DataFrame:
+    """Return arm and the panel-equal mean of a value that every run has."""
+    weights = run_weights(runs, by=["arm"], weighting="panel")
+    rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]
+    return pl.DataFrame(rows, schema={"arm": pl.String, name: pl.Float64}, orient="row")

@@ -10,7 +10,7 @@ from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RunKey, VerdictCode
 from gapline.reference.freeze import FreezeRequest, Frozen, refuse_foreknowledge
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.snapshot import Snapshot, found_entry
 
 
 def freeze_campaign(request: FreezeRequest) -> Frozen:
@@ -46,12 +46,12 @@ def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tupl
         part = slice(row["first"], row["first"] + row["count"])
         time, objective = campaign.time[part], campaign.objective[part]
         usable = (campaign.verdict[part] == VerdictCode.VALID) & np.isfinite(objective)
+        # A candidate after the horizon was found in time that the run did not have.
         if row["horizon"] is not None:
             usable &= time <= row["horizon"]
         if not usable.any():
             continue
-        validation = row.get("validation") or "declared"
-        if validation == "solver" and not trust_solver:
+        if row.get("validation") == "solver" and not trust_solver:
             doubtful += 1
             continue
         place = int(np.argmin(np.where(usable, sign * objective, np.inf)))
@@ -61,25 +61,10 @@ def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tupl
         if row["instance"] in best and best[row["instance"]] <= rank:
             continue
         best[row["instance"]] = rank
-        entry: dict[str, Any] = {
-            "value": float(objective[place]),
-            "certified": False,
-            "source": f"run {key} at {float(time[place]):g} s, valid by {validation}",
-            "fold": {
-                "arm": row["arm"],
-                "run": key,
-                "seed": row["seed"],
-                "time": float(time[place]),
-                "started": row.get("started"),
-                "solution_digest": None,
-                "validation": validation,
-            },
-        }
+        entry = found_entry(row, value=float(objective[place]), time=float(time[place]), solution=None)
         for name in ("primary", "secondary"):
             column = getattr(campaign, name)
             if column is not None and np.isfinite(column[part][place]):
                 entry[name] = float(column[part][place])
-        if row.get("instance_digest"):
-            entry["instance_digest"] = row["instance_digest"]
         entries[row["instance"]] = entry
     return entries, doubtful

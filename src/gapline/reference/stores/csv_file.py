@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import FALSE, NUMBER, TRUE, read_bytes
-from gapline.errors import SnapshotError, TraceError, closest, found_at, listing
-from gapline.reference.freeze import FreezeRequest, Frozen
-from gapline.reference.snapshot import Snapshot, lines
+from gapline.capture.neutral import FALSE, NUMBER, TRUE
+from gapline.errors import SnapshotError, closest, listing
+from gapline.reference.freeze import FreezeRequest, Frozen, read_text
+from gapline.reference.snapshot import lines
 
 _NUMBER = re.compile(NUMBER)
 # Read as "the store names the instance and has no number for it": listed when it is to be scored.
@@ -21,21 +21,14 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
     """Freeze a references CSV; columns that gapline does not know are kept with their entries."""
     file = Path(request.location)
     entries = _read_entries(file)
-    # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
-    store = {"name": f"csv:{file.name}", "version": request.version, "url": request.url}
-    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
+    # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
     notes = (f"instances without a usable value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
-    return Frozen(snapshot, notes)
+    return request.frozen(entries, f"csv:{file.name}", notes)
 
 
 def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
-    if not file.is_file():
-        raise SnapshotError(f"{file}: expected a references CSV, got {found_at(file)}")
-    try:
-        text = read_bytes(file).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, TraceError) as error:
-        raise SnapshotError(f"{file}: expected a CSV in UTF-8, got {error}") from error
+    text = read_text(file, "references CSV", encoding="utf-8-sig")
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     problems: list[str] = []
     entries: dict[str, dict[str, Any]] = {}

@@ -8,7 +8,7 @@ from gapline.capture.neutral import NUMBER
 from gapline.errors import SnapshotError
 from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
-from gapline.reference.snapshot import Snapshot, lines
+from gapline.reference.snapshot import lines
 
 _COST = re.compile(r"^\s*cost\s*:?\s+(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
 _ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:", re.IGNORECASE | re.MULTILINE)
@@ -31,11 +31,9 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
         raise SnapshotError(lines(problems))
     if not entries:
         raise SnapshotError(f"{folder}: expected .sol files, got none")
-    store = {"name": "cvrplib", "version": request.version, "url": request.url}
-    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     bare = sum("instance_digest" not in entry for entry in entries.values())
     notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
-    return Frozen(snapshot, notes)
+    return request.frozen(entries, "cvrplib", notes)
 
 
 def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ entries are keyed by path inside the family (`n=20/Rifki-16`), and a family fold
 import hashlib
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from gapline.errors import SnapshotError, UsageError, closest, listing
+from gapline.errors import SnapshotError, UsageError, listing
+from gapline.model.text import meant
 from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
 from gapline.reference.git_store import Commit, Repository, open_repository
@@ -62,6 +64,7 @@ class _Noticed:
 
 def freeze_mamut(request: FreezeRequest) -> Frozen:
     """Freeze one objective of one family at one commit."""
+    # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
     where, _, revision = request.location.rpartition("@")
     if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
         where, revision = request.location, "HEAD"
@@ -120,10 +123,8 @@ def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> 
 
 def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *, where: str) -> str:
     """Find the objective to read; a store with several needs one to be named."""
-    counts: dict[str, int] = {}
-    for path in _inside(paths, family):
-        if match := _BKS.match(path.rpartition("/")[2]):
-            counts[match["objective"]] = counts.get(match["objective"], 0) + 1
+    matches = (_BKS.match(path.rpartition("/")[2]) for path in _inside(paths, family))
+    counts = Counter(match["objective"] for match in matches if match)
     shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
     if wanted is None:
         if len(counts) != 1:
@@ -131,9 +132,8 @@ def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *,
             raise UsageError(message, hint="name one with --objective")
         return next(iter(counts))
     if wanted not in counts:
-        near = closest(wanted, counts)
-        hint = f"did you mean {near!r}?" if near else None
-        raise UsageError(f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}", hint=hint)
+        message = f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}"
+        raise UsageError(message, hint=meant(wanted, counts))
     return wanted
 
 
@@ -175,6 +175,7 @@ def _read_entries(repository: Repository, stored: list[Stored], objective: str) 
     blobs = repository.read(wanted)
     for one in stored:
         data = next(blobs)
+        # A best-known solution that cannot be read would silently become "no value".
         if data is None:
             raise SnapshotError(f"{one.bks}: expected blob {one.bks_blob}, got none: the clone is not complete")
         entry = _read_entry(one, data, decode, objective, noticed)

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import NUMBER, read_bytes
-from gapline.errors import SnapshotError, TraceError, found_at, listing
-from gapline.reference.freeze import FreezeRequest, Frozen
-from gapline.reference.snapshot import Snapshot, lines
+from gapline.capture.neutral import NUMBER
+from gapline.errors import SnapshotError, listing
+from gapline.reference.freeze import FreezeRequest, Frozen, read_text
+from gapline.reference.snapshot import lines
 
 _NUMBER = re.compile(NUMBER)
 _LINE = re.compile(r"^=\s*(\w+)\s*=\s+(\S+)(?:\s+(\S+))?")
@@ -19,12 +19,7 @@ _VALUELESS = ("inf", "unkn", "unbd", "bestdual", "cutoff", "feas")
 def freeze_solu(request: FreezeRequest) -> Frozen:
     """Freeze a `.solu` file; `=opt=` is a certificate, `=best=` is not."""
     file = Path(request.location)
-    if not file.is_file():
-        raise SnapshotError(f"{file}: expected a .solu file, got {found_at(file)}")
-    try:
-        text = read_bytes(file).decode("utf-8")
-    except (OSError, UnicodeDecodeError, TraceError) as error:
-        raise SnapshotError(f"{file}: expected text in UTF-8, got {error}") from error
+    text = read_text(file, ".solu file")
     entries: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -36,10 +31,8 @@ def freeze_solu(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{file}: expected lines such as `=opt= NAME VALUE`, got none")
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
-    store = {"name": f"solu:{file.name}", "version": request.version, "url": request.url}
-    snapshot = Snapshot.from_entries(entries, name=request.name, store=store, **request.declared())
     notes = (f"instances without a primal value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
-    return Frozen(snapshot, notes)
+    return request.frozen(entries, f"solu:{file.name}", notes)
 
 
 def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], problems: list[str]) -> None:

@@ -1,53 +1,10 @@
-import hashlib
-import subprocess
-
 import pytest
 
-from gapline.errors import SnapshotError, UsageError
+from gapline.errors import UsageError
 from gapline.reference.alarm import AlarmKind, find_alarms
 from gapline.reference.diff import diff_snapshots
 from gapline.reference.freeze import freeze, freeze_snapshot
-from reference.history import History, git
-
-
-def sha(text):
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    """Names repeat across sizes; then a certificate, its retraction, a regenerated instance, a renamed folder."""
-    history = History(tmp_path_factory.mktemp("store") / "repo")
-    old = "benchmarks/TDVRPTW/Fam"
-    for base, cost in (("n=20/A-1", 100.0), ("n=20/A-2", 50.5), ("n=50/A-1", 300.0)):
-        history.put(f"{old}/{base}.vrp.json", f'{{"instance_name": "A-1", "seed": "{base}"}}')
-        history.bks(f"{old}/{base}", cost)
-    history.bks(f"{old}/n=20/A-1", 7.0, objective="FleetCostDuration")
-    commits = {"first": history.commit("02-01", tag="v1")}
-    history.bks(f"{old}/n=20/A-1", 90.0, authors="B. Better", proven=90.0)
-    history.bks(f"{old}/n=20/A-2", 50.5, proven=50.5)
-    commits["certified"] = history.commit("03-01")
-    history.bks(f"{old}/n=20/A-2", 50.5)
-    commits["retracted"] = history.commit("04-01")
-    history.put(f"{old}/n=50/A-1.vrp.json", '{"instance_name": "A-1", "seed": "again"}')
-    history.bks(f"{old}/n=50/A-1", 333.0)
-    commits["regenerated"] = history.commit("05-01")
-    git(history.folder, "mv", "benchmarks", "data")
-    (history.folder / "data/families").mkdir()
-    git(history.folder, "mv", "data/TDVRPTW/Fam", "data/families/Fam")
-    history.bks("data/families/Fam/n=20/A-3", 12.0)
-    commits["renamed"] = history.commit("06-01", tag="v2")
-    return history.folder, commits
-
-
-def at(store, commit, **options):
-    folder, commits = store
-    revision = commits.get(commit, commit)
-    return freeze_snapshot(f"mamut:{folder}@{revision}", name=commit, objective="Duration", **options)
-
-
-def values(snapshot):
-    return {instance: entry.value for instance, entry in snapshot.values.items()}
+from reference.history import History, at, sha, values
 
 
 def test_every_commit_is_read_as_it_was(store):
@@ -105,36 +62,12 @@ def test_a_date_before_the_commit_is_refused(store, as_of):
         assert freeze_snapshot(source, name="x", objective="Duration", as_of=later).as_of == later
 
 
-def test_a_tag_a_branch_an_id_and_a_bare_clone_give_one_digest(store, tmp_path):
-    folder, commits = store
-    git(tmp_path, "clone", "-q", "--bare", str(folder), "bare.git")
-    digests = {
-        freeze_snapshot(f"mamut:{place}@{revision}", name="x", objective="Duration").digest
-        for place in (folder, tmp_path / "bare.git", folder / ".git")
-        for revision in ("v2", commits["renamed"], "main", "HEAD")
-    }
-    assert len(digests) == 1
-    assert freeze_snapshot(f"mamut:{folder}", name="x", objective="Duration").digest in digests
-
-
 def test_a_folder_inside_the_repository_is_the_family(store):
     folder, _ = store
     inside = freeze_snapshot(f"mamut:{folder}/data/families/Fam@v2", name="x", objective="Duration")
     assert inside.digest == freeze_snapshot(f"mamut:{folder}@v2", name="x", objective="Duration").digest
     sized = freeze_snapshot(f"mamut:{folder}@v2", name="x", objective="Duration", family="n=50")
     assert list(sized.values) == ["A-1"]
-
-
-def test_the_work_tree_is_not_looked_at(store):
-    folder, _ = store
-    before = at(store, "renamed").digest
-    file = folder / "data/families/Fam/n=20/A-1.bks.Duration.json"
-    kept = file.read_text()
-    try:
-        file.write_text(kept.replace("90.0", "1.0"))
-        assert at(store, "renamed").digest == before
-    finally:
-        file.write_text(kept)
 
 
 def test_several_objectives_need_a_name(store):
@@ -146,13 +79,6 @@ def test_several_objectives_need_a_name(store):
     fleet = freeze(f"mamut:{folder}@v1", name="x", objective="FleetCostDuration")
     assert values(fleet.snapshot) == {"n=20/A-1": 7.0}
     assert "instances without a solution for this objective: 2" in fleet.notes[0]
-
-
-@pytest.mark.parametrize("revision", ["nothing", "--all", "v1..v2", "^v1", "", "v1:benchmarks"])
-def test_what_is_no_commit_is_refused(store, revision):
-    folder, _ = store
-    with pytest.raises(SnapshotError, match="expected a commit or tag"):
-        freeze_snapshot(f"mamut:{folder}@{revision}", name="x", objective="Duration")
 
 
 def test_several_families_need_a_name(tmp_path):
@@ -209,77 +135,3 @@ def test_sidecars_count_where_the_instance_does_not_pin_them(tmp_path):
     second = history.commit("01-02")
     old, new = (freeze_snapshot(f"mamut:{tmp_path}/repo@{commit}", name="x") for commit in (first, second))
     assert [d.instance for d in diff_snapshots(old, new).instance_changed] == ["n=5/A"]
-
-
-def test_a_blob_that_is_missing_from_the_clone(tmp_path):
-    history = History(tmp_path / "repo")
-    for name in "AB":
-        history.put(f"F/n=5/{name}.vrp.json", f'"{name}"')
-        history.bks(f"F/n=5/{name}", 1.0)
-    history.commit("01-01")
-
-    def drop(path):
-        blob = git(history.folder, "rev-parse", f"HEAD:{path}")
-        (history.folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
-
-    drop("F/n=5/A.vrp.json")
-    frozen = freeze(f"mamut:{tmp_path}/repo@main", name="x")
-    assert [entry.instance_digest for entry in frozen.snapshot.values.values()] == [None, sha('"B"')]
-    drop("F/n=5/B.bks.Duration.json")
-    with pytest.raises(
-        SnapshotError, match=r"F/n=5/B\.bks\.Duration\.json: expected blob .* the clone is not complete"
-    ):
-        freeze(f"mamut:{tmp_path}/repo@main", name="x")
-
-
-def test_more_objects_than_a_pipe_holds(tmp_path):
-    """2 x 1200 ids are 98 kB of questions and more than a MB of answers: more than both pipes hold at once."""
-    history = History(tmp_path / "repo")
-    for number in range(1200):
-        history.put(f"F/n=5/I{number}.vrp.json", f'{{"pad": "{"x" * 1000}{number}"}}')
-        history.bks(f"F/n=5/I{number}", 1.0 + number)
-    history.commit("01-01")
-    snapshot = freeze_snapshot(f"mamut:{tmp_path}/repo@main", name="x")
-    assert {f"n=5/I{n}": 1.0 + n for n in range(1200)} == values(snapshot)
-
-
-def test_a_path_with_an_at_sign_and_a_sha256_repository(tmp_path):
-    folder = tmp_path / "me@home"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
-    history = History.__new__(History)
-    history.folder = folder
-    history.bks("F/n=5/A", 1.0)
-    commit = history.commit("01-01")
-    assert len(commit) == 64
-    snapshot = freeze_snapshot(f"mamut:{folder}", name="x")
-    assert (snapshot.store.version, snapshot.store.swhid) == (commit, None)
-    assert snapshot.digest == freeze_snapshot(f"mamut:{folder}@main", name="x").digest
-
-
-def test_a_path_that_is_no_repository(tmp_path):
-    with pytest.raises(SnapshotError, match="expected a git repository"):
-        freeze_snapshot(f"mamut:{tmp_path}@main", name="x")
-    with pytest.raises(SnapshotError, match="no such directory"):
-        freeze_snapshot(f"mamut:{tmp_path}/none@main", name="x")
-
-
-def test_the_address_of_the_origin_is_kept_without_user_names(store, tmp_path):
-    folder, _ = store
-    git(tmp_path, "clone", "-q", str(folder), "clone")
-    frozen = freeze_snapshot(f"mamut:{tmp_path}/clone@v1", name="x", objective="Duration")
-    assert frozen.store.url is None, "a path on this machine is no address"
-    subprocess.run(
-        [
-            "git",
-            "-C",
-            str(tmp_path / "clone"),
-            "remote",
-            "set-url",
-            "origin",
-            "https://me:secret@example.org/s/store.git",
-        ],
-        check=True,
-    )
-    frozen = freeze_snapshot(f"mamut:{tmp_path}/clone@v1", name="x", objective="Duration")
-    assert frozen.store.url == "https://example.org/s/store"

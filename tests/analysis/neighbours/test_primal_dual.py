@@ -1,0 +1,41 @@
+"""The primal-dual integral, by hand."""
+
+import numpy as np
+import pytest
+
+import gapline as gl
+from gapline.analysis.neighbours.primal_dual import primal_dual_integral
+from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.errors import TraceError
+
+
+def dual_campaign(time, objective, bound, verdict=None):
+    trace = RunTrace("a", "i", 1, time, objective, bound=bound, verdict=verdict, horizon=10.0)
+    campaign = campaign_from_traces([trace])
+    return campaign, gl.build_envelopes(campaign)
+
+
+def test_primal_dual_integral_by_hand():
+    """Nothing until 2; 20 against 10 from 2 (gap 0.5); 16 against 12 from 6 (0.25); the bound of 11 falls back."""
+    campaign, envelopes = dual_campaign([2.0, 4.0, 6.0], [20.0, 19.99, 16.0], [10.0, np.nan, 12.0])
+    found = primal_dual_integral(campaign, envelopes)
+    want = (2 * 1 + 2 * 0.5 + 2 * (19.99 - 10) / 19.99 + 4 * 0.25) / 10
+    assert found.values[0] == pytest.approx(want, abs=1e-12)
+    assert (found.bounded.tolist(), found.crossed.tolist()) == ([True], [False])
+
+
+def test_bound_only_events_and_falling_bounds():
+    campaign, envelopes = dual_campaign([1.0, 5.0, 7.0], [20.0, np.nan, np.nan], [np.nan, 10.0, 8.0], verdict=[1, 3, 3])
+    assert primal_dual_integral(campaign, envelopes).values[0] == pytest.approx((5 * 1 + 5 * 0.5) / 10)
+
+
+def test_a_bound_beyond_the_incumbent_is_counted_as_crossed():
+    campaign, envelopes = dual_campaign([0.0], [20.0], [25.0])
+    found = primal_dual_integral(campaign, envelopes)
+    assert (found.values[0], found.crossed.tolist()) == (0.0, [True])
+
+
+def test_no_bounds_is_an_error_that_says_so():
+    campaign = gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 2.0)]}])
+    with pytest.raises(TraceError, match="captured `bound` column"):
+        primal_dual_integral(campaign, gl.build_envelopes(campaign))

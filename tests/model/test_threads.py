@@ -1,0 +1,60 @@
+"""Slices of rows, one per thread."""
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gapline as gl
+import strategies
+from gapline.model import threads as threads_module
+from gapline.model.threads import in_slices
+
+
+def large_campaign():
+    """Runs of very different lengths, enough candidates for the passes to be cut into slices."""
+    generator = np.random.default_rng(1)
+    count = generator.integers(0, 900, 240)
+    first = np.concatenate(([0], np.cumsum(count)[:-1]))
+    total = int(count.sum())
+    time = generator.random(total) * 33
+    for f, c in zip(first, count, strict=True):
+        time[f : f + c].sort()
+    runs = pl.DataFrame({
+        "arm": [f"arm{k % 3}" for k in range(240)], "instance": [f"i{k // 12}" for k in range(240)],
+        "panel": [f"p{k // 60}" for k in range(240)], "seed": list(range(240)), "horizon": [30.0] * 240,
+        "first": first, "count": count,
+    })  # fmt: skip
+    verdict = (generator.random(total) < 0.9).astype(np.uint8)
+    return gl.Campaign.from_arrays(runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict)
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    campaign = large_campaign()
+    assert campaign.candidates > 50_000
+    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 + k for k in range(20)}, name="mine")
+    results = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(threads_module, "thread_count", lambda threads=threads: threads)
+        envelopes = gl.build_envelopes(campaign)
+        scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
+        curve = gl.mean_curve(envelopes, snapshot, by=[])
+        results.append(
+            (envelopes.time.tobytes(), envelopes.objective.tobytes(), envelopes.runs, scores.frame, curve.frame)
+        )
+    for other in results[1:]:
+        assert other[:2] == results[0][:2]
+        assert all(mine.equals(theirs) for mine, theirs in zip(other[2:], results[0][2:], strict=True))
+
+
+@given(st.lists(st.integers(0, 40_000), min_size=1, max_size=40), st.integers(1, 6))
+def test_slices_cover_every_row_once(weights, threads):
+    seen = np.zeros(len(weights), int)
+
+    def work(low, high):
+        seen[low:high] += 1
+
+    slices = in_slices(np.array(weights, np.int64), work, threads=threads)
+    assert np.all(seen == 1)
+    assert slices[0][0] == 0
+    assert slices[-1][1] == len(weights)
