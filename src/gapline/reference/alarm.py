@@ -36,7 +36,7 @@ class AlarmKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Claim:
     """One side of a contradiction: the value as stored or captured, and where it comes from."""
 
     value: float
@@ -50,8 +50,8 @@ class Alarm:
 
     kind: AlarmKind
     instance: str
-    certificate: Side
-    other: Side
+    certificate: Claim
+    other: Claim
 
     def __str__(self) -> str:
         word = "certified" if self.other.certified else "got"
@@ -141,7 +141,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
         key = RunKey(row["arm"], row["instance"], row["seed"])
         raw = row["best"] if envelopes.transform.hierarchical else row["best_raw"]
         source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
-        candidate = Side(raw, certified=False, source=source)
+        candidate = Claim(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]
         alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
     return alarms
@@ -157,7 +157,7 @@ def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
             continue
         # On the raw scale and in both directions: a certificate that states another number is wrong either way.
         if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
-            side = Side(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
+            side = Claim(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
             alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
     return alarms
 
@@ -182,7 +182,7 @@ def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, ma
     return Alarm(AlarmKind.VALUE, instance, _side(proven_in, proven), _side(found_in, found))
 
 
-def _side(snapshot: Snapshot, entry: Reference) -> Side:
+def _side(snapshot: Snapshot, entry: Reference) -> Claim:
     assert entry.value is not None
     words = f"{entry.source}, " if entry.source else ""
-    return Side(entry.value, entry.certified, f"{words}snapshot {snapshot.name} {snapshot.digest[:19]}")
+    return Claim(entry.value, entry.certified, f"{words}snapshot {snapshot.name} {snapshot.digest[:19]}")
