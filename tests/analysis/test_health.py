@@ -40,9 +40,20 @@ def test_health_counts_rejections_by_reason_also_after_a_filter():
     from gapline.capture.assemble import RunTrace, campaign_from_traces
 
     traces = [
-        RunTrace("a", "i", 1, [1.0, 2.0], [5.0, 4.0], verdict=[0, 0], horizon=9.0, reason=["capacity", "time window"]),
-        RunTrace("a", "j", 1, [1.0, 2.0], [5.0, 4.0], verdict=[0, 1], horizon=9.0, reason=["capacity", ""]),
-        RunTrace("b", "i", 1, [1.0], [5.0], verdict=[1], horizon=9.0),
+        RunTrace(
+            [1.0, 2.0],
+            [5.0, 4.0],
+            verdict=[0, 0],
+            horizon=9.0,
+            reason=["capacity", "time window"],
+            arm="a",
+            instance="i",
+            seed=1,
+        ),
+        RunTrace(
+            [1.0, 2.0], [5.0, 4.0], verdict=[0, 1], horizon=9.0, reason=["capacity", ""], arm="a", instance="j", seed=1
+        ),
+        RunTrace([1.0], [5.0], verdict=[1], horizon=9.0, arm="b", instance="i", seed=1),
     ]
     whole = campaign_from_traces(traces)
     found = health(whole, gl.build_envelopes(whole))

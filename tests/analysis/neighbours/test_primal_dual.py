@@ -10,7 +10,7 @@ from gapline.errors import TraceError
 
 
 def dual_campaign(time, objective, bound, verdict=None):
-    trace = RunTrace("a", "i", 1, time, objective, bound=bound, verdict=verdict, horizon=10.0)
+    trace = RunTrace(time, objective, bound=bound, verdict=verdict, horizon=10.0, arm="a", instance="i", seed=1)
     campaign = campaign_from_traces([trace])
     return campaign, gl.build_envelopes(campaign)
 

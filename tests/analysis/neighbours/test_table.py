@@ -24,7 +24,9 @@ def test_every_measure_of_two_arms_by_hand():
 
 
 def test_dual_bounds_bring_their_own_column():
-    trace = RunTrace("a", "i", 1, [0.0, 5.0], [20.0, 10.0], verdict=[1, 1], horizon=10.0, bound=[10.0, 10.0])
+    trace = RunTrace(
+        [0.0, 5.0], [20.0, 10.0], verdict=[1, 1], horizon=10.0, bound=[10.0, 10.0], arm="a", instance="i", seed=1
+    )
     campaign = campaign_from_traces([trace])
     table = neighbours(gl.build_envelopes(campaign), SNAPSHOT, campaign=campaign)
     assert table["primal_dual"].to_list() == [0.25]
