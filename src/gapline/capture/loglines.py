@@ -13,6 +13,8 @@ from gapline.model.tables import Reason, VerdictCode
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
 MOST_LINE = 16 * 1024
 
+# Plain integers: looking up a member and converting it to an array costs more than reading the line.
+_VALID, _INVALID = int(VerdictCode.VALID), int(VerdictCode.INVALID)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 
@@ -72,7 +74,8 @@ class EventList:
     """
 
     problems: list[str]
-    events: list[Event] = field(default_factory=list)
+    # Plain tuples in the order of `Event`: the garbage collector forgets them, and would visit millions of instances.
+    events: list[tuple[float, float, int, float, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.events)
@@ -104,13 +107,13 @@ class EventList:
         elif why_value and valid:
             self._refuse(where, "a finite objective", objective, why_value)
         ruled_out = why_stamp or (why_value if valid else "")
-        verdict = VerdictCode.VALID if valid and not ruled_out else VerdictCode.INVALID
+        verdict = _VALID if valid and not ruled_out else _INVALID
         why = ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value)
-        self.events.append(Event(stamp, value, verdict, math.nan if bound is None else bound, why))
+        self.events.append((stamp, value, verdict, math.nan if bound is None else bound, why))
 
     def add_bound(self, time: float, bound: float) -> None:
         """Add an event that carries a dual bound alone."""
-        self.events.append(Event(time, math.nan, VerdictCode.BOUND, bound))
+        self.events.append((time, math.nan, VerdictCode.BOUND, bound, ""))
 
     def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
         text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
@@ -118,15 +121,12 @@ class EventList:
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
-        each = zip(*self.events, strict=True) if self.events else ((),) * len(Event._fields)
-        columns: dict[str, Any] = dict(zip(Event._fields, map(list, each), strict=True))
-        for name, dtype in (
-            ("time", np.float64),
-            ("objective", np.float64),
-            ("verdict", np.uint8),
-            ("bound", np.float64),
-        ):
-            columns[name] = np.array(columns[name], dtype)
+        dtypes = {"time": np.float64, "objective": np.float64, "verdict": np.uint8, "bound": np.float64}
+        columns: dict[str, Any] = {
+            name: np.array([event[place] for event in self.events], dtype)
+            for place, (name, dtype) in enumerate(dtypes.items())
+        }
+        columns["reason"] = [event[4] for event in self.events]
         # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
         if np.isnan(columns["bound"]).all():
             del columns["bound"]
@@ -137,15 +137,18 @@ class EventList:
 
 def _reading(value: float | str | None, missing: Reason, text: Reason, infinite: Reason) -> tuple[float, str]:
     """Return the number and "" or NaN and the reason why there is none."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return math.nan, missing.value
+    # Good texts first: a log has millions of them.
     if isinstance(value, str):
         number = parse_number(value)
         if number is None:
+            if not value.strip():
+                return math.nan, missing.value
             # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
             endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
             return math.nan, (infinite if endless else text).value
         return number, ""
+    if value is None:
+        return math.nan, missing.value
     return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
 
 

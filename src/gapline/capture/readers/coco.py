@@ -123,7 +123,7 @@ def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventL
             found.refuse(where, "evaluations and the best value in column 3", line)
             continue
         # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
-        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events[-1].time > 1):
+        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events[-1][0] > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)
     return runs

@@ -16,6 +16,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     runs: list[tuple[tuple[str, int], EventList]] = []
+    said, key = ["", ""], ("", 0)
     last_time = last_cost = float("nan")
     torn_at = torn_line(log.data)
     for number, text in log_lines(log.data):
@@ -29,8 +30,9 @@ def _read(log: LogFile) -> Found:
         if number == torn_at:
             found.refuse_torn(where, text)
             break
-        # HGS writes the path as it was given on its command line.
-        key = (file_name(cells[0]).removesuffix(".vrp") or cells[0].strip(), int(cells[1]))
+        if cells[:2] != said:
+            # HGS writes the path as it was given on its command line, on every line.
+            said, key = cells[:2], (file_name(cells[0]).removesuffix(".vrp") or cells[0].strip(), int(cells[1]))
         stamp, cost = parse_number(cells[3]), parse_number(cells[2])
         # HGS appends to its file and its best only falls: an earlier stamp with a worse cost is another run.
         again = stamp is not None and cost is not None and stamp < last_time and cost > last_cost

@@ -123,7 +123,7 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
     if value is None or evaluations is None or evaluations < 0:
         return
     sign = -1.0 if maximised else 1.0
-    valid = [sign * event.objective for event in events.events if event.verdict == VerdictCode.VALID]
+    valid = [sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID]
     if not valid or sign * value < min(valid):
         events.add(evaluations, value, where=where)
 

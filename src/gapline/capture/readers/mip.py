@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.loglines import Event, EventList, log_lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.readers.mip_rows import Number, Row, progress_rows, read_printed, read_stamp, stamp_rows
 from gapline.capture.readers.mip_solves import BANNER, Solve, split_solves
@@ -79,7 +79,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, is_last: bool) -> F
         events.add_bound(_not_before(end, events), bound)
     if untimed:
         # So that no estimate passes for a stamp that goes backwards; NaN, which has no place in an order, stays last.
-        events.events.sort(key=lambda event: (math.isnan(event.time), event.time))
+        events.events.sort(key=lambda event: (math.isnan(event[0]), event[0]))
         if UNTIMED_NOTE not in found.notes:
             found.notes.append(UNTIMED_NOTE)
     version, problem = told.get("version"), told.get("problem")
@@ -234,7 +234,7 @@ def _settle_final(
     the final objective was misread or misprinted, and is rejected.
     """
     sign = -1.0 if sense == "max" else 1.0
-    for index, event in enumerate(events.events):
+    for index, event in enumerate(map(Event._make, events.events)):
         # Rows have five to ten digits: what is better by less than the fourth may be the same solution.
         margin = max(1e-4 * abs(event.objective), 1e-9)
         if event.verdict == VerdictCode.VALID and sign * event.objective < sign * final.value - margin:
@@ -244,7 +244,7 @@ def _settle_final(
             )
     if best is not None and (best[1].may_be(final.value) or final.may_be(best[1].value)):
         if best[1].value != final.value and final.unit < best[1].unit:
-            events.events[best[0]] = events.events[best[0]]._replace(objective=final.value)
+            events.events[best[0]] = Event(*events.events[best[0]])._replace(objective=final.value)
         return
     improves = best is None or sign * final.value < sign * best[1].value
     if improves and end is not None:
@@ -253,7 +253,7 @@ def _settle_final(
 
 def _not_before(end: float, events: EventList) -> float:
     """Return the stated end, or the last stamp where rounding made that one later."""
-    return max([end, *(event.time for event in events.events if math.isfinite(event.time))])
+    return max([end, *(time for time, *_ in events.events if math.isfinite(time))])
 
 
 def _status(solve: Solve, told: Mapping[str, Any], *, ended: bool, cut: bool) -> str:

@@ -100,7 +100,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         clock=" and ".join(sorted(solve.clocks)) or "wall",
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
-        sense=_sense(found, [event.objective for event in solve.events.events]),
+        sense=_sense(found, [objective for _, objective, *_ in solve.events.events]),
     )
 
 
