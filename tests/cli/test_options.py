@@ -100,19 +100,6 @@ def test_coarse_stamps_are_said_with_the_score(tmp_path, capsys):
     assert any("may be off by at most 0.1, their mean by 0.1" in note for note in document["notes"])
 
 
-def test_a_quarantined_run_is_named_not_scored_silently(tmp_path, capsys):
-    base = {"arm": "a", "instance": "i", "horizon": 10.0}
-    runs = [
-        base | {"seed": 1, "quarantined": False, "trace": [(1.0, 12.0, True)]},
-        base | {"seed": 2, "quarantined": True, "trace": []},
-    ]
-    gl.Campaign.from_runs(runs).save(tmp_path / "campaign")
-    (tmp_path / "refs.csv").write_text("instance,value\ni,10\n")
-    document = scored(capsys, tmp_path / "campaign", "--references", tmp_path / "refs.csv")
-    assert any(note.endswith("until they run again: a/i/2") for note in document["notes"])
-    assert document["arms"][0]["runs"] == 2
-
-
 def test_filters_keep_what_matches(worked, capsys):
     _, document = as_json(capsys, "score", *worked, "--arm", "run [23]")
     assert [arm["arm"] for arm in document["arms"]] == ["run 2", "run 3"]

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from gapline.envelope.build import Envelopes
     from gapline.model.contract import Contract
     from gapline.reference.snapshot import Snapshot
@@ -96,16 +98,22 @@ options = {{ iterations = {CALIBRATION_STEPS} }}
     )
 
 
-def print_health(envelopes: "Envelopes") -> None:
-    """Print what each arm delivered, before any score: counts that no mean may hide, headed as people read them."""
+def delivered(envelopes: "Envelopes") -> "pl.DataFrame":
+    """Return what each arm delivered, before any score: counts that no mean may hide, headed as people read them."""
     from gapline.analysis.health import count_runs
-    from gapline.report.table import frame_table
-    from gapline.report.writers.terminal import print_table
 
     heads = {"captured": "candidates", "terminal_invalid": "invalid at the end", "crashed": "failed"}
     counts = count_runs(envelopes, ["arm"]).rename(heads)
-    shown = counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
-    print_table(frame_table("health", "Health: what was captured, and what the checker let through", shown))
+    return counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
+
+
+def print_health(envelopes: "Envelopes") -> None:
+    """Print what each arm delivered."""
+    from gapline.report.table import frame_table
+    from gapline.report.writers.terminal import print_table
+
+    caption = "Health: what was captured, and what the checker let through"
+    print_table(frame_table("health", caption, delivered(envelopes)))
 
 
 def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:

@@ -42,7 +42,8 @@ def test_a_full_disk_ends_the_run_cleanly_with_whole_lines_kept(supervise):
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    attempt = supervise("scripted", "1", "1000000", "0", before=limit)
+    # Paced, so that lines arrive one by one: those that share a write with the one that failed are cut back with it.
+    attempt = supervise("scripted", "1", "1000000", "0.0005", before=limit)
     assert attempt.ending.cause == "infrastructure"
     assert "more bytes were needed" in attempt.ending.error
     assert attempt.journal.torn == 0
