@@ -129,6 +129,8 @@ def test_horizon_fills_runs_without_one_and_is_refused_beyond_a_runs_own():
     with pytest.raises(HorizonError, match="got none for 1: a/i/1"):
         gl.build_envelopes(silent)
     assert gl.build_envelopes(silent, horizon=12.0).runs["horizon"].to_list() == [12.0]
+    # A run's own horizon is the longest at which it can be scored.
+    assert steps_of(gl.build_envelopes(one_run([(30, 9.0)]), horizon=30.0)) == [(30.0, 9.0)]
     with pytest.raises(HorizonError, match=r"got 1 runs with less: a/i/1 \(30\)"):
         gl.build_envelopes(one_run([(1, 9.0)]), horizon=31.0)
 
