@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench campaign clean
+.PHONY: demo test lint bench campaign mutants clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,8 +20,8 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns
-	$(BIN)/ruff format --check src tests bench campaigns
+	$(BIN)/ruff check src tests bench campaigns tools
+	$(BIN)/ruff format --check src tests bench campaigns tools
 	$(BIN)/mypy
 
 bench: $(READY)
@@ -31,6 +31,9 @@ bench: $(READY)
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
+
+mutants: $(READY)
+	$(BIN)/python tools/mutate -j 2
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
