@@ -50,6 +50,13 @@ def test_two_units_more_may_break_the_order_where_one_more_was_never_seen():
     assert envelopes.select([0]).hierarchy is envelopes.hierarchy
 
 
+def test_equal_scores_of_two_values_of_k_break_the_order():
+    """M = 10: K = 3, C = 100 and K = 4, C = 90 both score 130, so the better one does not win."""
+    check = check_hierarchy(hierarchical_campaign([(3, 100), (4, 90)]), TEN)
+    assert (check.holds, check.needed) == (False, 10.0)
+    assert check_hierarchy(hierarchical_campaign([(3, 100), (4, 91)]), TEN).holds
+
+
 def test_unchecked_candidates_are_compared_where_they_count():
     campaign = hierarchical_campaign([(3, 100), (5, 70)], valid=None)
     trusted = gl.build_envelopes(campaign, transform=TEN, unchecked="solver")

@@ -25,6 +25,15 @@ def test_the_compiled_gap_is_the_oracles(z, reference, kernel):
     assert oracle.close(gap(int(code), parameter, z, reference, oracle.TOLERANCE), exact, within=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "exact"), [("squeezed", 1 / 3), ("maxform", 1 / 2), ("berthold", 1 / 2), ("raw", 1)]
+)
+def test_no_kernel_overflows_where_the_numbers_do_not(kernel, exact):
+    """Twice the reference, at the end of the range, where the sum of the two is infinite."""
+    code, parameter = parse_kernel_name(kernel)
+    assert gap(int(code), parameter, strategies.HUGE, strategies.HUGE / 2, 1e-9) == pytest.approx(exact, rel=1e-15)
+
+
 @given(strategies.ordinary, strategies.ordinary, st.sampled_from(strategies.KERNELS))
 def test_integral_curve_and_neighbouring_area_of_a_constant_run_are_the_gap(z, reference, kernel):
     run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 1.0, "trace": [(0, z)]}
