@@ -35,3 +35,9 @@ def test_a_negative_reference_is_beaten_from_below():
 def test_a_tolerance_is_a_small_relative_difference(tolerance):
     with pytest.raises(UsageError, match="tolerance: expected a relative difference"):
         check_tolerance(tolerance)
+
+
+def test_what_is_better_by_just_the_tolerance_is_not_beaten():
+    assert not is_beaten(10.0, 10.0, 0.0)
+    assert not is_beaten(8.0, 16.0, 0.5)
+    assert is_beaten(7.0, 16.0, 0.5)

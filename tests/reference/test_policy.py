@@ -5,7 +5,7 @@ import gapline as gl
 from gapline.envelope.build import build_envelopes
 from gapline.errors import IntegrityError, MissingReferenceError
 from gapline.reference.fold import fold_snapshot
-from gapline.reference.policy import analysis_snapshot, label_policy, refuse_unfrozen
+from gapline.reference.policy import analysis_snapshot, label_policy, refuse_unfrozen, runs_digest
 from gapline.reference.snapshot import Snapshot
 from reference.campaigns import campaign, drawn_runs, envelopes, references
 
@@ -26,6 +26,7 @@ def frozen(as_of, value=10.0):
         ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "frozen, declared"),
         ("2026-01-02T12:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "retrospective"),
         ("2026-01-02", ("2026-01-02T20:00:00Z", "2026-01-03T00:00:00Z"), "retrospective"),
+        ("2026-01-02T00:00:00Z", ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"), "retrospective"),
         ("2026-01-02T01:00:00+02:00", ("2026-01-01T23:30:00Z", "2026-01-03T00:00:00Z"), "frozen, declared"),
         ("2026-01-01T00:00:00Z", (None, None), "frozen, declared"),
         ("2026-01-01T00:00:00Z", ("2026-01-02T00:00:00Z", None), "frozen, declared"),
@@ -69,6 +70,8 @@ def test_folded_from_these_runs_is_analysis_and_from_others_is_not():
     runs = dated("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z")
     folded = fold_snapshot(frozen("2026-01-01"), runs, name="folded")
     assert label_policy(folded, runs.runs) == "analysis"
+    # No register can make a value known before the run that found it.
+    assert label_policy(folded, runs.runs, registered=[folded.digest]) == "analysis"
     later = dated("2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z")
     assert label_policy(folded, later.runs) == "frozen, declared"
     earlier = dated("2025-02-02T00:00:00Z", "2025-02-03T00:00:00Z")
@@ -158,3 +161,15 @@ def test_two_snapshots_in_one_call_give_what_each_gives_alone(runs, values):
     for scores, snapshot in zip(both, (frozen_one, folded), strict=True):
         assert scores.frame.equals(gl.score(built, snapshot).frame)
         assert scores.reference.digest == snapshot.digest
+
+
+def test_a_set_of_runs_has_one_digest_whatever_their_order():
+    runs = dated("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z").runs
+    assert runs_digest(runs) == runs_digest(runs.reverse())
+    assert runs_digest(runs) != runs_digest(runs.head(1))
+
+
+def test_folded_values_are_known_when_the_last_run_began():
+    runs = dated("2026-01-03T00:00:00Z", "2026-01-02T00:00:00Z")
+    assert analysis_snapshot(frozen("2026-01-01"), runs).as_of == "2026-01-03T00:00:00Z"
+    assert analysis_snapshot(frozen(None), runs).as_of is None
