@@ -1,5 +1,6 @@
 from gapline.envelope.build import build_envelopes
-from gapline.reference.alarm import EXPLANATIONS, AlarmKind, find_alarms, negative_notes
+from gapline.reference.alarm import EXPLANATIONS, AlarmKind, best_runs, find_alarms, negative_notes
+from gapline.reference.snapshot import Snapshot
 from reference.campaigns import campaign, envelopes
 from reference.contradicted import RUNS, snapshot
 
@@ -47,6 +48,30 @@ def test_two_certificates_that_differ():
     (alarm,) = find_alarms([one, other])
     assert alarm.kind is AlarmKind.CERTIFICATES
     assert (alarm.certificate.value, alarm.other.value) == (10.0, 11.0)
+
+
+def test_neither_certificates_nor_values_that_differ_in_the_last_bits_raise_an_alarm():
+    one = snapshot({"i1": 10.0}, "one", certified=["i1"])
+    for other in (snapshot({"i1": 10.0 - 1e-9}, "two"), snapshot({"i1": 10.0 - 1e-9}, "two", certified=["i1"])):
+        assert find_alarms([one, other]) == []
+        assert len(find_alarms([one, other], tolerance=1e-12)) == 1
+
+
+def test_a_value_that_is_not_the_optimum_of_its_own_certificate():
+    def stating(optimum):
+        entries = {"i1": {"value": 10.0, "certified": True, "certificate": {"proven_optimum": optimum}}}
+        return Snapshot.from_entries(entries, name="s", store={"name": "s"})
+
+    for optimum in (9.0, 11.0):
+        (alarm,) = find_alarms(stating(optimum))
+        assert alarm.kind is AlarmKind.INSIDE
+        assert (alarm.certificate.value, alarm.other.value) == (optimum, 10.0)
+    assert find_alarms(stating(10.0 + 1e-9)) == []
+
+
+def test_the_best_run_is_the_earlier_of_two_that_found_the_same():
+    runs = envelopes(("a", "i1", 1, [(5, 9.0)]), ("b", "i1", 2, [(2, 9.0)]), ("b", "i1", 1, [(2, 9.0)]))
+    assert best_runs(runs).select("arm", "seed", "best_time").rows() == [("b", 1, 2.0)]
 
 
 def test_negative_scores_come_with_their_four_explanations():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -94,6 +96,24 @@ def test_late_candidates_count_only_when_asked_for():
     assert [(c.instance, c.new, c.time) for c in folded.changes] == [("i1", 8.0, 31.0), ("i2", 4.0, 40.0)]
     with pytest.raises(UsageError, match="expected the campaign"):
         fold(OLD, built, name="new", include_late=True)
+
+
+def test_a_late_candidate_that_nobody_checked_or_that_is_not_positive_is_no_record():
+    for trace in ([(1, 12.0, True), (31, 8.0, None)], [(1, 12.0, True), (31, -1.0, True)]):
+        late = campaign(("a", "i1", 1, trace))
+        built = build_envelopes(late, unchecked="leave-out")
+        assert fold(OLD, built, name="new", include_late=True, campaign=late).changes == ()
+
+
+def test_two_checkers_that_differ_are_named():
+    late = replace(campaign(*RUNS), facts={"checker": "c 2"})
+    for priced, notes in (
+        ("c 1", ["checkers differ: the snapshot was priced by c 1, the campaign by c 2"]),
+        ("c 2", []),
+    ):
+        entries = {name: entry.document() for name, entry in OLD.values.items()}
+        old = Snapshot.from_entries(entries, name="old", store={"name": "s"}, checker=priced)
+        assert [n for n in fold(old, build_envelopes(late), name="new", campaign=late).notes if "checker" in n] == notes
 
 
 def test_the_solvers_word_is_not_folded_unless_asked_for():

@@ -197,6 +197,42 @@ def test_a_million_tiny_steps_cost_no_digits():
     assert got == pytest.approx(math.fsum(terms) / 1.5e9, abs=2.3e-16)
 
 
+def test_every_lane_of_the_sum_keeps_what_it_loses():
+    """Four terms of a million in four lanes, then a thousand for each lane that are less than half of its last bit."""
+    large, size = 4, 4000
+    time = np.concatenate([np.arange(large) * 2.0**20, large * 2.0**20 + np.arange(size) * 2.0**-20])
+    horizon = 2.0**22 + size * 2.0**-20
+    gaps = np.concatenate([1.0 + (large - np.arange(large)) * 2.0**-20, (size - np.arange(size)) * 2.0**-26])
+    widths = np.diff(np.append(time, horizon))
+    exact = sum(Fraction(g) * Fraction(w) for g, w in zip(gaps, widths, strict=True)) / Fraction(horizon)
+    got = gl.primal_integral(time, 1.0 + gaps, reference=1.0, horizon=horizon, kernel="raw")
+    assert abs(Fraction(got) - exact) <= Fraction(2) ** -52
+
+
+def test_the_sum_of_the_lanes_is_compensated_too():
+    """A term of 9/8 and three of half its last bit, each in a lane of its own: 1.5 bits that plain sums would drop."""
+    time, gaps = [0.0, 1.125, 1.25, 1.5], [1.0, 2.0**-50, 2.0**-51, 2.0**-52]
+    got = gl.primal_integral(time, [1.0 + g for g in gaps], reference=1.0, horizon=2.0, kernel="raw")
+    assert got == float((Fraction(9, 8) + 3 * Fraction(2) ** -53) / 2)
+    assert got > 9 / 16
+
+
+def test_a_score_never_leaves_the_range_of_its_gaps_by_rounding():
+    """0.3 + (0.9 - 0.3) is more than 0.9, in doubles, and so is 0.2 + (0.6 - 0.2) + (1.7 - 0.6) than 1.7."""
+    assert 0.3 + (0.9 - 0.3) > 0.9
+    assert gl.primal_integral([0.3], [1e300], reference=1.0, horizon=0.9) == 1.0
+    lowest = gl.primal_integral([0.0, 0.2, 0.6], [1e-300, 1e-301, 1e-302], reference=1.0, horizon=1.7)
+    assert lowest == -1.0
+
+
+def test_a_raw_mean_is_finite_where_only_gaps_times_seconds_are_not():
+    assert gl.primal_integral([0], [1e308], reference=1.0, horizon=1000.0, kernel="raw") == pytest.approx(1e308)
+    assert gl.primal_integral([0], [1e308], reference=1e-5, horizon=1.0, kernel="raw") == math.inf
+    # An infinite gap that has no weight is no number, neither infinite nor to be left out.
+    weightless = {"reference": 1e-5, "horizon": 10.0, "kernel": "raw", "weight": "steps:0=0,5=1"}
+    assert gl.primal_integral([0, 1], [1e308, 1.0], **weightless) is None
+
+
 def test_the_sum_is_compensated_where_a_plain_one_is_not():
     """Tiny contributions beside a huge one: they survive only in a compensated sum."""
     size = 1_000_000
@@ -292,12 +328,12 @@ def test_a_registered_kernel_sees_its_own_runs_alone_with_their_references():
         for k in range(4)
     ]
     envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
-    snapshot = gl.Snapshot.from_values({"i1": 1.0, "i3": 3.0}, name="mine")
+    snapshot = gl.Snapshot.from_values({"i1": 1.0, "i3": 13.0}, name="mine")
     some = envelopes.select([3, 1])
-    assert gl.score(some, snapshot, kernels=["test spy"]).frame["test spy"].to_list() == [15.0, 15.0]
-    assert seen == [[(23.0, 3.0), (13.0, 3.0), (21.0, 1.0), (11.0, 1.0)]]
-    assert gl.mean_curve(some, snapshot, kernel="test spy").frame["value"].to_list() == [20.0, 10.0]
-    assert gl.resolution_bound(some, np.array([3.0, 1.0]), kernel="test spy").tolist() == [0.0, 0.0]
+    assert gl.score(some, snapshot, kernels=["test spy"]).frame["test spy"].to_list() == [5.0, 15.0]
+    assert seen == [[(23.0, 13.0), (13.0, 13.0), (21.0, 1.0), (11.0, 1.0)]]
+    assert gl.mean_curve(some, snapshot, kernel="test spy").frame["value"].to_list() == [15.0, 5.0]
+    assert gl.resolution_bound(some, np.array([13.0, 1.0]), kernel="test spy").tolist() == [0.0, 0.0]
 
 
 def test_a_registered_kernel_that_has_no_number_is_an_error_not_a_null():

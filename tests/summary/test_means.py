@@ -126,6 +126,17 @@ def test_parts_of_one_reading_are_pooled():
     parts = [scored([run(seed=s)]) for s in (1, 2)]
     whole = gl.summarise(scored([run(seed=1), run(seed=2)]))
     assert gl.summarise(parts).frame.equals(whole.frame)
+    assert gl.summarise(parts).reading.coverage == whole.reading.coverage
+    assert gl.summarise(parts).reading.coverage.runs == 2
+
+
+def test_attainment_is_the_share_of_runs_that_reached_the_goal_each_weighed_as_in_the_mean():
+    """Of instance i one run of two gets within 1 %, of j the only one: 2/3 of the runs, 3/4 of the instances."""
+    hit, missed = [(0, 10.05)], [(0, 20.0)]
+    scores = scored([run(trace=hit), run(seed=2, trace=missed), run(instance="j", trace=hit)])
+    for weighting, share in (("run", 2 / 3), ("instance", 3 / 4)):
+        found = gl.summarise(scores, weighting=weighting).frame["attainment:0.01"].to_list()
+        assert found == pytest.approx([share], abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +147,7 @@ def test_parts_of_one_reading_are_pooled():
         ({"weight": "early-log:0.1"}, "weight", ["uniform", "early-log:0.1"]),
         ({"goals": [0.02]}, "goals", ["0.01", "0.02"]),
         ({"transform": "shift:1"}, "transform", ["none", "shift:1"]),
+        ({"tolerance": 1e-3}, "tolerance", ["1e-09", "0.001"]),
     ],
 )
 def test_mixed_readings_are_refused_with_their_groups(other, what, groups):
@@ -154,6 +166,8 @@ def test_transforms_that_differ_in_the_last_digits_are_different():
 def test_the_same_run_in_two_parts_is_refused():
     with pytest.raises(MixedScoresError, match="expected disjoint runs"):
         gl.summarise([scored([run()]), scored([run()])])
+    with pytest.raises(MixedScoresError, match="expected disjoint runs"):
+        gl.summarise([scored([run(), run(seed=2)]), scored([run(seed=2), run(seed=3)])])
 
 
 def test_two_horizons_of_one_instance_are_refused_and_of_two_instances_normal():
