@@ -170,3 +170,19 @@ def test_steps_too_small_to_show_one_by_one_show_together():
     total = CurveSum(1.0, np.ones(1), np.arange(1.0, size + 1), np.full(size, -(2.0**-54)), horizon=5000.0)
     _, value = total.curve()
     assert value[-1] == 1 - 2.0**-42
+
+
+@pytest.mark.parametrize("wrong", [1e-9, float("nan")])
+def test_a_curve_whose_area_is_not_the_mean_of_the_scores_is_refused(monkeypatch, wrong):
+    """The area identity is checked whenever a curve is made: here the scores are falsified behind its back."""
+    from gapline.errors import GaplineError
+    from gapline.scoring import curve as module
+
+    honest = module.integrate_envelopes
+    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (1, 2)]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    assert len(gl.mean_curve(envelopes, snapshot)) == 3
+    monkeypatch.setattr(module, "integrate_envelopes", lambda *given, **more: honest(*given, **more) + wrong)
+    with pytest.raises(GaplineError, match="area identity broken"):
+        gl.mean_curve(envelopes, snapshot)
