@@ -1,5 +1,6 @@
 """Mean curves: exact on the union of breakpoints, mergeable without loss, and their area is the mean of the scores."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -170,6 +171,13 @@ def test_steps_too_small_to_show_one_by_one_show_together():
     total = CurveSum(1.0, np.ones(1), np.arange(1.0, size + 1), np.full(size, -(2.0**-54)), horizon=5000.0)
     _, value = total.curve()
     assert value[-1] == 1 - 2.0**-42
+
+
+def test_the_order_of_equal_stamps_shows_in_no_bit():
+    """Steps so unlike that even what a compensated sum keeps beside it is rounded."""
+    steps = [1e40, 1e20, 1.0, -1e40, -1e20]
+    sums = [CurveSum(1.0, np.ones(1), np.ones(5), np.array(p), horizon=2.0) for p in itertools.permutations(steps)]
+    assert len({total.curve()[1].tobytes() for total in sums}) == 1
 
 
 @pytest.mark.parametrize("wrong", [1e-9, float("nan")])

@@ -116,6 +116,35 @@ def test_a_one_instance_panel_beside_others_adds_no_spread():
     beside = scores_of({("a", "p", f"i{k}"): [float(k)] for k in range(5)} | {("a", "q", "j"): [3.0]})
     one, both = Bootstrap(alone, draws=300).mean("a"), Bootstrap(beside, draws=300).mean("a")
     assert np.std(both.draws) == pytest.approx(np.std(one.draws) / 2, rel=1e-12)
+    assert both.reason is None
+    assert both.interval() is not None
+
+
+def test_a_difference_inside_a_panel_rests_on_its_instances_alone():
+    times = {("p", "i"): (1.0, 3.0), ("p", "j"): (2.0, 6.0), ("q", "k"): (9.0, 1.0)}
+    table = {(arm, *cell): [both[k]] for cell, both in times.items() for k, arm in enumerate("ab")}
+    boot = Bootstrap(scores_of(table), draws=9)
+    found = boot.panel_difference("a", "b", "p")
+    assert (found.instances, found.value) == (2, pytest.approx(-(2 + 4) / 2 / 20))
+    assert boot.panel_difference("a", "b", "q").value == pytest.approx(8 / 20)
+
+
+def test_the_influence_of_an_instance_on_a_mean_of_runs_is_its_pull_on_that_mean():
+    """One run at 0.5 and three at 0.7: the mean is 0.65, and both instances pull it by 2 · 1/4 · 0.15."""
+    boot = Bootstrap(scores_of({("a", "p", "i"): [0.0], ("a", "p", "j"): [4.0] * 3}), draws=9, weighting="run")
+    assert boot.mean("a").value == pytest.approx(0.65)
+    assert boot.mean("a").influence.tolist() == pytest.approx([-0.075, 0.075], abs=1e-15)
+
+
+def test_arms_of_tier_two_are_drawn_and_not_compared():
+    runs = [
+        {"arm": arm, "tier": tier, "instance": "i", "seed": 1, "horizon": 10, "trace": [(1.0, 30.0)]}
+        for arm, tier in (("a", 1), ("b", 2), ("c", 1))
+    ]
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    boot = Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=9)
+    assert boot.compared == ("a", "c")
+    assert arm_intervals(boot).frame["arm"].to_list() == ["a", "b", "c"]
 
 
 def test_ties_everywhere_give_a_point_interval_and_p_one():
@@ -142,6 +171,11 @@ def test_wrong_use_is_refused_with_a_reason():
         Bootstrap(scores, draws=0)
     with pytest.raises(UsageError, match="share between 0 and 1"):
         Bootstrap(scores, draws=5).mean("a").interval(level=95)
+    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 1)]
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    raw = gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot, kernels=["raw"])
+    with pytest.raises(MixedScoresError, match="expected a score of every run, got none for 1"):
+        Bootstrap(raw, draws=5)
 
 
 def coverage(method, *, trials=400, instances=30, draws=400):

@@ -22,6 +22,12 @@ def test_acceleration_in_one_stratum_is_the_jackknifes(values):
     assert got == pytest.approx(want, abs=1e-9)
 
 
+def test_acceleration_over_panels_of_different_sizes():
+    """Influences 2 and 0 in a panel of two, 1 in a panel of one: (8/8 + 1) / (6 · (4/4 + 1)^1.5)."""
+    assert acceleration(np.array([2.0, 0.0, 1.0]), np.array([0, 0, 1])) == pytest.approx(2 / (6 * 2**1.5))
+    assert acceleration(np.zeros(3), np.array([0, 0, 1])) == 0.0
+
+
 def test_p_values_count_draws_as_far_from_the_estimate_as_zero_is():
     assert two_sided_p(np.array([2.0, 2.0, 2.0]), 2.0) == 1 / 4
     assert two_sided_p(np.array([0.0, 2.0, 4.0]), 2.0) == 3 / 4

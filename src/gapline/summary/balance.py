@@ -18,7 +18,6 @@ class Balance:
 
     complete: bool
     missing: pl.DataFrame
-    uneven_seeds: bool
 
     def notes(self) -> list[str]:
         """Return what a reader of the means has to know, empty when all cells are there."""
@@ -37,6 +36,4 @@ def check_balance(runs: pl.DataFrame) -> Balance:
     """Compare the cells of every arm with the union of all arms' cells."""
     cells = runs.select(CELL).unique()
     missing = expected_cells(runs).join(cells, on=CELL, how="anti").sort(CELL)
-    per_instance = cells.select("panel", "instance", "seed").unique().group_by("panel", "instance").len()
-    uneven = bool(per_instance.group_by("panel").agg(pl.col("len").n_unique()).filter(pl.col("len") > 1).height)
-    return Balance(complete=missing.height == 0, missing=missing, uneven_seeds=uneven)
+    return Balance(complete=missing.height == 0, missing=missing)
