@@ -224,3 +224,8 @@ def test_a_solver_whose_version_changed_inside_an_arm_is_a_note_of_every_result(
     runs = [run | {"solver_version": "1.0" if run["seed"] == 1 else "1.1"} for run in trace_runs(arms=("a",))]
     assert any("a" in note and "1.0" in note and "1.1" in note for note in open_runs(runs).notes())
     assert not any("1.0" in note for note in open_runs([run | {"solver_version": "1.0"} for run in runs]).notes())
+
+
+def test_unchecked_candidates_are_counted_or_left_out_never_both():
+    with pytest.raises(UsageError, match="got both"):
+        open_runs(validation="solver", allow_unchecked=True)

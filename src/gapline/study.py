@@ -358,7 +358,7 @@ def open_study(
         campaign,
         horizon=horizon,
         transform=transform or stated.get("transform"),
-        unchecked=_unchecked(validation or stated.get("validation"), allow_unchecked),
+        unchecked=_unchecked(validation, stated.get("validation"), allow_unchecked),
     )
     registered = None if register is None else register.snapshot_digests()
     stored = stored_snapshots(paths, folder, contract, references, snapshots)
@@ -463,10 +463,13 @@ def _count(runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bo
     )
 
 
-def _unchecked(validation: str | None, allow_unchecked: bool) -> Unchecked:
+def _unchecked(given: str | None, declared: str | None, allow_unchecked: bool) -> Unchecked:
+    """Say what becomes of unchecked candidates; the caller's word stands in for the contract's."""
+    if given == "solver" and allow_unchecked:
+        raise UsageError("expected --validation solver (count them) or --allow-unchecked (leave them out), got both")
     if allow_unchecked:
         return Unchecked.LEAVE_OUT
-    return Unchecked.TRUST_SOLVER if validation == "solver" else Unchecked.REFUSE
+    return Unchecked.TRUST_SOLVER if (given or declared) == "solver" else Unchecked.REFUSE
 
 
 def _contrasts(
