@@ -2,7 +2,6 @@
 
 import json
 import os
-import statistics
 import subprocess
 import tempfile
 import time
@@ -20,16 +19,16 @@ def run() -> list[tuple[str, float, float | None]]:
         repository = Path(folder) / "store"
         _write_family(repository)
         blobs = _blobs(repository)
-        ratios = []
+        plain, ours = [], []
         source = f"mamut:{repository}@main"
         # Once before the clock, so that neither side pays for imports and cold files.
         assert len(freeze_snapshot(source, name="warm").values) == INSTANCES
         _cat_file(repository, blobs)
         for _ in range(ROUNDS):
-            plain = _timed(lambda: _cat_file(repository, blobs))
-            ours = _timed(lambda: freeze_snapshot(source, name="bench").digest)
-            ratios.append(ours / plain)
-        ratio = statistics.median(ratios)
+            plain.append(_timed(lambda: _cat_file(repository, blobs)))
+            ours.append(_timed(lambda: freeze_snapshot(source, name="bench").digest))
+        # The best round of each side: the machine may be busy in any other.
+        ratio = min(ours) / min(plain)
     return [(f"freeze {INSTANCES} instances / git cat-file --batch over the same blobs", ratio, LIMIT)]
 
 

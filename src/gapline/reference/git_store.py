@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from io import BytesIO
-from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError
@@ -18,8 +18,6 @@ from gapline.reference.freeze import refuse_earlier
 _SETTINGS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 # Set inside a hook or a rebase, these would point git at another repository than the one named.
 _FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
-
-_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,10 @@ class Repository:
         """Find the commit that a branch, tag or id names."""
         # A range or an option is no name of a commit, whatever git would make of it.
         if revision and not revision.startswith(("-", "^")) and ".." not in revision:
-            found = self._run("rev-list", "-1", "--timestamp", "--end-of-options", f"{revision}^{{commit}}", "--")
-            if found.returncode == 0 and (words := found.stdout.split()):
+            found, _, code = self._run(
+                "rev-list", "-1", "--timestamp", "--end-of-options", f"{revision}^{{commit}}", "--"
+            )
+            if code == 0 and (words := found.split()):
                 committed = datetime.fromtimestamp(int(words[0]), UTC)
                 return Commit(words[1].decode("ascii"), committed.isoformat().replace("+00:00", "Z"))
         known = self._git("for-each-ref", "--format=%(refname:short)", "--count=8").decode("utf-8", "replace").split()
@@ -76,44 +76,53 @@ class Repository:
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
-        wanted = iter(blobs)
-        # In batches: a family of large instances need not fit into memory at once.
-        while names := list(islice(wanted, _BATCH)):
-            answer = BytesIO(self._git("cat-file", "--batch", given="".join(f"{name}\n" for name in names)))
-            for name in names:
-                head = answer.readline().split()
-                if len(head) != 3:
-                    # "<name> missing": no body follows.
-                    yield None
-                    continue
-                data = answer.read(int(head[2]))
-                if len(data) != int(head[2]) or answer.read(1) != b"\n":
-                    raise SnapshotError(f"git cat-file: expected {int(head[2])} bytes of {name}, got {len(data)}")
-                yield data
+        with TemporaryFile() as asked:
+            # From a file: through a pipe git would block on a full output before it has read all of a long list.
+            names = list(blobs)
+            asked.write("".join(f"{name}\n" for name in names).encode("ascii"))
+            asked.seek(0)
+            process = self._start("cat-file", "--batch", stdin=asked, stderr=subprocess.DEVNULL)
+            with process, process.stdout as answer:  # type: ignore[union-attr]
+                for name in names:
+                    head = answer.readline().split()
+                    if not head:
+                        raise SnapshotError(f"git cat-file: expected an answer for {name}, got none")
+                    if len(head) != 3:
+                        # "<name> missing": no body follows.
+                        yield None
+                        continue
+                    data = answer.read(int(head[2]))
+                    if len(data) != int(head[2]) or answer.read(1) != b"\n":
+                        raise SnapshotError(f"git cat-file: expected {int(head[2])} bytes of {name}, got {len(data)}")
+                    yield data
 
     def url(self) -> str | None:
         """Return the web address of the origin without user names, or None: a path on this machine is no address."""
-        found = self._run("config", "--get", "remote.origin.url").stdout.decode("utf-8", "replace").strip()
+        found = self._run("config", "--get", "remote.origin.url")[0].decode("utf-8", "replace").strip()
         parts = urlsplit(found)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             return None
         host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
         return urlunsplit((parts.scheme, host, parts.path.removesuffix(".git").rstrip("/"), "", ""))
 
-    def _git(self, *arguments: str, given: str = "") -> bytes:
-        done = self._run(*arguments, given=given)
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+    def _git(self, *arguments: str) -> bytes:
+        out, err, code = self._run(*arguments)
+        if code:
+            said = err.decode("utf-8", "replace").strip().removeprefix("fatal: ")
             raise SnapshotError(f"{self.path}: expected a git repository, got: {said.splitlines()[0] if said else '?'}")
-        return done.stdout
+        return out
 
-    def _run(self, *arguments: str, given: str = "") -> subprocess.CompletedProcess[bytes]:
+    def _run(self, *arguments: str) -> tuple[bytes, bytes, int]:
+        with self._start(*arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            return *process.communicate(), process.returncode
+
+    def _start(self, *arguments: str, **streams: Any) -> "subprocess.Popen[bytes]":
         program = shutil.which("git")
         if program is None:
             raise EnvironmentLacksError("git is not installed", hint="install git to freeze from a git repository")
         settings = {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
         command = [program, "-C", str(self.path), *arguments]
-        return subprocess.run(command, input=given.encode("ascii"), capture_output=True, env=settings, check=False)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, env=settings, bufsize=1 << 20, **streams)
 
 
 def open_repository(path: Path) -> Repository:
