@@ -4,7 +4,7 @@ A study is a contract, the plan that follows from it, a verified campaign and re
 trace file, an imported campaign) make a study whose choices are those of the caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -15,13 +15,14 @@ import polars as pl
 
 from gapline.capture.planned import planned_cells, runs_of_contract, with_empty_runs
 from gapline.capture.read import read
-from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
+from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
-from gapline.model.campaign import Campaign
+from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.reading import TOLERANCE, Coverage, Reading
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.text import counted
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.choose import (
     LabelledSnapshot,
@@ -31,6 +32,7 @@ from gapline.reference.choose import (
     stored_snapshots,
 )
 from gapline.reference.policy import Policy
+from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
@@ -73,6 +75,8 @@ class Study:
     declared
         Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
         first run (None: nothing registers when they were named).
+    left_out
+        Instances that cannot be scored and were left out because that was asked for, each with the reason.
     cells
         arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run: the plan of
         the contract, or without one every cell that any arm has.
@@ -103,6 +107,7 @@ class Study:
     coverage: Coverage
     alarms: tuple[Alarm, ...]
     remarks: tuple[str, ...] = field(default=())
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def relative(self) -> bool:
@@ -269,12 +274,15 @@ def open_study(
     arm: str | Sequence[str] = (),
     panel: str | Sequence[str] = (),
     instance: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    negate: str | Sequence[str] = (),
     missing: str | Missing = Missing.LEAVE_OUT,
     references: str | Path | None = None,
     snapshots: Sequence[str | Path | Snapshot] = (),
     policy: str | None = None,
     horizon: float | None = None,
-    transform: str | None = None,
+    transform: str | Sequence[str] = (),
+    leave_out_unscorable: bool = False,
     validation: str | None = None,
     allow_unchecked: bool = False,
     kernels: Sequence[str] = (),
@@ -296,8 +304,10 @@ def open_study(
     sources
         A study directory, whose contract gives every choice that is not given here; or campaign directories, trace
         files, frames, campaigns.
-    arm, panel, instance
-        Names or patterns to keep.
+    arm, panel, instance, exclude
+        Names or patterns to keep; instances to leave out.
+    negate
+        Arms whose source reports the negated objective: what they say is negated.
     missing
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
@@ -307,7 +317,11 @@ def open_study(
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.
     horizon, transform, validation, allow_unchecked
-        What is accepted; see `gapline.build_envelopes`.
+        What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
+        it is the only kernel.
+    leave_out_unscorable
+        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none), list and
+        count them; else they are refused.
     kernels, weight, goals, weighting
         How runs are scored and averaged.
     tier_two
@@ -332,8 +346,11 @@ def open_study(
     folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
     contract, text, register = _contract(folder)
     stated = _declared(contract)
-    wanted = {"arm": _patterns(arm), "panel": _patterns(panel), "instance": _patterns(instance)}
+    patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
+    wanted = {name: as_patterns(given) for name, given in patterns.items()}
     whole = read(sources[0] if len(sources) == 1 else list(sources))
+    if negate:
+        whole = whole.negate(negate)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
@@ -354,20 +371,40 @@ def open_study(
         )
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
-    envelopes = build_envelopes(
-        campaign,
-        horizon=horizon,
-        transform=transform or stated.get("transform"),
-        unchecked=_unchecked(validation, stated.get("validation"), allow_unchecked),
-    )
-    registered = None if register is None else register.snapshot_digests()
     stored = stored_snapshots(paths, folder, contract, references, snapshots)
-    entries = choose_references(stored, envelopes, policy or stated.get("policy"), registered)
+    chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
+    chosen_policy = policy or stated.get("policy")
+    accepted: dict[str, Any] = {
+        "horizon": horizon,
+        "unchecked": _unchecked(validation, stated.get("validation"), allow_unchecked),
+    }
+    scale = settle_scale(
+        campaign,
+        as_patterns(transform) or stated.get("transform", ()),
+        stored,
+        kernels=chosen_kernels,
+        sense=stated.get("sense"),
+        **accepted,
+    )
+    left_out: dict[str, str] = {}
+    if leave_out_unscorable:
+        left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
+    dropped = campaign.runs["instance"].is_in(list(left_out))
+    if dropped.all():
+        raise GaplineError(f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE)
+    if left_out:
+        campaign = replace(campaign, runs=campaign.runs.filter(~dropped))
+        cells = cells.filter(~pl.col("instance").is_in(list(left_out)))
+    envelopes = build_envelopes(campaign, transform=scale, **accepted)
+    registered = None if register is None else register.snapshot_digests()
+    entries = choose_references(stored, envelopes, chosen_policy, registered)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
     remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0)
+    if left_out:
+        remarks += (f"{counted(len(left_out), 'instance')} cannot be scored and are left out: {_shown(left_out)}",)
     return Study(
         sources=paths,
         title=title or stated.get("title") or "gapline report",
@@ -378,7 +415,7 @@ def open_study(
         envelopes=envelopes,
         references=entries,
         stored=stored,
-        kernels=tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,),
+        kernels=chosen_kernels,
         weight=weight or stated.get("weight", "uniform"),
         weighting=weighting or stated.get("weighting", "panel"),
         goals=tuple(goals) or _led(stated.get("goals", ())) or DEFAULT_GOALS,
@@ -397,10 +434,16 @@ def open_study(
             planned=planned is not None,
             filled=rule is Missing.EMPTY,
             removed=removed,
+            unscorable=int(dropped.sum()),
         ),
         alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
         remarks=remarks,
+        left_out=left_out,
     )
+
+
+def _shown(left_out: Mapping[str, str]) -> str:
+    return listing((f"{name} ({why})" for name, why in left_out.items()), most=20)
 
 
 def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
@@ -424,7 +467,8 @@ def _declared(contract: "Contract | None") -> dict[str, Any]:
         "weight": contract.score.weight,
         "goals": tuple(contract.score.goals),
         "weighting": contract.aggregate.weighting,
-        "transform": None if contract.objective.transform == "none" else contract.objective.transform,
+        "transform": contract.transforms,
+        "sense": {one.name: one.sense or contract.objective.sense for one in contract.instances},
         "validation": contract.objective.validation,
         "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
         "tolerance": contract.reference.tolerance,
@@ -443,12 +487,10 @@ def _led(goals: Sequence[float]) -> tuple[float, ...]:
     return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))
 
 
-def _patterns(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _count(runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bool, removed: int) -> Coverage:
-    found = count_coverage(runs)
+def _count(
+    runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bool, removed: int, unscorable: int = 0
+) -> Coverage:
+    found = replace(count_coverage(runs), unscorable=unscorable)
     if not planned and not filled:
         return found
     states = dict(cells.group_by("state").len().iter_rows())

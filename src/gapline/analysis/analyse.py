@@ -59,7 +59,7 @@ class Analysis:
         """The kernels to compare, first the declared one, or `squeezed` where it has no value before an incumbent."""
         named = self.study.kernels
         # One kernel has nothing to be compared with: then the paper's set stands beside it.
-        if len(named) == 1:
+        if len(named) == 1 and not self.study.envelopes.scale.signed:
             named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
         parsed = [parse_kernel(name, tolerance=self.study.tolerance) for name in named]
         # A sweep starts at time 0, where `raw` has no value: such a kernel cannot lead.

@@ -277,7 +277,7 @@ def _refuse_other_question(first: Side, second: Side) -> None:
 def _choice(side: Side, name: str) -> object:
     study = side.study
     if name == "transform":
-        return str(study.envelopes.transform)
+        return str(study.envelopes.scale)
     return study.kernels[0] if name == "kernel" else getattr(study, name)
 
 

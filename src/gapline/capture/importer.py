@@ -13,7 +13,9 @@ from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.scale import instance_senses
 from gapline.model.tables import RUN_KEY, RUNS, RunKey
+from gapline.model.text import counted
 
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 
@@ -35,6 +37,7 @@ def import_logs(
     allow_mixed_clocks: bool = False,
     skip_unknown: bool = False,
     no_references: bool = False,
+    negate: Sequence[str] = (),
     **choices: Unpack[LogChoices],
 ) -> Imported:
     """Read logs of others into a campaign.
@@ -52,7 +55,9 @@ def import_logs(
     horizon
         Seconds, for runs whose log states none.
     sense
-        "min" or "max" for all runs, where a format does not say, or says it wrongly.
+        "min" or "max" for runs whose log does not say; a log that states the other is an error.
+    negate
+        Arms, or patterns of them, whose logs report the negated objective.
     number_runs
         Number runs that share arm and instance and state no seed 0, 1, 2, … in file order.
     allow_mixed_clocks
@@ -70,6 +75,7 @@ def import_logs(
         allow_mixed_clocks=allow_mixed_clocks,
         skip_unknown=skip_unknown,
         no_references=no_references,
+        negate=negate,
     )
 
 
@@ -80,6 +86,7 @@ def build_import(
     allow_mixed_clocks: bool = False,
     skip_unknown: bool = False,
     no_references: bool = False,
+    negate: Sequence[str] = (),
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
@@ -91,9 +98,6 @@ def build_import(
     seeds, seed_notes = settle_seeds(identities, where, number_runs=number_runs)
     keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
     _refuse_twins(keys, where)
-    # A run without candidates, or with one alone, often shows no sense: it takes that of the others.
-    senses = [(run.sense, run.path) for run in survey.runs if run.sense is not None]
-    sense = _only("sense", senses or [("min", "")])
     if not allow_mixed_clocks:
         _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
@@ -102,8 +106,6 @@ def build_import(
     notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
     if skipped := [file.path for file in survey.files if file.unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
-    if not senses:
-        notes.append("no log shows whether its objective is minimised or maximised: taken as min; --sense says which")
     if without := sum(run.horizon is None for run in survey.runs):
         notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
     diagnostics = replace(
@@ -112,20 +114,48 @@ def build_import(
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=sum(file.problem_count for file in taken),
     )
+    named = pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row")
     campaign = survey.spool.finish(
-        pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row"),
-        facts={"sense": sense, "source format": ", ".join(sorted({run.format for run in survey.runs}))},
+        named.with_columns(sense=pl.Series([run.sense for run in survey.runs], dtype=pl.String)),
+        facts={"source format": ", ".join(sorted({run.format for run in survey.runs}))},
         diagnostics=diagnostics,
     )
+    if negate:
+        campaign = campaign.negate(negate)
+        notes += campaign.diagnostics.notes
+    campaign, sense_notes = _settle_senses(campaign)
+    notes += sense_notes
     if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
         notes.append(SOLVER_SAYS_SO)
-    if sense == "max":
-        notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
-    elif odd := survey.spool.not_positive:
-        notes.append(f"{odd:,} candidates have an objective of 0 or below: scoring needs a declared transform")
+    if odd := survey.spool.not_positive:
+        notes.append(
+            f"{odd:,} candidates have an objective of 0 or below: --kernel berthold scores them, other kernels need a "
+            "declared transform"
+        )
     campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
     stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
     return Imported(campaign, references, stated, tuple(survey.files))
+
+
+def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
+    """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
+    senses = instance_senses(campaign)
+    shown = sorted({sense for sense in senses.values() if sense is not None})
+    silent = sorted(name for name, sense in senses.items() if sense is None)
+    other = shown[0] if len(shown) == 1 else "min"
+    notes = []
+    # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
+    if silent and len(shown) != 1:
+        whose = "the objective" if not shown else listing(silent, most=5)
+        notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}; --sense says which")
+    settled = {name: sense or other for name, sense in senses.items()}
+    if number := list(settled.values()).count("max"):
+        words = f"{counted(number, 'instance')} maximised and kept as written"
+        notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
+    runs = campaign.runs.with_columns(sense=pl.col("instance").replace_strict(settled, return_dtype=pl.String))
+    only = set(settled.values())
+    facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
+    return replace(campaign, runs=runs, facts=facts), notes
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from gapline.errors import GaplineError, listing
-from gapline.model.campaign import Campaign
+from gapline.model.campaign import Campaign, matches
 from gapline.model.tables import CELL, RUN_KEY, RunKey, RunStatus
 
 if TYPE_CHECKING:
@@ -49,7 +48,8 @@ def planned_cells(
 ) -> pl.DataFrame:
     """Return every cell that was to be run, and what became of it: done, interrupted or missing.
 
-    `wanted` has the patterns of arms, panels and instances that were asked for: the plan is cut as the runs are.
+    `wanted` has the patterns of arms, panels and instances that were asked for, and of instances to `exclude`: the plan
+    is cut as the runs are.
     """
     if contract is None:
         planned = expected_cells(campaign.runs)
@@ -58,7 +58,8 @@ def planned_cells(
         planned = pl.DataFrame(rows, schema=dict.fromkeys(CELL, pl.String) | {"seed": pl.Int64}, orient="row")
         for name, patterns in wanted.items():
             if patterns:
-                fits = [any(v == p or fnmatchcase(v, p) for p in patterns) for v in planned[name]]
+                excluded = name == "exclude"
+                fits = [matches(value, patterns) != excluded for value in planned["instance" if excluded else name]]
                 planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
     # A cell with a whole run is done, whatever became of its other attempts: the later state overrides.
     state = dict.fromkeys(campaign.interrupted, "interrupted") | dict.fromkeys(campaign.keys(), "done")

@@ -48,7 +48,8 @@ class FoundRun(RunTrace):
 
     `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
     importer, never by a reader. `sense` is "min" or "max" as the log states or shows it, None where it does neither;
-    objectives stay as the log writes them.
+    `guessed` says that it only follows from how the values move, so that the user's word goes before it. Objectives
+    stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), so that the
     import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
     """
@@ -56,6 +57,7 @@ class FoundRun(RunTrace):
     clock: str = "wall"
     resolution: float | None = None
     sense: str | None = "min"
+    guessed: bool = False
     stated_integral: tuple[str, float] | None = None
     where: str = ""
 

@@ -120,8 +120,14 @@ def survey_logs(
         for run in found.runs:
             if run.horizon is None:
                 run.horizon = horizon
-            # The user's word on the direction overrules the log's; on the horizon it fills what the log leaves open.
-            run.sense = sense or run.sense
+            # The user's word fills what the log leaves open, and never overrules it.
+            if sense is not None and run.sense not in (None, sense) and not run.guessed:
+                where = f"{path} {run.where}".rstrip()
+                raise UsageError(
+                    f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
+                    hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
+                )
+            run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
             who = survey.naming.settle(run, in_path)
             # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
             survey.spool.add_run(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel))

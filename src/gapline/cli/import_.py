@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gapline.capture.survey import RunLine, Survey
 
 _SHOWN_PROBLEMS = 10
+# For the campaign that is made of what was read; the other options are for the reading.
+LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate")
 
 
 @click.command("import")
@@ -26,6 +28,7 @@ _SHOWN_PROBLEMS = 10
 @click.option("--panel", help="Panel of all runs.")
 @click.option("--horizon", type=float, help="Seconds, for runs whose log states no horizon.")
 @click.option("--sense", type=click.Choice(["min", "max"]), help="Direction of the objective, where the log is silent.")
+@click.option("--negate", multiple=True, metavar="ARM", help="An arm whose logs report the negated objective.")
 @click.option("--number-runs", is_flag=True, help="Number runs of one arm and instance without a seed 0, 1, 2, …")
 @click.option("--allow-mixed-clocks", is_flag=True, help="Take CPU and wall clocks into one campaign.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out files of no known format.")
@@ -67,8 +70,7 @@ def command(
     target = Path(output) if output else None
     if target and not dry_run:
         _refuse_target(target, overwrite)
-    # These are for the campaign that is made of what was read, the others for the reading.
-    later = {name: choices.pop(name) for name in ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references")}
+    later = {name: choices.pop(name) for name in LATER}
     # On a terminal only: a log file full of bars helps nobody.
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         reading = bar.add_task("reading", total=None)
@@ -130,13 +132,18 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
         "diagnostics": asdict(known) | {"sources": len(known.sources)},
     }
     if imported.references:
+        from gapline.model.scale import instance_senses
         from gapline.reference.snapshot import Snapshot
 
-        entries = {
+        entries: dict[str, dict[str, Any]] = {
             one.instance: {"value": one.value, "certified": one.certified, "source": one.source}
             for one in imported.references
         }
         more = {"sense": "max"} if campaign.facts.get("sense") == "max" else {}
+        if "sense" not in campaign.facts:
+            for name, sense in instance_senses(campaign).items():
+                if name in entries:
+                    entries[name]["sense"] = sense
         store = {"name": f"import: {campaign.facts['source format']}"}
         snapshot = Snapshot.from_entries(entries, name=target.resolve().name, store=store, **more)
         snapshot.save(place)
@@ -216,7 +223,7 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _print_survey(survey: "Survey", later: dict[str, bool], as_json: bool) -> int:
+def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int:
     """Print the table of a dry run; exit code 1 where the import itself would be refused."""
     from gapline.capture.importer import build_import
     from gapline.errors import GaplineError

@@ -28,6 +28,7 @@ filters = _together(
     click.option("--arm", multiple=True, help="Keep arms that match this name or pattern (repeatable)."),
     click.option("--panel", multiple=True, help="Keep panels that match this name or pattern (repeatable)."),
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
+    click.option("--exclude", multiple=True, help="Leave out instances that match this name or pattern (repeatable)."),
 )
 choices = _together(
     filters,
@@ -41,7 +42,18 @@ choices = _together(
     click.option(
         "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
     ),
-    click.option("--transform", help="Declared transform: shift:C, reciprocal[:C], negate-shift:C, hierarchical:M."),
+    click.option("--negate", multiple=True, metavar="ARM", help="An arm whose source reports the negated objective."),
+    click.option(
+        "--transform",
+        multiple=True,
+        metavar="[INSTANCE=|panel:PANEL=]TRANSFORM",
+        help="Declared transform of all or of some instances: shift:C, reciprocal[:C], negate-shift:C, hierarchical:M.",
+    ),
+    click.option(
+        "--leave-out-unscorable",
+        is_flag=True,
+        help="Leave out instances whose objectives or reference cannot be scored; they are listed and counted.",
+    ),
     click.option(
         "--validation",
         type=click.Choice(["checker", "solver"]),
@@ -98,6 +110,7 @@ def study_document(opened: "Study") -> dict[str, Any]:
     read = opened.campaign.diagnostics
     return {
         "notes": opened.notes(),
+        "left_out": [{"instance": name, "reason": why} for name, why in opened.left_out.items()],
         "alarms": [alarm.document() for alarm in opened.alarms],
         "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
     }

@@ -26,8 +26,14 @@ class Accepted:
     fault: Integers
 
 
-def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *, count_unchecked: bool) -> Accepted:
-    """Run the compiled pass in threads and close the gaps between their outputs in place."""
+def accept_candidates(
+    campaign: Campaign, objective: Floats, horizon: Floats, *, count_unchecked: bool, signed: bool = False
+) -> Accepted:
+    """Run the compiled pass in threads and close the gaps between their outputs in place.
+
+    An objective of zero or below is a fault unless `signed`.
+    """
+    above = -np.inf if signed else 0.0
     first = campaign.runs["first"].to_numpy()
     count = campaign.runs["count"].to_numpy()
     size = len(first)
@@ -46,7 +52,7 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
     def work(low: int, high: int) -> None:
         written[low] = _accept_slices(
             low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
-            count_unchecked, out_time, out_objective, out_first, counts, terminal, best_index, suspect,
+            count_unchecked, above, out_time, out_objective, out_first, counts, terminal, best_index, suspect,
         )  # fmt: skip
 
     slices = in_slices(count, work)
@@ -57,7 +63,9 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
         end += size_here
     fault = np.full(size, -1, np.int64)
     for row in np.flatnonzero(suspect).tolist():
-        fault[row] = _find_fault(campaign, objective, row, float(horizon[row]), count_unchecked=count_unchecked)
+        fault[row] = _find_fault(
+            campaign, objective, row, float(horizon[row]), count_unchecked=count_unchecked, above=above
+        )
     return Accepted(
         time=_close_gaps(out_time, slices, offsets, written),
         objective=_close_gaps(out_objective, slices, offsets, written),
@@ -69,7 +77,9 @@ def accept_candidates(campaign: Campaign, objective: Floats, horizon: Floats, *,
     )
 
 
-def _find_fault(campaign: Campaign, objective: Floats, row: int, limit: float, *, count_unchecked: bool) -> int:
+def _find_fault(
+    campaign: Campaign, objective: Floats, row: int, limit: float, *, count_unchecked: bool, above: float
+) -> int:
     """Return the first candidate out of order, or accepted without a positive finite objective and a stamp; -1 if none.
 
     Also asked of runs whose last stamps are missing, or whose rejected candidates have negative ones: no fault there.
@@ -80,7 +90,7 @@ def _find_fault(campaign: Campaign, objective: Floats, row: int, limit: float, *
     goes_back = np.zeros(len(t), np.bool_)
     goes_back[1:] = (t[1:] < t[:-1]) | (np.isnan(t[:-1]) & ~np.isnan(t[1:]))
     valid = (code == 1) | (count_unchecked & (code == 2))
-    unusable = valid & ~(t > limit) & ~((z > 0.0) & (z < np.inf) & (t >= 0.0))
+    unusable = valid & ~(t > limit) & ~((z > above) & (z < np.inf) & (t >= 0.0))
     places = np.flatnonzero(goes_back | unusable)
     return first + int(places[0]) if len(places) else -1
 
@@ -106,7 +116,7 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
 def _accept_slices(  # type: ignore[no-untyped-def]
-    low, high, out, first, count, horizon, time, objective, verdict, count_unchecked,
+    low, high, out, first, count, horizon, time, objective, verdict, count_unchecked, above,
     out_time, out_objective, out_first, counts, terminal, best_index, suspect,
 ):  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
@@ -136,7 +146,7 @@ def _accept_slices(  # type: ignore[no-untyped-def]
         new_time, new_objective = out_time[out : out + end], out_objective[out : out + end]
         if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
             for k in range(end):
-                faults += not ((z[k] > 0.0) & (z[k] < np.inf))
+                faults += not ((z[k] > above) & (z[k] < np.inf))
             for k in range(end):
                 new_time[steps] = t[k]
                 new_objective[steps] = z[k]
@@ -147,7 +157,7 @@ def _accept_slices(  # type: ignore[no-untyped-def]
         else:
             for k in range(end):
                 valid = (code[k] == 1) | (count_unchecked & (code[k] == 2))
-                faults += valid & (not ((z[k] > 0.0) & (z[k] < np.inf)))
+                faults += valid & (not ((z[k] > above) & (z[k] < np.inf)))
                 new_time[steps] = t[k]
                 new_objective[steps] = z[k]
                 better = valid & (z[k] < best)

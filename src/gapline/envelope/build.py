@@ -18,10 +18,16 @@ from gapline.envelope.accept import Accepted, accept_candidates
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.model.tables import RUN_KEY, RunKey
-from gapline.model.transform import SYNTAX, Transform
+from gapline.model.transform import SYNTAX
 
 Floats = NDArray[np.float64]
+NOT_POSITIVE = (
+    "mark what is not feasible with valid=false; score with --kernel berthold alone, which is defined at zero and "
+    f"below; declare a transform for all or for some (--transform 'INSTANCE=shift:C'; {SYNTAX}); "
+    "or leave these instances out (--leave-out-unscorable)"
+)
 
 
 class Unchecked(StrEnum):
@@ -47,7 +53,7 @@ class Envelopes:
     runs: pl.DataFrame
     time: Floats
     objective: Floats
-    transform: Transform
+    scale: Scale
     unchecked: Unchecked
     notes: tuple[str, ...] = ()
     hierarchy: HierarchyCheck | None = None
@@ -86,7 +92,9 @@ def build_envelopes(
     /,
     *,
     horizon: float | None = None,
-    transform: str | Transform | None = None,
+    transform: Declared | Scale = None,
+    sense: Senses = None,
+    signed: bool = False,
     unchecked: str | Unchecked = Unchecked.REFUSE,
 ) -> Envelopes:
     """Accept what may be scored.
@@ -99,7 +107,13 @@ def build_envelopes(
         Fills runs that state none and re-scores the others at a shorter one; a horizon beyond a run's own is refused,
         since nothing was seen there.
     transform
-        A declared transform of the objective, such as `shift:10`; see `gapline.model.transform`.
+        A declared transform of the objective, such as `shift:10` (see `gapline.model.transform`), with rules such as
+        `INSTANCE=shift:10` or `panel:NAME=shift:10` beside it.
+    sense
+        `min` or `max` for runs whose source says neither; a maximised objective without a transform is read through
+        its reciprocal.
+    signed
+        Take objectives of any sign, for which Berthold's gap alone is defined.
     unchecked
         `refuse` (default), `solver` (they count as valid because the solver said so) or `leave-out`.
 
@@ -110,17 +124,16 @@ def build_envelopes(
     >>> envelopes.time.tolist(), envelopes.objective.tolist(), envelopes.runs["late"].to_list()
     ([5.0, 7.0], [30.0, 29.0], [1])
     """
-    declared = Transform.parse(transform)
     try:
         policy = Unchecked(unchecked)
     except ValueError:
         raise UsageError(f"unchecked: expected {listing(Unchecked)}, got {unchecked!r}") from None
-    _refuse_wrong_sense(campaign, declared)
+    scale = choose_scale(campaign, transform, sense=sense, signed=signed)
     scored = _scored_horizons(campaign, horizon)
-    objective = _transformed(campaign, declared)
     trusting = policy is Unchecked.TRUST_SOLVER
-    columns = accept_candidates(campaign, objective, scored, count_unchecked=trusting)
-    _refuse_bad_runs(campaign, columns, declared)
+    objective = scored_objectives(campaign, scale)
+    columns = accept_candidates(campaign, objective, scored, count_unchecked=trusting, signed=scale.signed)
+    _refuse_bad_runs(campaign, columns, scale)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))
         raise UncheckedError(
@@ -128,28 +141,17 @@ def build_envelopes(
             hint="check them (`gapline check`), count them as valid (`--validation solver`), "
             "or leave them out (`--allow-unchecked`)",
         )
-    hierarchy = check_hierarchy(campaign, declared, count_unchecked=trusting) if declared.hierarchical else None
+    hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None
     notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
     return Envelopes(
         runs=_runs_table(campaign, columns, scored, policy),
         time=columns.time,
         objective=columns.objective,
-        transform=declared,
+        scale=scale,
         unchecked=policy,
         notes=tuple(notes),
         hierarchy=hierarchy,
     )
-
-
-def _refuse_wrong_sense(campaign: Campaign, transform: Transform) -> None:
-    sense = campaign.facts.get("sense")
-    if sense == "max" and not transform.maximises:
-        raise ObjectiveError(
-            f"the source maximises its objective, and transform {transform} is for minimisation",
-            hint="declare --transform reciprocal or --transform negate-shift:C",
-        )
-    if sense == "min" and transform.maximises:
-        raise ObjectiveError(f"the source minimises its objective, and transform {transform} is for maximisation")
 
 
 def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
@@ -178,55 +180,79 @@ def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
     return np.full(len(campaign), float(horizon))
 
 
-def _transformed(campaign: Campaign, transform: Transform) -> Floats:
-    """Apply the transform to every captured objective; without one, the column itself."""
-    values = _apply(campaign, transform)
+def scored_objectives(campaign: Campaign, scale: Scale) -> Floats:
+    """Return every captured objective on the scale that is scored; without a transform, the column itself."""
+    if scale.hierarchical:
+        values = _scalarised(campaign, scale)
+    else:
+        values = scale.apply_column(campaign.runs, campaign.objective)
     # The compiled pass takes read-only columns, so that one compiled version serves all.
     values.flags.writeable = False
     return values
 
 
-def _apply(campaign: Campaign, transform: Transform) -> Floats:
-    if transform.hierarchical:
-        if campaign.primary is None or campaign.secondary is None:
-            raise ObjectiveError(f"transform {transform}: expected columns primary and secondary, got none")
-        size = None
-        if transform.per_size:
-            if "size" not in campaign.runs.columns:
-                transform.multiplier(None)
-            whole = campaign.runs["size"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-            transform.multiplier(whole)
-            size = np.ones(len(campaign.time))
-            for first, count, n in zip(campaign.runs["first"], campaign.runs["count"], whole, strict=True):
-                size[first : first + count] = n
-        return transform.scalarise(campaign.primary, campaign.secondary, size=size)
-    return transform.apply(campaign.objective)
+def _scalarised(campaign: Campaign, scale: Scale) -> Floats:
+    transform = scale.default
+    if campaign.primary is None or campaign.secondary is None:
+        raise ObjectiveError(f"transform {transform}: expected columns primary and secondary, got none")
+    size = None
+    if transform.per_size:
+        if "size" not in campaign.runs.columns:
+            transform.multiplier(None)
+        whole = campaign.runs["size"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        transform.multiplier(whole)
+        size = np.ones(len(campaign.time))
+        for first, count, n in zip(campaign.runs["first"], campaign.runs["count"], whole, strict=True):
+            size[first : first + count] = n
+    return transform.scalarise(campaign.primary, campaign.secondary, size=size)
 
 
-def _refuse_bad_runs(campaign: Campaign, found: Accepted, transform: Transform) -> None:
+def _refuse_bad_runs(campaign: Campaign, found: Accepted, scale: Scale) -> None:
     """Turn the faults of the compiled pass into one error that names runs and values."""
-    rows = np.flatnonzero(found.fault >= 0)
-    if not len(rows):
-        return
-    keys = campaign.runs.select(RUN_KEY)
-    backwards, bad = [], []
-    for row in rows.tolist():
-        k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
-        key = RunKey(*keys.row(row))
-        if k > begin and not campaign.time[k] >= campaign.time[k - 1]:
-            backwards.append(str(key))
-        else:
-            bad.append(f"{key} has {float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}")
+    backwards, bad = _faults(campaign, found)
     if backwards:
         raise TraceError(
             f"expected times in order inside each run, got them backwards in {listing(backwards)}",
             hint="gl.read sorts; from_arrays takes sorted columns",
         )
-    raise ObjectiveError(
-        f"expected positive finite objectives (and times of 0 or more) under transform {transform}, "
-        f"got others in {len(bad):,} runs: " + listing(bad, most=3),
-        hint=f"mark what is not feasible with valid=false, or declare a transform: {SYNTAX}",
+    if bad:
+        instances = len({key.instance for key, _ in bad})
+        raise ObjectiveError(
+            f"expected {'finite' if scale.signed else 'positive finite'} objectives (and times of 0 or more) under "
+            f"transform {scale}, got others in {len(bad):,} runs of {instances:,} instances: "
+            + listing((f"{key} has {what}" for key, what in bad), most=3),
+            hint="mark what is not feasible with valid=false" if scale.signed else NOT_POSITIVE,
+        )
+
+
+def _faults(campaign: Campaign, found: Accepted) -> tuple[list[str], list[tuple[RunKey, str]]]:
+    """Return the runs whose times go backwards, and those with a candidate that cannot be scored, with its value."""
+    backwards: list[str] = []
+    bad: list[tuple[RunKey, str]] = []
+    keys = campaign.runs.select(RUN_KEY)
+    for row in np.flatnonzero(found.fault >= 0).tolist():
+        k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
+        key = RunKey(*keys.row(row))
+        if k > begin and not campaign.time[k] >= campaign.time[k - 1]:
+            backwards.append(str(key))
+        else:
+            bad.append((key, f"{float(campaign.objective[k])!r} at time {float(campaign.time[k])!r}"))
+    return backwards, bad
+
+
+def unscorable_instances(
+    campaign: Campaign, scale: Scale, *, horizon: float | None = None, unchecked: Unchecked = Unchecked.REFUSE
+) -> dict[str, str]:
+    """Return the instances with an accepted objective that is not positive on the scale that is scored, and why."""
+    columns = accept_candidates(
+        campaign,
+        scored_objectives(campaign, scale),
+        _scored_horizons(campaign, horizon),
+        count_unchecked=unchecked is Unchecked.TRUST_SOLVER,
+        signed=scale.signed,
     )
+    _, bad = _faults(campaign, columns)
+    return {key.instance: f"{key} has {what}" for key, what in reversed(bad)}
 
 
 def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Floats) -> list[str]:

@@ -158,9 +158,16 @@ class Campaign:
         yield from (RunKey(*row) for row in self.runs.select(RUN_KEY).iter_rows())
 
     def filter(
-        self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
+        self,
+        *,
+        arm: str | Sequence[str] = (),
+        panel: str | Sequence[str] = (),
+        instance: str | Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
     ) -> Self:
         """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
+
+        Runs on instances that match `exclude` are left out.
 
         The candidate columns are shared, not copied. A pattern that matches nothing is an error. An interrupted
         cell has no panel of its own: it stays with the runs on its instance.
@@ -169,30 +176,57 @@ class Campaign:
         interrupted = self.interrupted
         asked = []
         for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
-            wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-            if not wanted:
-                continue
-            present = self.runs[name].unique().to_list()
-            matched: set[str] = set()
-            for pattern in wanted:
-                found = {value for value in present if value == pattern or fnmatchcase(value, pattern)}
-                if not found:
-                    hint = meant(pattern, sorted(present), show=True)
-                    raise UsageError(f"--{name} {pattern}: matches no run", hint=hint)
-                matched |= found
-            keep = keep & pl.col(name).is_in(sorted(matched))
-            if name == "panel":
-                there = set(self.runs.filter(pl.col("panel").is_in(sorted(matched)))["instance"])
-                interrupted = tuple(key for key in interrupted if key.instance in there)
-            else:
-                interrupted = tuple(
-                    key for key in interrupted if any(fnmatchcase(getattr(key, name), pattern) for pattern in wanted)
-                )
-            asked += [f"--{name} {pattern}" for pattern in wanted]
+            if wanted := as_patterns(patterns):
+                matched = self._matching(name, wanted)
+                keep = keep & pl.col(name).is_in(matched)
+                if name == "panel":
+                    there = set(self.runs.filter(pl.col("panel").is_in(matched))["instance"])
+                    interrupted = tuple(key for key in interrupted if key.instance in there)
+                else:
+                    interrupted = tuple(key for key in interrupted if matches(getattr(key, name), wanted))
+                asked += [f"--{name} {pattern}" for pattern in wanted]
+        if unwanted := as_patterns(exclude):
+            keep = keep & ~pl.col("instance").is_in(self._matching("instance", unwanted, option="exclude"))
+            interrupted = tuple(key for key in interrupted if not matches(key.instance, unwanted))
+            asked += [f"--exclude {pattern}" for pattern in unwanted]
         kept = self.runs.filter(keep)
         if asked and not kept.height:
             raise UsageError(f"{' '.join(asked)}: matches no run", hint="each of them alone matches some")
         return replace(self, runs=kept, interrupted=interrupted)
+
+    def _matching(self, name: str, patterns: Sequence[str], *, option: str | None = None) -> list[str]:
+        """Return the values of a column of the runs that match one of the patterns; each has to match something."""
+        present = sorted(self.runs[name].unique().to_list())
+        for pattern in patterns:
+            if not any(matches(value, [pattern]) for value in present):
+                hint = meant(pattern, present, show=True)
+                raise UsageError(f"--{option or name} {pattern}: matches no run", hint=hint)
+        return [value for value in present if matches(value, patterns)]
+
+    def negate(self, arms: str | Sequence[str], /) -> Self:
+        """Return the campaign with the objectives and bounds of some arms negated, for sources that report -z.
+
+        The sense of their runs turns too, where they state one, and every output says what was negated.
+
+        >>> runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, -12.0)]}]
+        >>> Campaign.from_runs(runs).negate("a").objective.tolist()
+        [12.0]
+        """
+        turned = self._matching("arm", as_patterns(arms), option="negate")
+        chosen = self.runs["arm"].is_in(turned)
+        columns = {name: getattr(self, name) for name in ("objective", "claimed", "bound")}
+        columns = {name: np.array(column) for name, column in columns.items() if column is not None}
+        for first, count in self.runs.filter(chosen).select("first", "count").iter_rows():
+            for column in columns.values():
+                column[first : first + count] *= -1.0
+        runs = self.runs
+        if "sense" in runs.columns:
+            other = pl.col("sense").replace({"min": "max", "max": "min"})
+            runs = runs.with_columns(sense=pl.when(chosen).then(other).otherwise(pl.col("sense")))
+        note = f"objectives of {listing(turned)} are negated: their source reports the negated objective"
+        diagnostics = replace(self.diagnostics, notes=(*self.diagnostics.notes, note))
+        columns = {name: _as_column(name, column) for name, column in columns.items()}
+        return replace(self, runs=runs, diagnostics=diagnostics, **columns)
 
     def digest(self) -> str:
         """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""
@@ -237,6 +271,16 @@ class Campaign:
         from gapline.model.store import save_campaign
 
         return save_campaign(self, Path(directory), overwrite=overwrite)
+
+
+def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one pattern or several as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def matches(value: str, patterns: Iterable[str]) -> bool:
+    """Say whether a name is one of the patterns or fits one (`X-n*`)."""
+    return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
 def _as_column(name: str, column: Column) -> Column:

@@ -44,7 +44,7 @@ class ObjectiveTable(_Section):
     name: str = "objective"
     """What the objective measures, for example duration or distance."""
     sense: Literal["min", "max"] = "min"
-    """Scores need a minimised objective: a maximised one needs a transform that turns it."""
+    """A maximised objective without a transform is scored through its reciprocal."""
     transform: str = "none"
     """none, shift:C, reciprocal[:C], negate-shift:C, hierarchical:M or hierarchical:10n."""
     validation: Literal["checker", "solver"] = "checker"
@@ -133,6 +133,10 @@ class Instance(_Section):
     """Number of customers, jobs, rows: whatever size means in this study."""
     horizon: Seconds | None = None
     """Seconds, where the horizon differs from the study's."""
+    sense: Literal["min", "max"] | None = None
+    """Where it differs from the study's."""
+    transform: str | None = None
+    """Where it differs from the study's: none, shift:C, reciprocal[:C] or negate-shift:C."""
     name: str = ""
     """Unique name; the file name without its suffix when left out."""
 
@@ -170,6 +174,12 @@ class Contract(_Section):
     """Seeds, each run once per arm and instance."""
     instances: list[Instance] = Field(min_length=1)
     arms: list[Arm] = Field(min_length=1)
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The declared transforms as `open_study` takes them: that of the study and those of single instances."""
+        own = [f"{one.name}={one.transform}" for one in self.instances if one.transform is not None]
+        return (*(() if self.objective.transform == "none" else (self.objective.transform,)), *own)
 
 
 def default_name(path: str) -> str:

@@ -67,7 +67,7 @@ def cross_mistakes(data: dict[str, Any]) -> list[str]:
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),
-        *(_objective_mistakes(data["objective"]) if isinstance(data.get("objective"), dict) else ()),
+        *_objective_mistakes(data),
         *_score_mistakes(data),
         *_contrast_mistakes(data),
     ]
@@ -138,17 +138,14 @@ def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
                     )
 
 
-def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
-    transform = objective.get("transform", "none")
-    if isinstance(transform, str):
-        try:
-            maximises = Transform.parse(transform).maximises
-            if not maximises and objective.get("sense") == "max":
-                yield f'objective.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
-            elif maximises and objective.get("sense", "min") == "min":
-                yield f'objective.sense: expected "max" beside transform = {transform!r}, got "min"'
-        except UsageError as error:
-            yield _as_mistake("objective", error)
+def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    objective = data.get("objective")
+    if not isinstance(objective, dict):
+        return
+    yield from _transform_mistakes("objective", objective, objective)
+    for index, entry in _entries(data, "instances"):
+        if "sense" in entry or "transform" in entry:
+            yield from _transform_mistakes(f"instances[{index}]", entry, objective | entry)
     checker = objective.get("checker")
     if isinstance(checker, str):
         known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
@@ -156,6 +153,24 @@ def _objective_mistakes(objective: dict[str, Any]) -> Iterator[str]:
             yield _bad_name("objective.checker", checker, (*CHECKERS, "command:PROGRAM", "python:MODULE:FUNCTION"))
     if objective.get("validation", "checker") == "checker" and checker is None:
         yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
+
+
+def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
+    """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
+    transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
+    if not isinstance(transform, str):
+        return
+    try:
+        parsed = Transform.parse(transform)
+    except UsageError as error:
+        yield _as_mistake(where, error)
+        return
+    if not parsed.maximises and sense == "max" and parsed != Transform():
+        yield f'{where}.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
+    elif parsed.maximises and sense == "min":
+        yield f'{where}.sense: expected "max" beside transform = {transform!r}, got "min"'
+    if parsed.hierarchical and where != "objective" and "transform" in entry:
+        yield f"{where}.transform: expected one without two components, got {transform!r}"
 
 
 def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:

@@ -34,8 +34,8 @@ class Coverage:
     `runs` are scored; of them `empty` have no valid candidate, `failed` crashed, were killed or hit the memory limit,
     and of `unknown` nobody says how they ended. `planned` is None where no contract says what was meant to happen.
     `interrupted` and `missing` are planned cells without a whole attempt, begun and never begun; `filled` of them stand
-    among the runs as empty streams because that was asked for. `removed` runs belong to arms or cells that the contract
-    does not have, and are left out.
+    among the runs as empty streams because that was asked for. Left out are `removed` runs, of arms or cells that the
+    contract does not have, and `unscorable` ones, whose instance cannot be scored.
     """
 
     runs: int
@@ -47,6 +47,7 @@ class Coverage:
     missing: int = 0
     filled: int = 0
     removed: int = 0
+    unscorable: int = 0
 
     @property
     def complete(self) -> bool:
@@ -65,6 +66,8 @@ class Coverage:
         words += "".join(f", {text}" for text in more if not text.startswith("0 "))
         if self.filled:
             words += f", {self.filled:,} of them counted as empty"
+        if self.unscorable:
+            words += f"; {counted(self.unscorable, 'run')} on unscorable instances left out"
         return words + (f"; {self.removed:,} runs outside the contract left out" if self.removed else "")
 
     def document(self) -> dict[str, Any]:

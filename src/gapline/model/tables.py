@@ -25,6 +25,7 @@ CARRIED: Schema = {
     "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
     "resolution": pl.Float64(),  # stamps are multiples of this many seconds
+    "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
     "instance_digest": pl.String(),  # digest of the instance file that was solved

@@ -83,25 +83,26 @@ def find_alarms(
     if envelopes is not None:
         for snapshot in given:
             alarms += _beaten_certificates(snapshot, envelopes, tolerance)
-    maximise = envelopes.transform.maximises if envelopes is not None else snapshot_sense(given, sense) == "max"
     for snapshot in given:
         alarms += _contradicted_inside(snapshot, tolerance)
     for one, other in combinations(given, 2):
         for instance in sorted(one.values.keys() & other.values.keys()):
+            known = sense or ("max" if envelopes is not None and envelopes.scale.of(instance).maximises else None)
+            maximise = snapshot_sense(instance, [one, other], known) == "max"
             alarm = _compare(instance, one, other, tolerance, maximise)
             if alarm is not None:
                 alarms.append(alarm)
     return alarms
 
 
-def snapshot_sense(snapshots: Sequence[Snapshot], sense: str | None = None) -> str:
-    """Return the declared direction of the values, `min` or `max`; the snapshots' own word where none is given."""
+def snapshot_sense(instance: str, snapshots: Sequence[Snapshot], sense: str | None = None) -> str:
+    """Return the direction of an instance's values, `min` or `max`: as given, else as the snapshots state it."""
     if sense is not None:
         return sense
-    stated = {snapshot.more.get("sense", "min") for snapshot in snapshots}
+    stated = {known for snapshot in snapshots if (known := snapshot.sense_of(instance)) is not None}
     if len(stated) > 1:
-        raise IntegrityError(f"expected snapshots of one sense, got {listing(sorted(map(str, stated)))}")
-    return str(stated.pop()) if stated else "min"
+        raise IntegrityError(f"{instance}: expected snapshots of one sense, got {listing(sorted(stated))}")
+    return stated.pop() if stated else "min"
 
 
 def best_runs(envelopes: Envelopes) -> pl.DataFrame:
@@ -132,14 +133,14 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
     certified = [name for name in best["instance"] if (e := snapshot.values.get(name)) is not None and e.certified]
     best = best.filter(pl.col("instance").is_in(certified))
     references = transformed_references(
-        snapshot, certified, transform=envelopes.transform, sizes=instance_sizes(envelopes.runs)
+        snapshot, certified, transform=envelopes.scale, sizes=instance_sizes(envelopes.runs)
     )
     alarms = []
     for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):
         if not is_beaten(row["best"], reference, tolerance):
             continue
         key = RunKey(row["arm"], row["instance"], row["seed"])
-        raw = row["best"] if envelopes.transform.hierarchical else row["best_raw"]
+        raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]
         source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
         candidate = Claim(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]

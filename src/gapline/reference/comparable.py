@@ -6,6 +6,7 @@ from itertools import combinations
 import polars as pl
 
 from gapline.errors import IntegrityError, listing
+from gapline.model.scale import Scale
 from gapline.reference.snapshot import Reference, Snapshot
 
 
@@ -51,4 +52,18 @@ def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.
         raise IntegrityError(
             f"expected one instance behind each name, got {len(changed)} that changed: {listing(shown, most=20)}",
             hint="values of different instances are not comparable: freeze the store at the version that was solved",
+        )
+
+
+def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
+    """Raise where a snapshot states that its value is minimised and the runs maximise it, or the other way round."""
+    wrong = []
+    for instance, transform in scale.by_instance.items():
+        stated, ours = snapshot.sense_of(instance), "max" if transform.maximises else "min"
+        if stated is not None and stated != ours:
+            wrong.append(f"{instance} ({stated} in the snapshot, {ours} in the runs)")
+    if wrong:
+        raise IntegrityError(
+            f"{snapshot.name}: expected the sense of the runs, got another for {len(wrong)}: {listing(wrong)}",
+            hint="freeze the store with --sense, or turn an arm that reports the negated objective with --negate ARM",
         )

@@ -73,12 +73,12 @@ def diff_snapshots(
     ([('a', 10.0, 9.0)], ['a'])
     """
     check_tolerance(tolerance)
-    sign = -1.0 if snapshot_sense([old, new], sense) == "max" else 1.0
     found: dict[str, list[Difference]] = {name: [] for name in CLASSES}
     unchanged = 0
     for instance in sorted(old.values.keys() | new.values.keys()):
         before, after = old.values.get(instance), new.values.get(instance)
         difference = _difference(instance, before, after)
+        sign = -1.0 if snapshot_sense(instance, [old, new], sense) == "max" else 1.0
         classes = _classify(before, after, sign, tolerance)
         unchanged += not classes
         for name in classes:

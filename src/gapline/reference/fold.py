@@ -146,8 +146,8 @@ def fold(
 
 def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
     """Let the best checked candidate after the horizon stand as the best of its run, where it is better."""
-    transform = envelopes.transform
-    if transform.hierarchical:
+    scale = envelopes.scale
+    if scale.hierarchical:
         raise UsageError("fold: expected an objective with one component beside include_late, got a hierarchical one")
     slices = {row[:3]: row[3:] for row in campaign.runs.select(*RUN_KEY, "first", "count").iter_rows()}
     rows = []
@@ -157,9 +157,9 @@ def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
         part = slice(first, first + count)
         time, raw = campaign.time[part], campaign.objective[part]
         late = (campaign.verdict[part] == VerdictCode.VALID) & (time > row["horizon"])
-        objective = np.where(late, transform.apply(raw), np.inf)
+        objective = np.where(late, scale.of(row["instance"]).apply(raw), np.inf)
         # Not positive on the scored scale: refused inside the horizon, so no record after it.
-        objective = np.where(objective > 0, objective, np.inf)
+        objective = np.where((objective > 0) | scale.signed, objective, np.inf)
         place = int(np.argmin(objective)) if count else -1
         if place >= 0 and objective[place] < (np.inf if row["best"] is None else row["best"]):
             row["best"], row["best_raw"], row["best_time"] = map(float, (objective[place], raw[place], time[place]))

@@ -108,13 +108,13 @@ def best_against(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dic
     """Yield the best run of each instance with its reference on the scored scale, NaN where there is none."""
     best = best_runs(envelopes)
     names, sizes = best["instance"].to_list(), instance_sizes(envelopes.runs)
-    references = transformed_references(snapshot, names, transform=envelopes.transform, sizes=sizes).tolist()
+    references = transformed_references(snapshot, names, transform=envelopes.scale, sizes=sizes).tolist()
     yield from zip(best.iter_rows(named=True), references, strict=True)
 
 
 def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
     """Word the entry of a value that a run found: it names arm, run, time and solution digest."""
-    hierarchical = envelopes.transform.hierarchical
+    hierarchical = envelopes.scale.hierarchical
     # Scalarised values stay as they are under a hierarchical transform; the captured objective need not be one.
     value = row["best"] if hierarchical else row["best_raw"]
     entry = found_entry(row, value=value, time=row["best_time"], solution=row.get("best_solution_digest"))

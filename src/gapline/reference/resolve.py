@@ -6,12 +6,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.envelope.build import NOT_POSITIVE
 from gapline.errors import MissingReferenceError, closest, listing
+from gapline.model.scale import Scale
 from gapline.model.transform import Transform
 from gapline.reference.snapshot import Reference, Snapshot
 
 Floats = NDArray[np.float64]
-AnyTransform = Transform | Callable[[Floats], Floats]
+AnyTransform = Scale | Transform | Callable[[Floats], Floats]
 
 _MOST = 50
 
@@ -23,15 +25,15 @@ def resolve_references(
     transform: AnyTransform | None = None,
     sizes: Mapping[str, float] | None = None,
 ) -> Floats:
-    """Return one strictly positive reference per instance, on the scale that is scored.
+    """Return one reference per instance on the scale that is scored, strictly positive unless that scale is signed.
 
     Parameters
     ----------
     instances
         Names, in the order wanted; a name may stand more than once.
     transform
-        The declared transform, applied to the raw values before positivity is demanded. A hierarchical one scalarises
-        `primary` and `secondary` of entries that have both.
+        The scale or the declared transform, applied to the raw values before positivity is demanded. A hierarchical
+        one scalarises `primary` and `secondary` of entries that have both.
     sizes
         n of each instance, for a hierarchical multiplier such as 10n.
 
@@ -51,18 +53,25 @@ def resolve_references(
     """
     names = list(dict.fromkeys(instances))
     values = transformed_references(snapshot, names, transform=transform, sizes=sizes)
-    usable = np.isfinite(values) & (values > 0)
-    if not usable.all():
-        bad = [name for name, fine in zip(names, usable, strict=True) if not fine]
-        after = dict(zip(names, values, strict=True))
-        shown = [f"{name} ({_describe(snapshot.values.get(name), after[name])})" for name in bad]
+    signed = isinstance(transform, Scale) and transform.signed
+    if bad := unusable_references(snapshot, names, values, signed=signed):
+        shown = [f"{name} ({why})" for name, why in bad.items()]
         raise MissingReferenceError(
-            f"{snapshot.name}: expected a positive reference for each of {len(names)} instances, "
-            f"got {len(bad)} without: {listing(shown, most=_MOST)}",
-            hint=_hint(snapshot, bad),
+            f"{snapshot.name}: expected a {'finite' if signed else 'positive'} reference for each of {len(names)} "
+            f"instances, got {len(bad)} without: {listing(shown, most=_MOST)}",
+            hint=_hint(snapshot, list(bad)),
         )
     by_name = dict(zip(names, values, strict=True))
     return np.array([by_name[name] for name in instances], np.float64)
+
+
+def unusable_references(
+    snapshot: Snapshot, instances: Sequence[str], values: Floats, *, signed: bool = False
+) -> dict[str, str]:
+    """Return the instances whose transformed reference cannot be scored against, and what stands there instead."""
+    fine = np.isfinite(values) & ((values > 0) | signed)
+    pairs = zip(instances, values.tolist(), fine, strict=True)
+    return {name: _describe(snapshot.values.get(name), value) for name, value, usable in pairs if not usable}
 
 
 def transformed_references(
@@ -77,16 +86,17 @@ def transformed_references(
     values = _column(entries, "value")
     if transform is None:
         return values
-    if not isinstance(transform, Transform):
+    if not isinstance(transform, Scale | Transform):
         return np.asarray(transform(values), np.float64)
-    out = transform.apply(values)
-    if transform.hierarchical:
+    scale = Scale(transform) if isinstance(transform, Transform) else transform
+    out = scale.apply(instances, values)
+    if scale.hierarchical:
         primary, secondary = _column(entries, "primary"), _column(entries, "secondary")
         both = np.flatnonzero(np.isfinite(primary) & np.isfinite(secondary)).tolist()
         if len(both):
             size = None if sizes is None else np.array([sizes.get(instances[k], np.nan) for k in both])
             out = out.copy()
-            out[both] = transform.scalarise(primary[both], secondary[both], size=size)
+            out[both] = scale.default.scalarise(primary[both], secondary[both], size=size)
     return out
 
 
@@ -113,9 +123,10 @@ def _describe(entry: Reference | None, transformed: float) -> str:
 
 
 def _hint(snapshot: Snapshot, bad: Sequence[str]) -> str:
-    if not any(name in snapshot.values for name in bad):
-        near = closest(bad[0], snapshot.values)
-        return f"the snapshot has {near!r}: are its names keyed differently?" if near else "complete the snapshot"
-    if any(name in snapshot.values and snapshot.values[name].value is not None for name in bad):
-        return "complete the snapshot; for objectives that are not positive, declare a transform"
-    return "complete the snapshot, or leave these instances out"
+    leave_out = "--leave-out-unscorable scores the rest"
+    if any((entry := snapshot.values.get(name)) is not None and entry.value is not None for name in bad):
+        return f"complete the snapshot; for values of zero or below: {NOT_POSITIVE}"
+    # Names that differ by a folder or an ending are keyed differently; instances that are not there are just missing.
+    near = closest(bad[0], snapshot.values) if bad[0] not in snapshot.values else None
+    known = f"the snapshot has {near!r}: are its names keyed differently? " if near else ""
+    return f"{known}Complete the snapshot, or leave these instances out: {leave_out}"

@@ -218,6 +218,13 @@ class Snapshot(BaseModel):
         """Fields beyond the schema, kept as they were read."""
         return dict(self.model_extra or {})
 
+    def sense_of(self, instance: str) -> str | None:
+        """Return `min` or `max` where the entry or the snapshot states which of two values is better."""
+        entry = self.values.get(instance)
+        stated = None if entry is None else entry.more.get("sense")
+        stated = stated or self.more.get("sense")
+        return stated if stated in ("min", "max") else None
+
     def document(self) -> dict[str, Any]:
         """Return the content as it stands in the file, without the digest."""
         head = self.model_dump(exclude_unset=True, by_alias=True, exclude={"values"})

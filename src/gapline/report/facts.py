@@ -82,7 +82,7 @@ class StudyFacts:
                 {"arm": s.arm, "tier": s.tier, "solver": list(s.names), "solver_version": list(s.versions)}
                 for s in self.solvers
             ],
-            "transform": str(study.envelopes.transform),
+            "transform": str(study.envelopes.scale),
             "hierarchy": list(self.hierarchy),
             "tolerance": study.tolerance,
             "instance_set": self.instance_set,

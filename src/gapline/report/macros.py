@@ -37,7 +37,7 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "weight": study.weight,
         "weighting": study.weighting,
         "tolerance": f"{study.tolerance:g}",
-        "transform": str(study.envelopes.transform),
+        "transform": str(study.envelopes.scale),
         "validation": study.envelopes.validation,
         "reference": entry.snapshot.name,
         "reference policy": entry.policy,

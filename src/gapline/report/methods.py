@@ -119,7 +119,7 @@ def _clock_words(name: str) -> str:
 
 
 def _transform(facts: StudyFacts) -> Clause:
-    transform = str(facts.study.envelopes.transform)
+    transform = str(facts.study.envelopes.scale)
     if transform == "none":
         return Clause("transform", "Objectives are scored as they are, without a transform.")
     text = f"Objectives, bounds and references are scored under the transform {transform}."

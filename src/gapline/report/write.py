@@ -110,8 +110,9 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
 
 def for_report(study: Study) -> Study:
     """Return the study as a report shows it: under every kernel and both policies, the declared ones first."""
-    # The declared kernel stays first: it is the one that ranks.
-    kernels = (*study.kernels, *(kernel for kernel in SHOWN_KERNELS if kernel not in study.kernels))
+    # The declared kernel stays first: it is the one that ranks. Objectives of any sign have Berthold's gap alone.
+    shown = () if study.envelopes.scale.signed else SHOWN_KERNELS
+    kernels = (*study.kernels, *(kernel for kernel in shown if kernel not in study.kernels))
     return replace(study, kernels=kernels, references=study.both)
 
 

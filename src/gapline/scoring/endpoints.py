@@ -15,12 +15,17 @@ Floats = NDArray[np.float64]
 def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:
     """Return the raw final gap (NaN for an empty run) and the final squeezed gap (1 for an empty run)."""
     best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
-    raw = raw_gap(best, references)
-    return np.where(np.isinf(best), np.nan, raw), squeezed_gap(best, references)
+    empty = np.isinf(best)
+    if not envelopes.scale.signed:
+        return np.where(empty, np.nan, raw_gap(best, references)), squeezed_gap(best, references)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = np.where(best == references, 0.0, (best - references) / np.abs(references))
+    # Against a reference of 0 nothing but 0 has a relative distance; the squeezed gap needs positive values.
+    return np.where(np.isfinite(raw), raw, np.nan), np.where(empty, 1.0, np.nan)
 
 
 def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
-    """Return, runs × goals, the first time at which (z - z*) <= (goal + tolerance)·z*; infinite where it never is.
+    """Return, runs × goals, the first time at which (z - z*) <= (goal + tolerance)·|z*|; infinite where it never is.
 
     The tolerance makes decimals count as they are read: 101 against 100 attains the goal 0.01, and so does 10.1
     against 10, although 10.1 - 10 is more than 0.01 · 10 in the last bit.
@@ -46,7 +51,7 @@ def _hit_slices(low, high, time, objective, first, count, references, allowed, o
             low_step, high_step = begin, stop
             while low_step < high_step:
                 middle = (low_step + high_step) // 2
-                if objective[middle] - reference <= allowed[g] * reference:
+                if objective[middle] - reference <= allowed[g] * abs(reference):
                     high_step = middle
                 else:
                     low_step = middle + 1

@@ -31,7 +31,9 @@ def gap(code, parameter, z, reference, tolerance):  # type: ignore[no-untyped-de
     if code == MAXFORM:
         return (z - reference) / max(z, reference)
     if code == BERTHOLD:
-        return abs(z - reference) / max(z, reference)
+        # The one that is defined for any sign: 1 at a change of sign, where the quotient is more, and 0 at two zeros.
+        largest = max(abs(z), abs(reference))
+        return min(abs(z - reference) / largest, 1.0) if largest > 0.0 else 0.0
     raw = (z - reference) / reference
     if code == DIMACS:
         # THETA·z* overflows at one end of the range and has hardly a digit left at the other: compare the two nearer 1.

@@ -10,7 +10,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, closest, listing
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.tables import FAILED, RunStatus
-from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
 from gapline.reference.resolve import instance_sizes, resolve_references
 from gapline.reference.snapshot import Snapshot
 
@@ -21,10 +21,11 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
     Instances without a usable reference are listed all at once; instances that changed under their name are refused.
     """
     refuse_changed_instances(snapshot, envelopes.runs)
+    refuse_other_sense(snapshot, envelopes.scale)
     return resolve_references(
         snapshot,
         envelopes.runs["instance"].to_list(),
-        transform=envelopes.transform,
+        transform=envelopes.scale,
         sizes=instance_sizes(envelopes.runs),
     )
 
@@ -49,7 +50,7 @@ def build_reading(
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
         validation=envelopes.validation,
-        transform=str(envelopes.transform),
+        transform=str(envelopes.scale),
         goals=goals,
         tolerance=tolerance,
         weighting=weighting,

@@ -41,11 +41,11 @@ def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, toleran
     """
     if campaign.bound is None:
         raise TraceError("primal-dual integral: expected a captured `bound` column, got none")
-    if envelopes.transform.hierarchical:
+    if envelopes.scale.hierarchical:
         raise UsageError("primal-dual integral: expected an objective with one component, got a hierarchical transform")
     if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
         raise UsageError("primal-dual integral: expected the campaign the envelopes were built from, got other runs")
-    bounds = np.asarray(envelopes.transform.apply(campaign.bound))
+    bounds = envelopes.scale.apply_column(campaign.runs, campaign.bound)
     runs = envelopes.runs
     values, bounded, crossed = np.empty(len(runs)), np.zeros(len(runs), np.bool_), np.zeros(len(runs), np.bool_)
     _integrate(
@@ -87,8 +87,8 @@ def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
                     crossed[run] = True
                 if dual >= primal:
                     gap = 0.0
-                elif dual > 0.0:
-                    gap = (primal - dual) / primal
+                elif (dual > 0.0) == (primal > 0.0):
+                    gap = (primal - dual) / max(abs(primal), abs(dual))
             total, error = two_sum(total, gap * (end - now))
             lost += error
             now = end

@@ -50,7 +50,7 @@ def neighbours(
         "area_over_curve": area_over_curve(envelopes, snapshot),
         "hypervolume": time_quality_hypervolume(envelopes, snapshot),
     }
-    if campaign is not None and campaign.bound is not None and not envelopes.transform.hierarchical:
+    if campaign is not None and campaign.bound is not None and not envelopes.scale.hierarchical:
         per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
     surface = attainment_surface(envelopes, snapshot, events=events)
     curve = target_ecdf(envelopes, snapshot, tolerance=tolerance)

@@ -207,8 +207,9 @@ def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_st
     else:
         # A stream says how it ended; a text that stops after a solution may have met its limit.
         status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
+    resolution, guessed = search.resolution or None, "method" not in search.statistics
     sense = _sense(search, found)
-    return FoundRun(**events.columns(), status=status, resolution=search.resolution or None, sense=sense)
+    return FoundRun(**events.columns(), status=status, resolution=resolution, sense=sense, guessed=guessed)
 
 
 def _sense(search: _Search, found: Found) -> str | None:

@@ -59,7 +59,7 @@ def _read(log: LogFile) -> Found:
     silent = [name for name in RUN_KEY if name not in table.columns]
     if len(silent) == len(RUN_KEY) and table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
-        found.runs.append(FoundRun(time=[], objective=[]))
+        found.runs.append(FoundRun(time=[], objective=[], sense=None))
         return found
     table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in silent)
     campaign = campaign_from_table(table, source=log.path, first_line=2 if form == "csv" else 1)
@@ -87,7 +87,8 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             status=row["status"],
             clock=row.get("clock") or "wall",
             resolution=row.get("resolution"),
-            carried={name: row[name] for name in extras},
+            sense=row.get("sense"),
+            carried={name: row[name] for name in extras if name != "sense"},
             where="/".join(str(row[name]) for name in RUN_KEY if name not in silent),
             **{name: row[name] for name in RUN_KEY if name not in silent},
             **{name: column[part] for name in _OPTIONAL if (column := getattr(campaign, name)) is not None},

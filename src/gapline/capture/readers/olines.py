@@ -101,6 +101,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
         sense=_sense(found, [objective for _, objective, *_ in solve.events.events]),
+        guessed=True,
     )
 
 

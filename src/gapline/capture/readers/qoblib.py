@@ -98,7 +98,7 @@ def _agree_on_sense(found: Found, path: str) -> None:
     # All runs of a file are of one submitter and one instance: they agree, or the file is odd.
     sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:
-        run.sense = sense
+        run.sense, run.guessed = sense, True
     if up and down:
         found.problems.append(
             f"{path}: expected incumbents that move one way, got {down:,} steps down and {up:,} up (read as {sense})"

@@ -1,5 +1,6 @@
 """`campaign:DIR`: the best checked value of each instance in a campaign, a study or a trace file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from gapline.capture.read import read
 from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.scale import instance_senses
 from gapline.model.tables import RunKey, VerdictCode
 from gapline.reference.freeze import FreezeRequest, Frozen, refuse_foreknowledge
 from gapline.reference.snapshot import Snapshot, found_entry
@@ -16,8 +18,8 @@ from gapline.reference.snapshot import Snapshot, found_entry
 def freeze_campaign(request: FreezeRequest) -> Frozen:
     """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
     campaign = read(Path(request.location))
-    sense = request.sense or campaign.facts.get("sense", "min")
-    entries, doubtful = _best_entries(campaign, sense, trust_solver=request.trust_solver)
+    senses = instance_senses(campaign, request.sense)
+    entries, doubtful = _best_entries(campaign, senses, trust_solver=request.trust_solver)
     notes = []
     if doubtful:
         notes.append(f"runs left out because only the solver vouches for their candidates: {doubtful}")
@@ -32,13 +34,18 @@ def freeze_campaign(request: FreezeRequest) -> Frozen:
     declared = request.declared()
     declared["objective"] = declared["objective"] or campaign.facts.get("objective")
     declared["checker"] = declared["checker"] or campaign.facts.get("checker")
-    if sense == "max":
+    known = set(senses.values()) - {None}
+    if known == {"max"}:
         declared["sense"] = "max"
+    elif "max" in known:
+        for name, entry in entries.items():
+            entry["sense"] = senses[name] or "min"
     return Frozen(Snapshot.from_entries(entries, name=request.name, store=store, **declared), tuple(notes))
 
 
-def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tuple[dict[str, dict[str, Any]], int]:
-    sign = -1.0 if sense == "max" else 1.0
+def _best_entries(
+    campaign: Campaign, senses: Mapping[str, str | None], *, trust_solver: bool
+) -> tuple[dict[str, dict[str, Any]], int]:
     best: dict[str, tuple[float, float, str]] = {}
     entries: dict[str, dict[str, Any]] = {}
     doubtful = 0
@@ -54,6 +61,7 @@ def _best_entries(campaign: Campaign, sense: str, *, trust_solver: bool) -> tupl
         if row.get("validation") == "solver" and not trust_solver:
             doubtful += 1
             continue
+        sign = -1.0 if senses[row["instance"]] == "max" else 1.0
         place = int(np.argmin(np.where(usable, sign * objective, np.inf)))
         key = str(RunKey(row["arm"], row["instance"], row["seed"]))
         # Equal values go to the earlier one, then to the first key, whatever the order of the runs.

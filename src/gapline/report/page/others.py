@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope.build import Unchecked
+from gapline.envelope.build import Unchecked, scored_objectives
 from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, zigzag
 from gapline.study import Study
@@ -28,7 +27,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     keys = runs.select(*RUN_KEY, "horizon", "steps", "captured").with_row_index("_row")
     slices = study.campaign.runs.select(*RUN_KEY, "first", "count")
     rows = keys.join(slices, on=RUN_KEY, how="left", maintain_order="left")
-    objective = scored_objectives(study)
+    objective = scored_objectives(study.campaign, study.envelopes.scale)
     total = int((rows["captured"] - rows["steps"]).sum())
     most = max(LEAST_PER_RUN, MOST_CANDIDATES // max(1, runs.height)) if total > MOST_CANDIDATES else total
     counts, omitted = np.zeros(runs.height, np.int64), np.zeros(runs.height, np.int64)
@@ -65,19 +64,6 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         whole = np.concatenate(parts or [np.zeros(0)])
         block.add(name, zigzag(whole) if name in ("time", "objective") else whole)
     return omitted[order]
-
-
-def scored_objectives(study: Study) -> Floats:
-    """Return every captured objective on the scale that is scored."""
-    campaign, transform = study.campaign, study.envelopes.transform
-    if not transform.hierarchical or campaign.primary is None or campaign.secondary is None:
-        return transform.apply(campaign.objective)
-    out = np.array(campaign.objective)
-    sizes = campaign.runs["size"].cast(pl.Float64).to_list() if transform.per_size else [None] * len(campaign)
-    for first, count, size in zip(campaign.runs["first"], campaign.runs["count"], sizes, strict=True):
-        here = slice(first, first + count)
-        out[here] = transform.scalarise(campaign.primary[here], campaign.secondary[here], size=size)
-    return out
 
 
 def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bool_]:

@@ -146,7 +146,7 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
         "are recomputed from the steps in this page. Intervals and bands were computed by Python for the declared "
         "choice and are greyed or hidden under any other.",
         f"Stamps in this page are {times}; objectives are {values}. "
-        f"Objectives are shown under the transform {study.envelopes.transform}.",
+        f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]
 

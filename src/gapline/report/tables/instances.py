@@ -59,12 +59,12 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
 def instance_table(study: Study, order: ArmOrder) -> Table:
     """Return the table, a part per panel; the best of each instance is bold."""
     frame = instance_frame(study, order)
-    maximised = study.envelopes.transform.maximises
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
     # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
     panels: dict[str, list[list[Text | str]]] = {}
     for block in frame.partition_by("panel", "instance", maintain_order=True):
+        maximised = study.envelopes.scale.of(block["instance"][0]).maximises
         rows = _block(block, order, study.kernels[0], maximised=maximised, digits=digits)
         panels.setdefault(f"panel {block['panel'][0]}", []).extend(rows)
     columns = (

@@ -162,7 +162,7 @@ function renderRun() {
   const values = curve.value.filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const marks = candidates.filter((one) => one.verdict === "rejected" && one.time <= reading.horizon[run]).map((one) => {
-    const gap = one.objective > 0 ? gapOf(choice.kernel, one.objective, reference) : high;
+    const gap = one.objective > 0 || head.signed ? gapOf(choice.kernel, one.objective, reference) : high;
     return { time: Math.max(one.time, choice.log ? clock.low : 0), value: Math.min(Math.max(gap, low - 0.1), high), reason: one.reason };
   });
   let cut = false;
@@ -182,7 +182,7 @@ function renderRun() {
   ];
   byId("run-facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
   fillTable("candidate-table", [["time"], ["objective"], ["gap"], ["verdict", "text"], ["reason", "text wrap"]], candidates.map((one) => [
-    Number.isNaN(one.time) ? "no stamp" : `${formatValue(one.time)} s`, formatValue(one.objective), one.objective > 0 ? formatPercent((one.objective - reference) / reference) : DASH,
+    Number.isNaN(one.time) ? "no stamp" : `${formatValue(one.time)} s`, formatValue(one.objective), (one.objective > 0 || head.signed) ? formatPercent(finalGapOf(one.objective, reference)) : DASH,
     [one.verdict, one.verdict === "rejected" ? "failed" : null], one.reason,
   ]));
   byId("candidate-caption").textContent = runs.omitted[run] ? `${formatCount(runs.omitted[run])} further candidates that did not improve are not in this page.` : "The gap is the raw one.";

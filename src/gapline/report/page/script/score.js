@@ -15,7 +15,8 @@ function gapOf(kernel, z, reference) {
     case "maxform":
       return (z - reference) / Math.max(z, reference);
     case "berthold":
-      return Math.abs(z - reference) / Math.max(z, reference);
+      // The one that is defined for any sign: 1 at a change of sign, 0 at two zeros.
+      return z === reference ? 0 : Math.min(Math.abs(z - reference) / Math.max(Math.abs(z), Math.abs(reference)), 1);
     case "dimacs":
       return isBeaten(z, kernel.parameter * reference, kernel.tolerance) ? (z - reference) / reference : kernel.before;
     case "raw":
@@ -23,6 +24,12 @@ function gapOf(kernel, z, reference) {
     default:
       throw new Error(`kernel ${kernel.name}: expected a kind that this page can compute, got ${kernel.kind}`);
   }
+}
+
+// The relative distance to the reference; against 0 nothing but 0 has one.
+function finalGapOf(best, reference) {
+  if (best === reference) return 0;
+  return reference === 0 ? NaN : (best - reference) / Math.abs(reference);
 }
 
 // ln((low + width) / low), from the relative width: close stamps keep all their digits.
@@ -120,7 +127,7 @@ function hittingTime(steps, run, stop, reference, goal, tolerance) {
   let high = stop;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (steps.objective[middle] - reference <= (goal + tolerance) * reference) high = middle;
+    if (steps.objective[middle] - reference <= (goal + tolerance) * Math.abs(reference)) high = middle;
     else low = middle + 1;
   }
   return low < stop ? steps.time[low] : Infinity;
@@ -154,7 +161,7 @@ function scoreAll(page, choice) {
     reading.horizon[r] = horizon;
     reading.stop[r] = stop;
     reading.score[r] = scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, horizon });
-    reading.finalGap[r] = empty ? NaN : (steps.objective[stop - 1] - reference) / reference;
+    reading.finalGap[r] = empty ? NaN : finalGapOf(steps.objective[stop - 1], reference);
     reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal, head.tolerance);
     const late = lateCount(page, r, horizon);
     reading.late[r] = late.count;

@@ -1,0 +1,179 @@
+"""`Scale`: the transform under which each instance is scored, declared or following from its sense.
+
+Sense belongs to the instance: one campaign may minimise some and maximise others. A maximised objective without a
+declared transform is read through its reciprocal, which has no constant to choose and turns z/z* into z*/z.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from gapline.errors import ObjectiveError, UsageError, listing
+from gapline.model.campaign import Campaign, matches
+from gapline.model.text import meant
+from gapline.model.transform import Transform, TransformKind, Values
+
+SENSES = ("min", "max")
+PANEL = "panel:"
+Declared = str | Transform | Sequence[str] | None
+# One for all, or one per instance.
+Senses = str | Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The transform of each instance; others, which no run is about, have the default.
+
+    `signed` scores values of any sign, for which Berthold's gap alone is defined: a maximised objective is negated.
+
+    >>> scale = Scale(Transform(), {"i": Transform.parse("shift:10")})
+    >>> scale.apply(["i", "j"], [1.0, 1.0]).tolist(), str(scale)
+    ([11.0, 1.0], 'shift:10')
+    """
+
+    default: Transform = field(default_factory=Transform)
+    by_instance: Mapping[str, Transform] = field(default_factory=dict)
+    signed: bool = False
+
+    def __str__(self) -> str:
+        counts = Counter(map(str, self.by_instance.values())) or Counter([str(self.default)])
+        if len(counts) == 1:
+            words = next(iter(counts))
+        else:
+            words = ", ".join(f"{name} ({number} instances)" for name, number in sorted(counts.items()))
+        return f"{words}, any sign" if self.signed else words
+
+    @property
+    def hierarchical(self) -> bool:
+        """Whether objectives are scalarised from two components; then all of them are."""
+        return self.default.hierarchical
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all instances have the default."""
+        return set(self.by_instance.values()) <= {self.default}
+
+    def of(self, instance: str) -> Transform:
+        """Return the transform of an instance."""
+        return self.by_instance.get(instance, self.default)
+
+    def apply(self, instances: Sequence[str], values: ArrayLike) -> Values:
+        """Transform one value of each instance, such as its reference."""
+        z = np.asarray(values, np.float64)
+        if self.uniform:
+            return self.default.apply(z)
+        return np.array([float(self.of(name).apply(value)) for name, value in zip(instances, z, strict=True)])
+
+    def apply_column(self, runs: pl.DataFrame, column: Values) -> Values:
+        """Transform a column of candidates or bounds, of which each run has the slice `first:first+count`."""
+        if self.uniform:
+            return self.default.apply(column)
+        out = np.array(column, np.float64)
+        for instance, first, count in runs.select("instance", "first", "count").iter_rows():
+            part = slice(first, first + count)
+            out[part] = self.of(instance).apply(column[part])
+        return out
+
+
+def choose_scale(
+    campaign: Campaign, declared: Declared | Scale = None, *, sense: Senses = None, signed: bool = False
+) -> Scale:
+    """Settle the transform of every instance of a campaign.
+
+    Parameters
+    ----------
+    declared
+        A transform for all instances, or several with rules before them: `INSTANCE=shift:10`,
+        `panel:NAME=negate-shift:100`, where names may be patterns. An instance's rule goes before its panel's.
+    sense
+        `min` or `max` for runs whose source says neither; one for all, or by instance.
+    signed
+        Score values of any sign.
+    """
+    if isinstance(declared, Scale):
+        return declared
+    default, rules = _parse(declared)
+    senses = instance_senses(campaign, sense)
+    panels = dict(campaign.runs.select("instance", "panel").iter_rows())
+    _refuse_idle(rules, panels)
+    turned = Transform(TransformKind.NEGATE_SHIFT, 0.0) if signed else Transform(TransformKind.RECIPROCAL, 1.0)
+    found, wrong = {}, []
+    for instance, known in senses.items():
+        chosen = next((t for rule, t in rules if _fits(rule, instance, panels[instance])), default)
+        if chosen.kind is TransformKind.NONE and known == "max":
+            chosen = turned
+        if known is not None and chosen.kind is not TransformKind.NONE and chosen.maximises != (known == "max"):
+            wrong.append(f"{instance} ({known}, {chosen})")
+        found[instance] = chosen
+    if wrong:
+        raise ObjectiveError(
+            f"expected transforms that fit the sense of their instance, got {len(wrong):,} others: {listing(wrong)}",
+            hint="none, shift:C and hierarchical:M minimise; reciprocal and negate-shift:C maximise",
+        )
+    if set(found.values()) == {turned} and default.kind is TransformKind.NONE:
+        default = turned
+    return Scale(default, found, signed)
+
+
+def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str | None]:
+    """Return the sense of each instance; None where neither its runs nor the campaign nor the caller says it."""
+    names = campaign.runs["instance"].unique(maintain_order=True).to_list()
+    given = dict.fromkeys(names, sense) if sense is None or isinstance(sense, str) else sense
+    stated = campaign.facts.get("sense")
+    fallback = {name: stated if stated in SENSES else given.get(name) for name in names}
+    if "sense" not in campaign.runs.columns:
+        return fallback
+    table = campaign.runs.select("instance", "arm", pl.col("sense").cast(pl.String)).unique(maintain_order=True)
+    found: dict[str, str | None] = {}
+    by: dict[str, str] = {}
+    for instance, arm, said in table.iter_rows():
+        if said is not None and said not in SENSES:
+            raise ObjectiveError(f"{instance}: expected sense min or max, got {said!r} (arm {arm})")
+        before = found.setdefault(instance, said)
+        if said is None or said == before:
+            by.setdefault(instance, arm)
+            continue
+        if before is not None:
+            raise ObjectiveError(
+                f"{instance}: expected one sense, got {before} (arm {by[instance]}) and {said} (arm {arm})",
+                hint=f"where an arm reports the negated objective, --negate {arm} turns it",
+            )
+        found[instance], by[instance] = said, arm
+    return {instance: said or fallback[instance] for instance, said in found.items()}
+
+
+def _parse(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
+    """Return the transform for all, and the rules, those of instances first."""
+    if declared is None or isinstance(declared, Transform):
+        return declared or Transform(), []
+    default: list[Transform] = []
+    rules: list[tuple[str, Transform]] = []
+    for text in [declared] if isinstance(declared, str) else declared:
+        # From the right: instances may be called n=20/a, transforms hold no such sign.
+        rule, equals, name = text.rpartition("=")
+        parsed = Transform.parse(name)
+        if not equals:
+            default.append(parsed)
+        elif parsed.hierarchical:
+            raise UsageError(f"transform: expected a hierarchical one for all instances or none, got {text!r}")
+        else:
+            rules.append((rule, parsed))
+    if len(default) > 1:
+        raise UsageError(f"transform: expected one for all instances, got {listing(map(str, default))}")
+    return default[0] if default else Transform(), sorted(rules, key=lambda rule: rule[0].startswith(PANEL))
+
+
+def _fits(rule: str, instance: str, panel: str) -> bool:
+    name, pattern = (panel, rule.removeprefix(PANEL)) if rule.startswith(PANEL) else (instance, rule)
+    return matches(name, [pattern])
+
+
+def _refuse_idle(rules: Sequence[tuple[str, Transform]], panels: Mapping[str, str]) -> None:
+    for rule, transform in rules:
+        if not any(_fits(rule, instance, panel) for instance, panel in panels.items()):
+            known = [PANEL + panel for panel in set(panels.values())] if rule.startswith(PANEL) else list(panels)
+            raise UsageError(f"transform {transform}: {rule!r} matches no instance", hint=meant(rule, sorted(known)))
