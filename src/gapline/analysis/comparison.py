@@ -59,11 +59,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(ResultTable):
-    """The second arm against the first: `difference` is second minus first, so negative is better.
+    """The second arm against the first, by panel and as a whole: `difference` is second minus first, wins are its own.
 
-    `frame` has one row per panel: panel, instances, first, second, difference, low, high, wins, ties, losses (of the
-    second), reason, machine_differs. `absent` lists runs that one side lacks: planned and not whole, or there on the
-    other side alone.
+    `absent` lists runs that one side lacks: planned and not whole, or there on the other side alone.
     """
 
     first: str
@@ -130,15 +128,8 @@ class Comparison(ResultTable):
 def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Comparison:
     """Compare the second arm with the first, paired by instance.
 
-    Parameters
-    ----------
-    first, second
-        `SOURCE:ARM`, or a source with one arm. Two arms of one source are read from one opened study, so that the
-        difference is the one that `score`, `analyse` and `report` state.
-    choices
-        As `gapline.open_study` takes them, for both sides.
-
-    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
+    Each side is `SOURCE:ARM`, or a source with one arm; `choices` are those of `gapline.open_study`, for both. Two
+    snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.

@@ -24,11 +24,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """Scores of every run under every kernel and reference.
+    """Scores, runs × kernels, against every reference; the first kernel is the one that others are compared with.
 
-    `scores[r]` is runs × kernels against reference `names[r]`, `references[r]` the reference of each run, `beaten[r]`
-    marks runs that ended below it by more than the tolerance. `tier_one` are the arms that are compared; the others are
-    descriptive. The first kernel is the default that others are compared with.
+    `references[r]` is the reference of each run, `beaten[r]` marks runs that ended below it by more than the tolerance.
     """
 
     envelopes: Envelopes

@@ -25,20 +25,8 @@ def resolve_references(
 ) -> Floats:
     """Return one strictly positive reference per instance, on the scale that is scored.
 
-    Parameters
-    ----------
-    instances
-        Names, in the order wanted; a name may stand more than once.
-    transform
-        The declared transform, applied to the raw values before positivity is demanded. A hierarchical one scalarises
-        `primary` and `secondary` of entries that have both.
-    sizes
-        n of each instance, for a hierarchical multiplier such as 10n.
-
-    Raises
-    ------
-    MissingReferenceError
-        Listing every instance whose reference is missing, zero, negative or not finite.
+    The transform is applied before positivity is demanded; a hierarchical one scalarises `primary` and `secondary` of
+    entries that have both, with n of each instance from `sizes` for a multiplier such as 10n.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])

@@ -31,11 +31,7 @@ Part = tuple[str | None, tuple[tuple[Text, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be written.
-
-    `frame` has the numbers behind it in full, for CSV. `parts` are blocks of rows divided by a rule, each under a
-    heading or None. `notes` say what was read: reference, weight, horizon, and whatever a reader has to know.
-    """
+    """A table ready to be written: `parts` are blocks of rows, each under a heading or None, `frame` all numbers."""
 
     name: str
     caption: str

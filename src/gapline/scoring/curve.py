@@ -82,10 +82,7 @@ def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
 def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
 ) -> CurveSum:
-    """Add up the gap curves of runs with the given weights; on relative time every horizon is 1.
-
-    Slices of the runs are added up in threads and merged: how they were cut shows in no bit of the curve.
-    """
+    """Add up the gap curves of runs, in slices that show in no bit of it; on relative time every horizon is 1."""
     end = common_horizon(envelopes.runs, relative=relative)
     sums: dict[int, CurveSum] = {}
 

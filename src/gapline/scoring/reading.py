@@ -16,10 +16,7 @@ from gapline.reference.snapshot import Snapshot
 
 
 def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
-    """Return the reference of every run, transformed as its objectives were.
-
-    Instances without a usable reference are listed all at once; instances that changed under their name are refused.
-    """
+    """Return the reference of every run, transformed as its objectives were; instances that changed are refused."""
     refuse_changed_instances(snapshot, envelopes.runs)
     return resolve_references(
         snapshot,

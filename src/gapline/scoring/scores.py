@@ -83,14 +83,10 @@ def score(
 
     Parameters
     ----------
-    envelopes
-        What was accepted of each run.
     snapshot
         A positive reference for every instance; all that lack one are listed before anything is scored.
-    kernels
-        `squeezed`, `maxform`, `berthold`, `dimacs:THETA`, `raw`, or registered ones; see `gapline.scoring.kernels`.
-    weight
-        `uniform`, `early-log:TMIN`, `end-log:TCUT`, `steps:…`; see `gapline.scoring.time_weights`.
+    kernels, weight
+        By name; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`.
     goals
         Raw gaps whose hitting times are wanted.
     tolerance
@@ -124,10 +120,7 @@ def score_grid(
     tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
 ) -> tuple[Scores, ...]:
-    """Score the same envelopes under several snapshots × weights; the candidates are not touched again.
-
-    Returns one `Scores` per snapshot and weight, snapshots first, side by side and never pooled.
-    """
+    """Score the same envelopes under several snapshots × weights: one `Scores` each, snapshots first, never pooled."""
     check_tolerance(tolerance)
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     names = [kernel.name for kernel in parsed]

@@ -36,8 +36,7 @@ def check_stated_integrals(
 ) -> StatedCheck | None:
     """Compute every printed integral again and return the largest difference; None where there is nothing to compare.
 
-    `stated` gives (kernel, value) per run, the value on gapline's scale (a DIMACS print divided by 100). A run whose
-    instance has no reference in the snapshot is not compared.
+    `stated` gives (kernel, value) per run, the value on gapline's scale (a DIMACS print divided by 100).
     """
     worst: StatedCheck | None = None
     checked = 0

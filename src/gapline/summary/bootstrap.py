@@ -36,11 +36,7 @@ NOTHING_TO_DRAW = "every panel has one instance: no other instances can be drawn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A mean or a difference of means with its draws.
-
-    `parts` are the means that make it up, over the same instances; `influence` and `strata` belong to these instances;
-    `reason` says why there is no interval.
-    """
+    """A mean, or a difference of the means in `parts`, with its draws; `reason` says why there is no interval."""
 
     value: float
     parts: tuple[float, ...]
@@ -68,18 +64,8 @@ class Estimate:
 class Bootstrap:
     """The draws of every arm of one reading, made once and shared.
 
-    Parameters
-    ----------
-    scores
-        Per-run scores against one reference.
-    kernel
-        The kernel to average; the first of the scores where not given.
-    weighting
-        `panel`, `instance` or `run`.
-    draws, seed
-        How many draws, and the seed of the generator.
-
-    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have.
+    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have. Without a
+    `kernel` the first of the scores is averaged.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}

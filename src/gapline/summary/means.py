@@ -1,5 +1,6 @@
 """Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,10 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Summary(ResultTable):
-    """One row per group: runs, empty, rejected, late, one column per kernel, final gap, attainment per goal.
-
-    `final_gap` is over non-empty runs (null where there is none), which is why `empty` stands beside it.
-    """
+    """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal."""
 
     by: tuple[str, ...]
     statistic: str
@@ -58,17 +56,9 @@ def summarise(
 ) -> Summary:
     """Summarise scores by group.
 
-    Parameters
-    ----------
-    scores
-        One reading, or several parts of one (other runs, the same snapshot, kernels and weight).
-    by
-        Columns that make the groups.
-    weighting
-        `panel` (every panel counts alike: the paper's equation 6), `instance` or `run`.
-    statistic
-        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end); only the mean has the area
-        identity.
+    Several scores are parts of one reading: other runs, the same snapshot, kernels and weight. `weighting` is `panel`
+    (every panel counts alike: the paper's equation 6), `instance` or `run`; `statistic` is `mean`, which alone has the
+    area identity, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end).
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 5)]
@@ -93,13 +83,8 @@ def summarise(
     for key, chosen in group_rows(whole.frame, groups):
         part, part_weights = whole.frame[chosen], weights[chosen]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        row |= {
-            "runs": part.height,
-            "empty": int((part["steps"] == 0).sum()),
-            "rejected": int(part["rejected"].sum()),
-            "late": int(part["late"].sum()),
-            "unchecked": int(part["unchecked"].sum()),
-        }
+        row |= {"runs": part.height, "empty": int((part["steps"] == 0).sum())}
+        row |= {name: int(part[name].sum()) for name in ("rejected", "late", "unchecked")}
         for kernel in whole.kernels:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
@@ -188,8 +173,6 @@ def parse_statistic(name: str) -> Any:
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """Return Σ w x / Σ w, compensated."""
-    import math
-
     return math.fsum(values * weights) / math.fsum(weights)
 
 

@@ -23,10 +23,9 @@ SEEDS = (1, 2, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Variance components of a paired difference: between instances of a panel, and between seeds of an instance.
+    """Variance components of a paired difference, by panel: between its instances, and between seeds of an instance.
 
-    `between` and `within` have one entry per panel; `shares` is how the instances divide over the panels. `notes` says
-    what had to be borrowed from other panels or could not be told apart.
+    `shares` is how the instances divide over the panels; `notes` say what was borrowed or could not be told apart.
     """
 
     between: tuple[float, ...]
@@ -44,10 +43,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PowerTable(ResultTable):
-    """One row per pair, difference and number of seeds: how many instances would show it.
-
-    `instances` is null where the pilot cannot say, and `reason` says why.
-    """
+    """One row per pair, difference and number of seeds: how many instances would show it, or why nobody can say."""
 
     reading: Reading
     power: float

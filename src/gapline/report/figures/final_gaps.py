@@ -13,10 +13,7 @@ CUT_SHARE, CUT_FACTOR = 0.98, 2.0
 
 
 def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure:
-    """Return the distribution of final raw gaps, one step curve per arm.
-
-    An empty run has no final gap: it stays in the denominator, so its arm's curve ends below 1.
-    """
+    """Return the distribution of final raw gaps, one step curve per arm; with empty runs it ends below 1."""
     frame = scores.frame
     # An empty run ends nowhere: at infinity it is beyond every x, and its weight still counts.
     gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
