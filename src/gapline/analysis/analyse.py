@@ -153,11 +153,7 @@ class Analysis:
         """The classical measures, one row per arm."""
         study = self.study
         return neighbours(
-            study.envelopes,
-            study.snapshot,
-            goal=study.goals[0],
-            campaign=study.campaign,
-            events=self._events,
+            study.envelopes, study.snapshot, goal=study.goals[0], campaign=study.campaign, events=self._events
         )
 
     @cached_property

@@ -61,13 +61,7 @@ class Robustness:
         return rows
 
 
-def robustness(
-    readings: Readings,
-    /,
-    *,
-    contrasts: Sequence[tuple[str, str]],
-    sweep: HorizonSweep,
-) -> Robustness:
+def robustness(readings: Readings, /, *, contrasts: Sequence[tuple[str, str]], sweep: HorizonSweep) -> Robustness:
     """Judge every contrast under every choice.
 
     The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten

@@ -12,9 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import ARM_INTERVALS
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none
@@ -192,10 +191,9 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DrawnTable(ResultTable):
+class DrawnTable(ReadTable):
     """A table that rests on draws of instances, and which draws these were."""
 
-    reading: Reading
     level: float
     draws: int
     seed: int

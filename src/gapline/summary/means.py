@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
-from gapline.model.reading import Reading, add_coverage
-from gapline.model.result_table import ResultTable
+from gapline.model.reading import add_coverage
 from gapline.scoring.curve import group_rows
 from gapline.scoring.goals import attainment_name
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
@@ -22,24 +22,13 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Summary(ResultTable):
+class Summary(ReadTable):
     """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal."""
 
     by: tuple[str, ...]
     statistic: str
-    reading: Reading
     balance: Balance
     notes: tuple[str, ...] = ()
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The kernels, one column each."""
-        return self.reading.kernels
-
-    @property
-    def goals(self) -> tuple[float, ...]:
-        """The raw gaps whose attainment is there."""
-        return self.reading.goals
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
@@ -89,11 +78,8 @@ def summarise(
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
-        row["final_gap"] = (
-            locate(present["final_gap"].gather(non_empty).to_numpy(), present_weights[non_empty])
-            if len(non_empty)
-            else None
-        )
+        gaps = present["final_gap"].gather(non_empty).to_numpy()
+        row["final_gap"] = locate(gaps, present_weights[non_empty]) if len(gaps) else None
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)

@@ -10,9 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import POWER
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
 
@@ -42,10 +41,9 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PowerTable(ResultTable):
+class PowerTable(ReadTable):
     """One row per pair, difference and number of seeds: how many instances would show it, or why nobody can say."""
 
-    reading: Reading
     power: float
     level: float
 
