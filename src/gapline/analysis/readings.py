@@ -32,7 +32,6 @@ class Readings:
     envelopes: Envelopes
     cells: Cells
     names: tuple[str, ...]
-    snapshots: tuple[Snapshot, ...]
     kernels: tuple[Kernel, ...]
     references: tuple[Floats, ...]
     scores: tuple[Floats, ...]
@@ -106,7 +105,6 @@ def build_readings(
         envelopes=envelopes,
         cells=cells,
         names=tuple(snapshots),
-        snapshots=tuple(snapshots.values()),
         kernels=tuple(parsed),
         references=tuple(references),
         scores=tuple(scores),

@@ -1,7 +1,7 @@
 """Integrals that a source printed of itself, computed again: a free check of what was imported."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -57,6 +57,4 @@ def check_stated_integrals(
         key = RunKey(*part.runs.select(pl.col(RUN_KEY)).row(row))
         found = StatedCheck(0, key, kernel, float(printed[row]), float(scores[row, 0]))
         worst = found if worst is None or found.largest > worst.largest else worst
-    if worst is None:
-        return None
-    return StatedCheck(checked, worst.run, worst.kernel, worst.stated, worst.recomputed)
+    return None if worst is None else replace(worst, checked=checked)
