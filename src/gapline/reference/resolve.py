@@ -1,6 +1,6 @@
 """From a snapshot to the numbers that a score divides by; what is unusable is listed, all of it, before any scoring."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -11,34 +11,18 @@ from gapline.model.transform import Transform
 from gapline.reference.snapshot import Reference, Snapshot
 
 Floats = NDArray[np.float64]
-AnyTransform = Transform | Callable[[Floats], Floats]
+Sizes = Mapping[str, float]
 
 _MOST = 50
 
 
 def resolve_references(
-    snapshot: Snapshot,
-    instances: Sequence[str],
-    *,
-    transform: AnyTransform | None = None,
-    sizes: Mapping[str, float] | None = None,
+    snapshot: Snapshot, instances: Sequence[str], *, transform: Transform | None = None, sizes: Sizes | None = None
 ) -> Floats:
     """Return one strictly positive reference per instance, on the scale that is scored.
 
-    Parameters
-    ----------
-    instances
-        Names, in the order wanted; a name may stand more than once.
-    transform
-        The declared transform, applied to the raw values before positivity is demanded. A hierarchical one scalarises
-        `primary` and `secondary` of entries that have both.
-    sizes
-        n of each instance, for a hierarchical multiplier such as 10n.
-
-    Raises
-    ------
-    MissingReferenceError
-        Listing every instance whose reference is missing, zero, negative or not finite.
+    The transform is applied before positivity is demanded; a hierarchical one scalarises `primary` and `secondary` of
+    entries that have both, with n of each instance from `sizes` for a multiplier such as 10n.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])
@@ -51,34 +35,27 @@ def resolve_references(
     """
     names = list(dict.fromkeys(instances))
     values = transformed_references(snapshot, names, transform=transform, sizes=sizes)
+    by_name = dict(zip(names, values, strict=True))
     usable = np.isfinite(values) & (values > 0)
     if not usable.all():
         bad = [name for name, fine in zip(names, usable, strict=True) if not fine]
-        after = dict(zip(names, values, strict=True))
-        shown = [f"{name} ({_describe(snapshot.values.get(name), after[name])})" for name in bad]
+        shown = [f"{name} ({_describe(snapshot.values.get(name), by_name[name])})" for name in bad]
         raise MissingReferenceError(
             f"{snapshot.name}: expected a positive reference for each of {len(names)} instances, "
             f"got {len(bad)} without: {listing(shown, most=_MOST)}",
             hint=_hint(snapshot, bad),
         )
-    by_name = dict(zip(names, values, strict=True))
     return np.array([by_name[name] for name in instances], np.float64)
 
 
 def transformed_references(
-    snapshot: Snapshot,
-    instances: Sequence[str],
-    *,
-    transform: AnyTransform | None = None,
-    sizes: Mapping[str, float] | None = None,
+    snapshot: Snapshot, instances: Sequence[str], *, transform: Transform | None = None, sizes: Sizes | None = None
 ) -> Floats:
     """Return one reference per instance on the scale that is scored, NaN where there is none."""
     entries = [snapshot.values.get(name) for name in instances]
     values = _column(entries, "value")
     if transform is None:
         return values
-    if not isinstance(transform, Transform):
-        return np.asarray(transform(values), np.float64)
     out = transform.apply(values)
     if transform.hierarchical:
         primary, secondary = _column(entries, "primary"), _column(entries, "secondary")
