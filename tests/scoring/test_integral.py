@@ -12,7 +12,7 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import UsageError
-from gapline.scoring.kernels import berthold_gap, dimacs_gap, maxform_gap, squeezed_gap
+from gapline.scoring.kernels import parse_kernel, squeezed_gap
 
 WEIGHTS = ("uniform", "early-log:0.001", "end-log:0.001", "steps:0=1,3=0.25,20=2")
 
@@ -166,10 +166,10 @@ def test_a_step_weight_of_equal_values_is_the_uniform_one(run, reference, cut):
 
 TWINS = {
     "squeezed": (squeezed_gap, 1.0),
-    "maxform": (maxform_gap, 1.0),
-    "berthold": (berthold_gap, 1.0),
-    "dimacs:1.1": (lambda z, ref: dimacs_gap(z, ref, theta=1.1), 1.1 - 1),
-    "dimacs:2": (lambda z, ref: dimacs_gap(z, ref, theta=2.0), 1.0),
+    "maxform": (parse_kernel("maxform"), 1.0),
+    "berthold": (parse_kernel("berthold"), 1.0),
+    "dimacs:1.1": (parse_kernel("dimacs:1.1"), 1.1 - 1),
+    "dimacs:2": (parse_kernel("dimacs:2"), 1.0),
 }
 
 

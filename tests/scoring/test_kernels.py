@@ -12,22 +12,9 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import UsageError
-from gapline.scoring.kernels import (
-    PAPER_KERNELS,
-    Kernel,
-    KernelCode,
-    berthold_gap,
-    dimacs_gap,
-    maxform_from_squeezed,
-    maxform_gap,
-    objective_at,
-    parse_kernel,
-    raw_from_squeezed,
-    raw_gap,
-    squeezed_from_maxform,
-    squeezed_from_raw,
-    squeezed_gap,
-)
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel, raw_gap, squeezed_gap
+
+maxform_gap, berthold_gap, dimacs_gap = map(parse_kernel, ("maxform", "berthold", "dimacs:2"))
 
 
 @given(strategies.positives, strategies.positives, st.sampled_from(strategies.KERNELS))
@@ -49,7 +36,7 @@ def test_bounded_kernels_stay_in_their_range_and_know_the_sign(z, reference):
 @given(strategies.positives)
 def test_equality_is_exactly_zero(z):
     assert all(float(parse_kernel(kernel)(z, z)) == 0.0 for kernel in ("squeezed", "maxform", "berthold", "raw"))
-    assert float(dimacs_gap(z, z, theta=2.0)) == 0.0
+    assert float(dimacs_gap(z, z)) == 0.0
 
 
 @given(strategies.positives, strategies.positives)
@@ -87,12 +74,12 @@ def test_raw_has_no_value_before_and_reports_overflow_as_infinite():
 
 
 def test_dimacs_accepts_strictly_below_its_threshold():
-    assert dimacs_gap([19.0, 20.0, 25.0], 10.0, theta=2.0).tolist() == [0.9, 1.0, 1.0]
-    assert float(dimacs_gap(20 * (1 - 2e-9), 10.0, theta=2.0)) < 1.0
+    assert dimacs_gap([19.0, 20.0, 25.0], 10.0).tolist() == [0.9, 1.0, 1.0]
+    assert float(dimacs_gap(20 * (1 - 2e-9), 10.0)) < 1.0
     # What is nearer than the tolerance is at the threshold, unless none is wanted.
     below = math.nextafter(20, 0)
-    assert float(dimacs_gap(below, 10.0, theta=2.0)) == 1.0
-    assert float(dimacs_gap(below, 10.0, theta=2.0, tolerance=0.0)) == float(raw_gap(below, 10.0)) < 1.0
+    assert float(dimacs_gap(below, 10.0)) == 1.0
+    assert float(parse_kernel("dimacs:2", tolerance=0.0)(below, 10.0)) == float(raw_gap(below, 10.0)) < 1.0
 
 
 @pytest.mark.parametrize("exponent", range(-12, 13))
@@ -109,30 +96,6 @@ def test_scaling_by_powers_of_ten_changes_no_verdict_of_dimacs(whole, percent, e
     z, reference = float(f"{whole * (100 + percent)}e{exponent - 2}"), float(f"{whole}e{exponent}")
     accepted = Fraction(whole * (100 + percent), 100) < Fraction(theta) * whole
     assert (float(kernel(z, reference)) < kernel.before) == accepted
-
-
-@given(st.floats(-0.999999, 1e6))
-def test_scales_convert_there_and_back(raw):
-    squeezed = float(squeezed_from_raw(raw))
-    assert float(raw_from_squeezed(squeezed)) == pytest.approx(raw, rel=1e-9, abs=1e-15)
-    maxform = float(maxform_from_squeezed(squeezed))
-    assert float(squeezed_from_maxform(maxform)) == pytest.approx(squeezed, rel=1e-12, abs=1e-15)
-
-
-@given(st.floats(0.01, 1e4), st.floats(0.1, 1e3), st.sampled_from(["squeezed", "maxform", "raw"]))
-def test_inverses_give_the_objective_back(ratio, reference, kernel):
-    z = ratio * reference
-    gap = parse_kernel(kernel)(z, reference)
-    assert float(objective_at(gap, reference, kernel=kernel)) == pytest.approx(z, rel=1e-9)
-
-
-def test_inverse_at_no_incumbent_and_where_there_is_none():
-    assert float(raw_from_squeezed(1.0)) == math.inf
-    assert float(squeezed_from_raw(math.inf)) == 1.0
-    assert float(objective_at(1.0, 10.0)) == math.inf
-    assert float(objective_at(1.0, 10.0, kernel="maxform")) == math.inf
-    with pytest.raises(UsageError, match="expected one with an inverse"):
-        objective_at(0.1, 10.0, kernel="berthold")
 
 
 @pytest.mark.parametrize(

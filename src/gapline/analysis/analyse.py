@@ -1,15 +1,7 @@
 """`analyse`: the one driver of every analysis, for `gapline analyse`, `gapline report` and `gapline paper` alike.
 
-Each analysis is made when it is first asked for, from one `Study`, so that two commands cannot answer one question
-differently. Means, intervals, ranks and contrasts are the study's own, against its declared reference. What is judged
-here varies one choice from there:
-
-| analysis | against |
-|---|---|
-| metric sensitivity | the declared and the analysis reference |
-| reference sensitivity | from the declared to the analysis reference |
-| complementarity | the analysis reference, as in the paper |
-| horizon sweep, robustness, neighbours, profile, power | the declared reference |
+All read one `Study`, against its declared reference; metric and reference sensitivity set the analysis reference beside
+it, and complementarity is against that one alone, as in the paper.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,11 +36,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The analyses of one study.
-
-    `ladders_by` are columns of the runs table along which health is counted; those that take several values where None.
-    `screen` holds thresholds of the complementarity rule: max_score, min_final, min_attainment.
-    """
+    """The analyses of one study, each made when it is first asked for; `analyse` says what the choices are."""
 
     study: Study
     ladders_by: tuple[str, ...] | None = None
@@ -165,11 +153,7 @@ class Analysis:
         """The classical measures, one row per arm."""
         study = self.study
         return neighbours(
-            study.envelopes,
-            study.snapshot,
-            goal=study.goals[0],
-            campaign=study.campaign,
-            events=self._events,
+            study.envelopes, study.snapshot, goal=study.goals[0], campaign=study.campaign, events=self._events
         )
 
     @cached_property
@@ -213,14 +197,8 @@ class Analysis:
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),
             "robustness": self.robustness.document(),
-            "bootstrap": {
-                "kernel": study.kernels[0],
-                "weighting": study.weighting,
-                "interval": study.interval,
-                "level": study.level,
-                "draws": study.draws,
-                "seed": study.seed,
-            },
+            "bootstrap": {"kernel": study.kernels[0]}
+            | {name: getattr(study, name) for name in ("weighting", "interval", "level", "draws", "seed")},
             "intervals": None if intervals is None else intervals.frame.to_dicts(),
             "contrasts": None if differences is None else differences.frame.to_dicts(),
             "ranking": None if ranks is None else ranks.frame.to_dicts(),
@@ -235,14 +213,8 @@ def analyse(
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
-    Parameters
-    ----------
-    study
-        What `gapline.open_study` returns.
-    ladders
-        Columns of the runs table by which health is counted; those that take several values where not given.
-    screen
-        Thresholds of the complementarity rule: max_score, min_final, min_attainment.
+    `ladders` are columns of the runs table by which health is counted, those that take several values where not given;
+    `screen` holds thresholds of the complementarity rule: max_score, min_final, min_attainment.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}

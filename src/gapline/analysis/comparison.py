@@ -1,7 +1,7 @@
 """Two arms against each other, of one study or of two: better, worse, or no difference shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,13 @@ import polars as pl
 
 from gapline.errors import GaplineError, MixedScoresError, UsageError, listing
 from gapline.model.document import as_document
-from gapline.model.reading import Reading, add_coverage
-from gapline.model.result_table import ResultTable
+from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
 from gapline.model.text import meant
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
-from gapline.summary.bootstrap import Bootstrap
+from gapline.summary.bootstrap import Bootstrap, DrawnTable
 from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.intervals import two_sided_p
 
@@ -58,12 +57,10 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(ResultTable):
-    """The second arm against the first: `difference` is second minus first, so negative is better.
+class Comparison(DrawnTable):
+    """The second arm against the first, by panel and as a whole: `difference` is second minus first, wins are its own.
 
-    `frame` has one row per panel: panel, instances, first, second, difference, low, high, wins, ties, losses (of the
-    second), reason, machine_differs. `absent` lists runs that one side lacks: planned and not whole, or there on the
-    other side alone.
+    `absent` lists runs that one side lacks: planned and not whole, or there on the other side alone.
     """
 
     first: str
@@ -77,25 +74,21 @@ class Comparison(ResultTable):
     means: tuple[float | None, float | None]
     reason: str | None
     machines: tuple[tuple[str, ...], tuple[str, ...]]
-    reading: Reading
     interval: str
-    level: float
-    draws: int
-    seed: int
     absent: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def machine_differs(self) -> bool:
         """Whether the two ran on different machines, as far as they say."""
-        return bool(self.machines[0]) and bool(self.machines[1]) and self.machines[0] != self.machines[1]
+        return _differ(self.machines)
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
             f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {self.level:.0%} "
-            f"{self.interval} interval from {self.draws:,} draws of instances (seed {self.seed}); {self.reading.line()}"
+            f"{self.interval} interval from {self.drawn}; {self.reading.line()}"
         )
 
     def fails(self, limit: float, *, allow_missing: bool = False) -> str | None:
@@ -130,15 +123,8 @@ class Comparison(ResultTable):
 def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Comparison:
     """Compare the second arm with the first, paired by instance.
 
-    Parameters
-    ----------
-    first, second
-        `SOURCE:ARM`, or a source with one arm. Two arms of one source are read from one opened study, so that the
-        difference is the one that `score`, `analyse` and `report` state.
-    choices
-        As `gapline.open_study` takes them, for both sides.
-
-    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
+    Each side is `SOURCE:ARM`, or a source with one arm; `choices` are those of `gapline.open_study`, for both. Two
+    snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.
@@ -160,15 +146,14 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     if lacking:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
     machines = (tuple(first.machines()), tuple(second.machines()))
-    differs = bool(machines[0]) and bool(machines[1]) and machines[0] != machines[1]
-    if differs:
+    if _differ(machines):
         notes.append(
             f"machines differ: {listing(machines[0])} and {listing(machines[1])}; times are not comparable as such"
         )
     studies = list(dict.fromkeys([first.study, second.study]))
     notes += [note for study in studies for note in study.notes()]
     return Comparison(
-        frame=_panels(boot, lead.interval, lead.level).with_columns(machine_differs=pl.lit(differs)),
+        frame=_panels(boot, lead.interval, lead.level).with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
         second=second.name,
         verdict=verdict(low, high),
@@ -189,6 +174,10 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         alarms=tuple(dict.fromkeys(alarm for study in studies for alarm in study.alarms)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _differ(machines: tuple[tuple[str, ...], tuple[str, ...]]) -> bool:
+    return all(machines) and machines[0] != machines[1]
 
 
 def verdict(low: float | None, high: float | None) -> str:
@@ -228,10 +217,8 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     joined = horizons[0].join(horizons[1], on=keys, suffix="_second").sort(keys)
     clash = joined.filter(pl.col("horizon") != pl.col("horizon_second"))
     if clash.height:
-        shown = listing(
-            (f"{row['instance']} ({row['horizon']:g} s and {row['horizon_second']:g} s)" for row in clash.to_dicts()),
-            most=5,
-        )
+        rows = clash.select("instance", "horizon", "horizon_second").iter_rows()
+        shown = listing((f"{name} ({one:g} s and {two:g} s)" for name, one, two in rows), most=5)
         raise MixedScoresError(
             f"horizons differ on {clash.height} instances: {shown}",
             hint="judge both at a horizon of both with --horizon",

@@ -27,15 +27,10 @@ _FACTORS = (0.5, 1.0, 2.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Complementarity:
-    """Every within-panel pair of arms, those that the rule selects, and how many nearby rules would select.
+    """Every within-panel pair of arms with its absolute differences, and whether the rule selects it.
 
-    Attributes
-    ----------
-    pairs
-        panel, a, b, d_score, d_final, d_attainment (absolute; attainment as a share; final null where an arm has no
-        non-empty run in the panel), selected.
-    grid
-        max_score, min_final, min_attainment, count: the thresholds halved, as given and doubled.
+    `d_final` is null where an arm has no non-empty run in the panel. `grid` counts what the rule would select with its
+    thresholds halved, as given and doubled.
     """
 
     pairs: pl.DataFrame

@@ -22,10 +22,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Events:
-    """Steps of some runs, sorted by time: `run` numbers the runs of the group, `objective` and `reference` per step.
-
-    Where times are equal, the steps stand in the order of the runs.
-    """
+    """Steps of some runs, sorted by time, equal ones in the order of the runs, which `run` numbers."""
 
     runs: int
     run: Integers

@@ -24,12 +24,11 @@ _MOST_STEPS = 50
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Health(ResultTable):
-    """One row per group: runs, captured, rejected, terminal_invalid, empty, late, unchecked, crashed, unknown.
+    """One row of counts per group, and the rejections by reason.
 
-    `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` counts runs whose last
-    candidate in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed`
-    runs that ended by a crash, the memory limit or a kill, or were lost; of `unknown` runs nobody says how they ended.
-    `reasons` has rejections by reason.
+    `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` runs whose last candidate
+    in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed` runs that
+    crashed, were killed or lost; of `unknown` runs nobody says how they ended.
     """
 
     by: tuple[str, ...]
@@ -41,14 +40,7 @@ class Health(ResultTable):
 
 
 def health(campaign: Campaign, envelopes: Envelopes, /, *, by: str | Sequence[str] = "arm") -> Health:
-    """Count what happened to the candidates and runs of each group.
-
-    Parameters
-    ----------
-    campaign, envelopes
-        What the solvers said, and what was accepted of the same runs.
-    by
-        `arm`, or any column of the runs table, such as a ladder of slices or threads.
+    """Count what happened to the candidates and runs of each group, by any columns of the runs table.
 
     >>> import gapline as gl
     >>> campaign = gl.Campaign.from_runs([
@@ -100,11 +92,7 @@ def ladder_columns(runs: pl.DataFrame) -> list[str]:
 
 
 def completeness(cells: pl.DataFrame, runs: pl.DataFrame, /) -> pl.DataFrame:
-    """Return, per arm and panel, how many cells were to be run and what became of them.
-
-    `cells` are those of a `Study`. Columns: arm, panel, expected, present, interrupted, missing, empty; `empty` counts
-    runs that are there without a valid candidate.
-    """
+    """Return, per arm and panel, how many cells of a `Study` were to be run and what became of them."""
     keys = ["arm", "panel"]
     states = cells.group_by(keys).agg(
         expected=pl.len().cast(pl.Int64),

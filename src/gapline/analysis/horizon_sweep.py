@@ -68,10 +68,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HorizonSweep:
-    """Exact score curves over the horizon, and the swaps of every pair of arms.
-
-    On relative time (`relative`, where horizons differ by instance) a horizon is a share of each run's own.
-    """
+    """Exact score curves over the horizon, and the swaps of every pair of arms."""
 
     curves: dict[str, SweepCurve]
     swaps: dict[tuple[str, str], tuple[Swap, ...]]
@@ -121,16 +118,10 @@ def horizon_sweep(
     events: Sequence[Events] | None = None,
     tolerance: float = TOLERANCE,
 ) -> HorizonSweep:
-    """Follow the mean score of every arm over the horizon.
+    """Follow the mean score of every arm over the horizon, as a share of each run's own where it is `relative`.
 
-    Parameters
-    ----------
-    arms
-        The arms to compare; all of them where not given.
-    relative
-        Horizons as shares of each run's own; the default is true where the runs have several.
-    events
-        The steps of all arms in order of their names, where they were collected already.
+    `relative` is true by default where the runs have several horizons; `events` are the steps of all arms, where they
+    were collected already.
 
     The solvers were told the full horizon: a score at a shorter one is conditional on that. Empty runs stay in at the
     kernel's value before the first incumbent; a beaten reference gives negative contributions.

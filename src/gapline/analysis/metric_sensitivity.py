@@ -18,22 +18,12 @@ from gapline.summary.ranking import rank_means
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricSensitivity:
-    """Every run rescored under every kernel and reference.
+    """Every run rescored under every kernel and reference; the columns stand in `model/tables.py`.
 
-    Attributes
-    ----------
-    pooled
-        arm, tier, kernel, reference, score, rank among tier-1 arms, out_of_envelope.
-    saturated
-        kernel, reference, runs: under a threshold, runs of which no candidate was accepted.
-    signs
-        kernel, reference, negative, zero, positive: run-level signs of the score; within the tolerance is zero.
-    ratios
-        a, b, kernel, reference, ratio of pooled means; null unless both are positive.
-    pairs
-        Pairs of tier-1 arms × panels that are not tied under the default kernel and the first reference.
-    reversals
-        Against the default kernel under the same reference, and against the first reference under the same kernel.
+    `saturated` counts runs of which no candidate was accepted under a threshold, `signs` the runs by the sign of their
+    score (within the tolerance is zero). A ratio of pooled means is null unless both are positive. `pairs` counts pairs
+    of tier-1 arms × panels that are not tied under the default kernel and the first reference; reversals are against
+    that kernel under the same reference, and against that reference under the same kernel.
     """
 
     pooled: pl.DataFrame

@@ -24,17 +24,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """Scores of every run under every kernel and reference.
+    """Scores, runs × kernels, against every reference; the first kernel is the one that others are compared with.
 
-    `scores[r]` is runs × kernels against reference `names[r]`, `references[r]` the reference of each run, `beaten[r]`
-    marks runs that ended below it by more than the tolerance. `tier_one` are the arms that are compared; the others are
-    descriptive. The first kernel is the default that others are compared with.
+    `references[r]` is the reference of each run, `beaten[r]` marks runs that ended below it by more than the tolerance.
     """
 
     envelopes: Envelopes
     cells: Cells
     names: tuple[str, ...]
-    snapshots: tuple[Snapshot, ...]
     kernels: tuple[Kernel, ...]
     references: tuple[Floats, ...]
     scores: tuple[Floats, ...]
@@ -108,7 +105,6 @@ def build_readings(
         envelopes=envelopes,
         cells=cells,
         names=tuple(snapshots),
-        snapshots=tuple(snapshots.values()),
         kernels=tuple(parsed),
         references=tuple(references),
         scores=tuple(scores),

@@ -15,20 +15,9 @@ from gapline.summary.cells import finite_or_none
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceSensitivity:
-    """The first snapshot against another one.
+    """The first snapshot against another one: pooled scores and runs below zero under both, and what reverses.
 
-    Attributes
-    ----------
-    before, after
-        Names of the two snapshots.
-    changed, instances
-        Instances of the campaign whose reference differs by more than the tolerance, and all of them.
-    shift
-        arm, kernel, from and to (pooled), shift in score units.
-    negative
-        arm, kernel, from and to: runs below zero, by more than the tolerance, before and after.
-    reversals
-        Pairs of tier-1 arms that change order in a panel, under each kernel.
+    Of the `instances` of the campaign, `changed` have references that differ by more than the tolerance.
     """
 
     before: str

@@ -45,11 +45,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Robustness:
-    """One verdict per contrast and choice, and a line per contrast.
-
-    `summary`: a, b, better (at the baseline), choices, holds, ties, flips, share, text. `verdicts`: a, b, factor,
-    choice, difference, verdict.
-    """
+    """One verdict per contrast and choice, and a line per contrast; `left_out` are choices that cannot judge."""
 
     summary: pl.DataFrame
     verdicts: pl.DataFrame
@@ -65,23 +61,11 @@ class Robustness:
         return rows
 
 
-def robustness(
-    readings: Readings,
-    /,
-    *,
-    contrasts: Sequence[tuple[str, str]],
-    sweep: HorizonSweep,
-) -> Robustness:
+def robustness(readings: Readings, /, *, contrasts: Sequence[tuple[str, str]], sweep: HorizonSweep) -> Robustness:
     """Judge every contrast under every choice.
 
-    Parameters
-    ----------
-    contrasts
-        Pairs of arms.
-    sweep
-        The horizon sweep of the same arms against the first reference, which is the baseline's.
-
-    Berthold's gap under a beaten reference is left out. A tie neither holds nor flips.
+    The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten
+    reference is left out. A tie neither holds nor flips.
     """
     choices, left_out = _choices(readings, sweep)
     baseline = readings.pooled(0, 0)

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from gapline.paper.examples import HORIZON, PAIR, RUN_COLOURS, RUN_DASHES, example_envelopes, example_snapshot
+from gapline.paper.examples import HORIZON, PAIR, example_envelopes, example_snapshot, run_look
 from gapline.paper.steps import gap_steps
 from gapline.report.curve_figure import held
-from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled
+from gapline.report.drawing import load_altair, small_title, step_lines, titled
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.scores import score
 
@@ -39,7 +39,7 @@ def companion_figure() -> CompanionFigure:
 def draw_companion(figure: CompanionFigure) -> Any:
     """Draw gaps, final gaps and attainment side by side."""
     alt = load_altair()
-    look = line_look("series", list(PAIR), width=840, colours=RUN_COLOURS[1:], dashes=RUN_DASHES[1:])
+    look = run_look(list(PAIR), width=840)
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
     gaps = step_lines(figure.gaps, width=2.5, x=x, y=alt.Y("value:Q", title="squeezed gap"), **look)
     equal = f"(a) area: both scores are {figure.ends['score'][0]:.4f}"

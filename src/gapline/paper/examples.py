@@ -1,8 +1,11 @@
 """The traces that the paper's figures are drawn from: its three-run example and a pair with equal scores."""
 
+from typing import Any
+
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.model.campaign import Campaign
 from gapline.reference.snapshot import Snapshot
+from gapline.report.drawing import line_look
 
 REFERENCE, HORIZON, INSTANCE = 10.0, 30.0, "worked"
 Trace = tuple[tuple[float, float], ...]
@@ -17,11 +20,13 @@ PAIR: dict[str, Trace] = {
     "early, then flat": ((0, 20), (2, 11)),
     "late, then better": ((0, 30), (2, 12.5), (8, 11), (15, 10)),
 }
-
-
 # How the three runs are told apart; the pair looks like the last two.
-RUN_COLOURS = ("#000000", "#D55E00", "#0072B2")
-RUN_DASHES = ([1, 3], [6, 3], [1, 0])
+_COLOURS, _DASHES = ("#000000", "#D55E00", "#0072B2"), ([1, 3], [6, 3], [1, 0])
+
+
+def run_look(names: list[str], *, width: int = 620) -> dict[str, Any]:
+    """Return the encodings that tell the runs apart."""
+    return line_look("series", names, width=width, colours=_COLOURS[-len(names) :], dashes=_DASHES[-len(names) :])
 
 
 def example_envelopes(traces: dict[str, Trace]) -> Envelopes:

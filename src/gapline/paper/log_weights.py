@@ -6,18 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.paper.examples import (
-    HORIZON,
-    PAIR,
-    RUN_COLOURS,
-    RUN_DASHES,
-    WORKED,
-    Trace,
-    example_envelopes,
-    example_snapshot,
-)  # fmt: skip
+from gapline.paper.examples import HORIZON, PAIR, WORKED, Trace, example_envelopes, example_snapshot, run_look
 from gapline.paper.steps import gap_steps
-from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
 from gapline.scoring.scores import score_grid
 
 CUTOFFS = (0.01, 0.1, 1.0)
@@ -96,8 +87,7 @@ def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], 
     """Draw the gaps, the scores at a few cutoffs and the scores at every cutoff, side by side."""
     alt = load_altair()
     names = figure.uniform["series"].to_list()
-    # The pair has no Run 1: it takes the looks of the last two.
-    look = line_look("series", names, colours=RUN_COLOURS[-len(names) :], dashes=RUN_DASHES[-len(names) :])
+    look = run_look(names)
     colour, score = look["color"], alt.Y("value:Q", title="score")
     # A logarithmic axis has no 0: what holds at 0 is drawn from the smallest cutoff on.
     first = min(CUTOFFS)

@@ -5,18 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from gapline.paper.examples import (
-    HORIZON,
-    REFERENCE,
-    RUN_COLOURS,
-    RUN_DASHES,
-    WORKED,
-    example_envelopes,
-    example_snapshot,
-)  # fmt: skip
+from gapline.paper.examples import HORIZON, REFERENCE, WORKED, example_envelopes, example_snapshot, run_look
 from gapline.paper.scale import KERNELS, kernel_look
 from gapline.paper.steps import gap_steps, objective_steps
-from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
 from gapline.report.numbers import number
 from gapline.report.table import Column, Table, one_part
 from gapline.scoring.scores import Scores, score
@@ -69,7 +61,7 @@ def draw_worked(figure: WorkedFigure) -> Any:
     shown = pl.concat([figure.objectives, pl.DataFrame(nothing, schema=figure.objectives.schema)])
     shown = shown.with_columns(series=pl.col("series").replace(named))
     y = alt.Y("value:Q", title="objective z", scale=alt.Scale(domain=[0, 32]))
-    look = line_look("series", list(named.values()), colours=RUN_COLOURS, dashes=RUN_DASHES)
+    look = run_look(list(named.values()))
     lines = step_lines(shown, width=2.5, x=x, y=y, **look)
     top = alt.layer(*rules, *words, lines).properties(width=700, height=220, title=small_title("(a) the three runs"))
     panels = [

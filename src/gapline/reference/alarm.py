@@ -133,7 +133,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
     certified = [name for name in best["instance"] if (e := snapshot.values.get(name)) is not None and e.certified]
     best = best.filter(pl.col("instance").is_in(certified))
     references = transformed_references(
-        snapshot, certified, transform=envelopes.scale, sizes=instance_sizes(envelopes.runs)
+        snapshot, certified, scale=envelopes.scale, sizes=instance_sizes(envelopes.runs)
     )
     alarms = []
     for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):

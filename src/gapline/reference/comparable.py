@@ -11,10 +11,7 @@ from gapline.reference.snapshot import Reference, Snapshot
 
 
 def same_instance(one: Reference, other: Reference) -> bool:
-    """Say whether two entries belong to one instance, as far as both of them say.
-
-    Sidecars count where the instance file does not itself pin them.
-    """
+    """Say whether two entries belong to one instance (and its sidecars), as far as both of them say."""
     if one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest:
         return False
     ours, theirs = one.more.get("sidecars"), other.more.get("sidecars")
@@ -22,10 +19,7 @@ def same_instance(one: Reference, other: Reference) -> bool:
 
 
 def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
-    """Raise where two sides state different digests for one instance that is to be scored.
-
-    Sides are the snapshots and the `instance_digest` column of the runs; a side that states none is not in doubt.
-    """
+    """Raise where snapshots, or one and the `instance_digest` of the runs, state different digests for an instance."""
     given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
     sides: dict[str, dict[str, str]] = {}
     if runs is not None and "instance_digest" in runs.columns:

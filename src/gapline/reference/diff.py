@@ -31,10 +31,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotDiff:
-    """The differences, classified; one instance may stand in several classes (improved and certified).
-
-    An instance whose digest changed stands in `instance_changed` alone: its values are not comparable.
-    """
+    """The differences, classified; an instance may be improved and certified, but `instance_changed` stands alone."""
 
     old: str
     new: str

@@ -79,21 +79,10 @@ def fold(
 ) -> Folded:
     """Fold the improvements of a campaign into a new snapshot.
 
-    Parameters
-    ----------
-    tolerance
-        A value counts as beaten only by more than this relative difference, on the transformed scale.
-    include_late
-        Also take checked candidates after the horizon; they are looked up in `campaign`.
-    add
-        Also add instances that the snapshot does not have.
-    trust_solver
-        Also take candidates that only the solver vouches for.
-    as_of
-        When the new values were known, not before the runs that found them began; the last start of the runs where
-        they all have one.
-
-    A certified value is never replaced: a candidate below it is an alarm. Folding the same runs again changes nothing.
+    A value is beaten by more than the relative tolerance, on the transformed scale; a certified one is never replaced:
+    a candidate below it is an alarm. `include_late` also takes checked candidates after the horizon, from `campaign`,
+    `add` instances that the snapshot does not have, `trust_solver` candidates that only the solver vouches for. `as_of`
+    says when the new values were known: not before the runs that found them began, by default their last start.
     """
     if include_late and campaign is None:
         raise UsageError("fold: expected the campaign beside include_late, got none")

@@ -26,26 +26,12 @@ ENTRY_POINTS = "gapline.stores"
 
 @dataclass(frozen=True, slots=True)
 class FreezeRequest:
-    """What the user asked a store for.
+    """What the user asked a store for: what stands behind the colon of `csv:FILE`, and the name of the snapshot.
 
-    Parameters
-    ----------
-    location
-        What stands behind the colon of `csv:FILE`, `mamut:PATH@COMMIT`, …
-    name
-        The name of the snapshot.
-    objective
-        The objective to read, in a store that holds several.
-    family
-        The folder inside the store to read; instances are keyed by their path inside it.
-    as_of, version, url, checker, sense
-        Declared by the user where the store cannot say it itself; `sense` is `min` or `max`.
-    trust_solver
-        Take candidates of a campaign that only the solver vouches for.
-    reprice
-        Evaluate stored solutions again with the checker at hand.
-    tolerance
-        Relative difference beyond which a re-priced value counts as moved.
+    `objective` and `family` (a folder; instances are keyed by their path inside it) are for stores that hold several.
+    `as_of`, `version`, `url`, `checker` and `sense` (`min` or `max`) are declared where the store cannot say it itself.
+    `trust_solver` takes candidates that only the solver vouches for. `reprice` evaluates stored solutions again with
+    the checker at hand; beyond the relative `tolerance` a value counts as moved.
     """
 
     location: str

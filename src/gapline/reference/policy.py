@@ -32,10 +32,9 @@ class Policy(StrEnum):
 def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] = ()) -> str:
     """Say which policy scoring these runs against this snapshot amounts to.
 
-    `registered` are the digests that stood in the register of the study before its first run. `analysis` where a value
-    was folded from one of the runs; `frozen` where the digest was registered; `retrospective` where the values were
-    known only when runs had begun; `frozen, declared` where nobody but the user says so: a date can be typed, a digest
-    in the register cannot.
+    `analysis` where a value was folded from one of the runs; `frozen` where the digest was `registered` before the
+    first run; `retrospective` where the values were known only when runs had begun; else `frozen, declared`: a date can
+    be typed, a digest in the register cannot.
     """
     # Before the register: a value that these runs found is theirs, whatever was registered.
     if _folded_from(snapshot, runs):
@@ -51,10 +50,7 @@ def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collecti
 
 
 def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] | None = None) -> None:
-    """Raise where a contract says `frozen` and the snapshot is not.
-
-    `registered` are the digests registered before the first run; None where there is no register, as with imports.
-    """
+    """Raise where a contract says `frozen` and the snapshot is not; without a register (None), as its dates say."""
     label = label_policy(snapshot, runs, registered=registered or ())
     if label in (Policy.RETROSPECTIVE, Policy.ANALYSIS):
         known = snapshot.as_of or snapshot.created
@@ -108,7 +104,7 @@ def best_against(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dic
     """Yield the best run of each instance with its reference on the scored scale, NaN where there is none."""
     best = best_runs(envelopes)
     names, sizes = best["instance"].to_list(), instance_sizes(envelopes.runs)
-    references = transformed_references(snapshot, names, transform=envelopes.scale, sizes=sizes).tolist()
+    references = transformed_references(snapshot, names, scale=envelopes.scale, sizes=sizes).tolist()
     yield from zip(best.iter_rows(named=True), references, strict=True)
 
 

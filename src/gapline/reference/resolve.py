@@ -1,6 +1,6 @@
 """From a snapshot to the numbers that a score divides by; what is unusable is listed, all of it, before any scoring."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -9,38 +9,22 @@ from numpy.typing import NDArray
 from gapline.envelope.build import NOT_POSITIVE
 from gapline.errors import MissingReferenceError, closest, listing
 from gapline.model.scale import Scale
-from gapline.model.transform import Transform
 from gapline.reference.snapshot import Reference, Snapshot
 
 Floats = NDArray[np.float64]
-AnyTransform = Scale | Transform | Callable[[Floats], Floats]
+Sizes = Mapping[str, float]
 
 _MOST = 50
+_AS_IT_IS = Scale()
 
 
 def resolve_references(
-    snapshot: Snapshot,
-    instances: Sequence[str],
-    *,
-    transform: AnyTransform | None = None,
-    sizes: Mapping[str, float] | None = None,
+    snapshot: Snapshot, instances: Sequence[str], *, scale: Scale = _AS_IT_IS, sizes: Sizes | None = None
 ) -> Floats:
     """Return one reference per instance on the scale that is scored, strictly positive unless that scale is signed.
 
-    Parameters
-    ----------
-    instances
-        Names, in the order wanted; a name may stand more than once.
-    transform
-        The scale or the declared transform, applied to the raw values before positivity is demanded. A hierarchical
-        one scalarises `primary` and `secondary` of entries that have both.
-    sizes
-        n of each instance, for a hierarchical multiplier such as 10n.
-
-    Raises
-    ------
-    MissingReferenceError
-        Listing every instance whose reference is missing, zero, negative or not finite.
+    A hierarchical scale scalarises `primary` and `secondary` of entries that have both, with n of each instance from
+    `sizes` for a multiplier such as 10n.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])
@@ -49,16 +33,15 @@ def resolve_references(
     Traceback (most recent call last):
         ...
     gapline.errors.MissingReferenceError: mine: expected ... of 3 instances, got 2 without: i2 (0), x (missing)
-    Hint: complete the snapshot; for objectives that are not positive, declare a transform
+    Hint: complete the snapshot; for values of zero or below: ...
     """
     names = list(dict.fromkeys(instances))
-    values = transformed_references(snapshot, names, transform=transform, sizes=sizes)
-    signed = isinstance(transform, Scale) and transform.signed
-    if bad := unusable_references(snapshot, names, values, signed=signed):
+    values = transformed_references(snapshot, names, scale=scale, sizes=sizes)
+    if bad := unusable_references(snapshot, names, values, signed=scale.signed):
         shown = [f"{name} ({why})" for name, why in bad.items()]
         raise MissingReferenceError(
-            f"{snapshot.name}: expected a {'finite' if signed else 'positive'} reference for each of {len(names)} "
-            f"instances, got {len(bad)} without: {listing(shown, most=_MOST)}",
+            f"{snapshot.name}: expected a {'finite' if scale.signed else 'positive'} reference for each of "
+            f"{len(names)} instances, got {len(bad)} without: {listing(shown, most=_MOST)}",
             hint=_hint(snapshot, list(bad)),
         )
     by_name = dict(zip(names, values, strict=True))
@@ -75,21 +58,11 @@ def unusable_references(
 
 
 def transformed_references(
-    snapshot: Snapshot,
-    instances: Sequence[str],
-    *,
-    transform: AnyTransform | None = None,
-    sizes: Mapping[str, float] | None = None,
+    snapshot: Snapshot, instances: Sequence[str], *, scale: Scale = _AS_IT_IS, sizes: Sizes | None = None
 ) -> Floats:
     """Return one reference per instance on the scale that is scored, NaN where there is none."""
     entries = [snapshot.values.get(name) for name in instances]
-    values = _column(entries, "value")
-    if transform is None:
-        return values
-    if not isinstance(transform, Scale | Transform):
-        return np.asarray(transform(values), np.float64)
-    scale = Scale(transform) if isinstance(transform, Transform) else transform
-    out = scale.apply(instances, values)
+    out = scale.apply(instances, _column(entries, "value"))
     if scale.hierarchical:
         primary, secondary = _column(entries, "primary"), _column(entries, "secondary")
         both = np.flatnonzero(np.isfinite(primary) & np.isfinite(secondary)).tolist()
@@ -123,10 +96,9 @@ def _describe(entry: Reference | None, transformed: float) -> str:
 
 
 def _hint(snapshot: Snapshot, bad: Sequence[str]) -> str:
-    leave_out = "--leave-out-unscorable scores the rest"
     if any((entry := snapshot.values.get(name)) is not None and entry.value is not None for name in bad):
         return f"complete the snapshot; for values of zero or below: {NOT_POSITIVE}"
-    # Names that differ by a folder or an ending are keyed differently; instances that are not there are just missing.
+    # A name like one of the snapshot's is rather written otherwise there than not there.
     near = closest(bad[0], snapshot.values) if bad[0] not in snapshot.values else None
     known = f"the snapshot has {near!r}: are its names keyed differently? " if near else ""
-    return f"{known}Complete the snapshot, or leave these instances out: {leave_out}"
+    return f"{known}complete the snapshot, or leave these instances out: --leave-out-unscorable scores the rest"

@@ -43,7 +43,7 @@ def find_unscorable(
     found = unscorable_instances(campaign, scale, horizon=horizon, unchecked=unchecked)
     names, sizes = campaign.runs["instance"].unique().sort().to_list(), instance_sizes(campaign.runs)
     for snapshot in snapshots:
-        values = transformed_references(snapshot, names, transform=scale, sizes=sizes)
+        values = transformed_references(snapshot, names, scale=scale, sizes=sizes)
         for name, why in unusable_references(snapshot, names, values, signed=scale.signed).items():
             entry = snapshot.values.get(name)
             # A fold takes the best of the runs where a store has no value.

@@ -21,21 +21,10 @@ _STRICT = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=Fals
 
 
 class Reference(BaseModel):
-    """What is known of one instance.
+    """What is known of one instance; `certified` where the source proves that nothing is better.
 
-    Parameters
-    ----------
-    value
-        The best-known objective as the store states it, before any transform; None where the store names the instance
-        and has no usable number for it (`stated` then holds what it said).
-    certified
-        Whether the source proves that nothing is better.
-    source
-        Where the value comes from, in words.
-    instance_digest
-        Digest of the instance file the value belongs to, where known.
-    primary, secondary
-        The components of a hierarchical objective, where the store has them.
+    `value` is the best-known objective before any transform, None where the store names the instance without a usable
+    number (`stated` then holds what it said); `primary` and `secondary` are the parts of a hierarchical objective.
     """
 
     model_config = _STRICT
@@ -180,11 +169,7 @@ class Snapshot(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a snapshot file, verifying its digest.
-
-        A file that was changed is refused with both digests; where an untouched copy, the parent or a child lies in
-        the same folder, the entries that differ from it are listed too.
-        """
+        """Read a snapshot file; a changed one is refused, and compared with a copy, parent or child in its folder."""
         file = Path(path)
         document = read_document(file)
         try:

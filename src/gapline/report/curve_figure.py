@@ -16,11 +16,7 @@ MOST_POINTS, MOST_ROWS = 2000, 4900
 
 @dataclass(frozen=True, slots=True)
 class CurveFigure(Figure):
-    """What a figure of step curves shows: columns series, time, value; the bands have low and high.
-
-    `start` and `end` bound the horizontal axis where they are given; what lies outside is cut off, and the caption
-    says so. `shares` sets the vertical axis to 0 to 1.
-    """
+    """Step curves: columns series, time, value (bands: low, high); `start` and `end` cut the axis."""
 
     bands: pl.DataFrame | None = None
     log_time: bool = False

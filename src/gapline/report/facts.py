@@ -29,12 +29,10 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
-    """A study with its counts and identities.
+    """A study with its counts and identities; what nobody stated is None.
 
-    Of the runs that failed, `held` have a valid candidate. `checker` is named only where a checker of ours, or one
-    declared by name, looked at the candidates. `horizon_source` says who stated the horizons: `contract`, `file`, or
-    None where nobody did. `instance_set` is the digest over the digests of all instance files, None unless every run
-    has one.
+    Of the runs that failed, `held` have a valid candidate. `checker` is named only where one of ours, or one declared
+    by name, looked at the candidates. `horizon_source` says who stated the horizons: `contract` or `file`.
     """
 
     study: Study

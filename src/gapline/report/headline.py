@@ -1,7 +1,4 @@
-"""The headline: who is ahead, said only where the paired difference shows it.
-
-There is one, made here: page, `results.json`, macros and terminal print the same words.
-"""
+"""The one headline of page, `results.json`, macros and terminal: who is ahead, where the paired difference shows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,18 +39,9 @@ def write_headline(
 ) -> Headline:
     """Say who is ahead of the next one, or why nothing is said.
 
-    Parameters
-    ----------
-    order
-        The compared arms, best mean first; descriptive ones are never named.
-    means
-        The pooled mean of each arm.
-    contrasts
-        Rows a, b, difference (a minus b), low, high, instances, reason; the pair may be stored either way round.
-    coverage
-        Where planned runs are missing or interrupted, no order is stated.
-
-    An arm is ahead only where the interval of the paired difference excludes 0 on its side:
+    `contrasts` has rows a, b, difference (a minus b), low, high, instances, reason, a pair either way round. Where
+    `coverage` lacks planned runs no order is stated; descriptive arms are never named. An arm is ahead only where the
+    interval of the paired difference excludes 0 on its side:
 
     >>> pair = {"a": "y", "b": "x", "difference": 0.2, "low": 0.1, "high": 0.3, "instances": 9, "reason": None}
     >>> order = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})

@@ -1,7 +1,4 @@
-"""The methods paragraph: the paper's reporting contract written from `study.toml` and the data, clause by clause.
-
-Every clause is there: what neither the contract nor the data says is marked "not declared", never guessed.
-"""
+"""The methods paragraph, clause by clause: what neither contract nor data says is "not declared", never guessed."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

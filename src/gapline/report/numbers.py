@@ -1,7 +1,4 @@
-"""How numbers read, on every output alike: scores, percentages, objectives, intervals, p-values, goals.
-
-The twin in the page is `page/script/format.js`.
-"""
+"""How numbers read, on every output alike; the twin in the page is `page/script/format.js`."""
 
 import math
 
@@ -9,9 +6,7 @@ DASH = "–"
 
 
 def number(value: float | None, *, digits: int = 5) -> str:
-    """Format a score; a quantity that does not exist is a dash, one that overflowed says so.
-
-    What rounds to zero has no sign: `-0.00000` would read as an improvement.
+    """Format a score, zero without a sign; a quantity that does not exist is a dash, one that overflowed says so.
 
     >>> number(0.0083712), number(None), number(float("inf")), number(-1e-9)
     ('0.00837', '–', 'overflow', '0.00000')

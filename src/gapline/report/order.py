@@ -45,15 +45,8 @@ class ArmOrder:
 def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), beaten: int = 0) -> ArmOrder:
     """Order the arms of a summary by the mean of its first kernel.
 
-    Parameters
-    ----------
-    summary
-        By arm.
-    tier_two
-        Arms that are described and not compared.
-    beaten
-        How many runs end below their reference: there, Berthold's absolute gap reads an improvement as a loss, so that
-        it is out of its envelope and ranks nothing.
+    `beaten` is how many runs end below their reference: there, Berthold's absolute gap reads an improvement as a loss,
+    so that it is out of its envelope and ranks nothing.
 
     >>> import gapline as gl
     >>> runs = [{"arm": a, "instance": "i", "seed": 1, "horizon": 9, "trace": [(0, z)]}

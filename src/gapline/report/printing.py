@@ -11,19 +11,12 @@ from gapline.model.text import printable
 from gapline.reference.alarm import negative_notes
 from gapline.report.order import order_arms
 from gapline.report.table import Table, frame_table
+from gapline.report.tables import sensitivity
 from gapline.report.tables.complementarity import pairs_table
 from gapline.report.tables.contrasts import comparison_table, contrast_table
 from gapline.report.tables.health import completeness_table, health_table, reason_table
 from gapline.report.tables.means import arm_table, group_table, sentence
 from gapline.report.tables.runs import run_table
-from gapline.report.tables.sensitivity import (
-    pooled_table,
-    reversal_table,
-    robustness_table,
-    shift_table,
-    sign_tables,
-    swap_table,
-)
 from gapline.report.writers.terminal import print_table
 from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
@@ -70,16 +63,19 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     # Without a gap in the plan the table would only repeat the number of runs.
     if not (study.cells["state"] == "done").all():
         tables.append(completeness_table(analysis.completeness, planned=study.contract is not None))
-    tables += [pooled_table(analysis.metrics, analysis.labels, empties), *sign_tables(analysis.metrics)]
-    tables.append(reversal_table(analysis.metrics))
+    tables += [
+        sensitivity.pooled_table(analysis.metrics, analysis.labels, empties),
+        *sensitivity.sign_tables(analysis.metrics),
+        sensitivity.reversal_table(analysis.metrics),
+    ]
     if analysis.references is not None:
-        tables.append(shift_table(analysis.references))
+        tables.append(sensitivity.shift_table(analysis.references))
     tables += [
         pairs_table(analysis.complementarity, against=folded, descriptive=descriptive),
-        robustness_table(analysis.robustness, baseline=declared),
+        sensitivity.robustness_table(analysis.robustness, baseline=declared),
     ]
     if any(analysis.horizon.swaps.values()):
-        tables.append(swap_table(analysis.horizon, against=str(study.references[0].label)))
+        tables.append(sensitivity.swap_table(analysis.horizon, against=str(study.references[0].label)))
     # All three come from the same bootstrap: where there is none, none of them exists.
     if study.intervals is not None and study.contrasts is not None and study.ranking is not None:
         tables += [

@@ -31,11 +31,7 @@ Part = tuple[str | None, tuple[tuple[Text, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be written.
-
-    `frame` has the numbers behind it in full, for CSV. `parts` are blocks of rows divided by a rule, each under a
-    heading or None. `notes` say what was read: reference, weight, horizon, and whatever a reader has to know.
-    """
+    """A table ready to be written: `parts` are blocks of rows, each under a heading or None, `frame` all numbers."""
 
     name: str
     caption: str
@@ -70,7 +66,7 @@ def bold_best(texts: Iterable[str], best: Sequence[bool]) -> list[Text]:
     return [Text(text, mark) for text, mark in zip(texts, best, strict=True)]
 
 
-def smallest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: float = TIE) -> list[bool]:
+def smallest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
     """Mark the smallest of the values that exist and are eligible, ties included.
 
     >>> smallest([0.2, None, 0.1, 0.1], [True, True, True, False])
@@ -80,22 +76,17 @@ def smallest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: f
     if not known:
         return [False] * len(values)
     # What prints alike is marked alike: a difference of rounding makes no winner.
-    limit = min(known) + tie
+    limit = min(known) + TIE
     return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
 
 
-def largest(values: Sequence[float | None], eligible: Sequence[bool], *, tie: float = TIE) -> list[bool]:
+def largest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
     """Mark the largest of the values that exist and are eligible, ties included."""
-    return smallest([None if value is None else -value for value in values], eligible, tie=tie)
+    return smallest([None if value is None else -value for value in values], eligible)
 
 
 def frame_table(
-    name: str,
-    caption: str,
-    frame: pl.DataFrame,
-    *,
-    text: Sequence[str] = ("arm",),
-    notes: Sequence[str] = (),
+    name: str, caption: str, frame: pl.DataFrame, *, text: Sequence[str] = ("arm",), notes: Sequence[str] = ()
 ) -> Table:
     """Return a frame as it is: `text` columns flush left, scores with five decimals, counts with their commas.
 

@@ -44,16 +44,9 @@ SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
-    Parameters
-    ----------
-    study
-        What `gapline.open_study` returns.
-    formats
-        Of the figures: any of svg, png, pdf.
-
-    The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
-    appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
-    earlier report in the directory listed and this one does not write are removed.
+    The figures come in each of the `formats` svg, png, pdf. The same study gives the same bytes, PDF apart, whose
+    digest `results.json` therefore does not have. Every file appears as a whole or not at all; `results.json`, which
+    lists the others, comes last. Figures and tables that only an earlier report in the directory listed are removed.
     """
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
@@ -87,10 +80,8 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
 
 
 def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
-    """Remove figures and tables that an earlier report listed and this one did not write; nothing else is touched.
-
-    A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
-    """
+    """Remove figures and tables that an earlier report listed and this one did not write; nothing else is touched."""
+    # A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
     try:
         before = json.loads((folder / RESULTS_FILE).read_text(encoding="utf-8"))
         listed = [*before["files"], *before.get("derived", [])]

@@ -3,34 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import HorizonError, listing
-from gapline.model.reading import TOLERANCE, Reading
-from gapline.model.result_table import ResultTable
+from gapline.errors import listing
+from gapline.model.reading import TOLERANCE
 from gapline.model.transform import shortest
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve import group_rows
+from gapline.scoring.curve import common_horizon, group_rows
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.reading import build_reading, reference_column
-from gapline.scoring.weighting import run_weights
+from gapline.scoring.reading import ReadTable, build_reading, reference_column
+from gapline.scoring.weighting import run_weights, share_steps
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttainmentCurves(ResultTable):
+class AttainmentCurves(ReadTable):
     """Step curves: one row per breakpoint, goal and group; `value` is the share of runs that have attained the goal."""
 
     by: tuple[str, ...]
     relative: bool
-    reading: Reading
-
-    @property
-    def goals(self) -> tuple[float, ...]:
-        """The raw gaps whose attainment is there."""
-        return self.reading.goals
 
     def caption(self) -> str:
         """Return the choices behind the curve, in one line."""
@@ -63,33 +55,17 @@ def attainment_curve(
     groups = [by] if isinstance(by, str) else list(by)
     references = reference_column(snapshot, envelopes)
     hits = hitting_times(envelopes, references, goals, tolerance)
-    horizons = envelopes.runs["horizon"].to_numpy()
+    common_horizon(envelopes.runs, relative=relative)
     if relative:
-        hits = hits / horizons[:, None]
-    elif len(np.unique(horizons)) > 1:
-        shown = listing(f"{h:g}" for h in np.unique(horizons))
-        raise HorizonError(
-            f"curve: expected one horizon, got {shown}", hint="ask for relative time t/Γ (relative=True, --relative)"
-        )
+        hits = hits / envelopes.runs["horizon"].to_numpy()[:, None]
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
     frames = []
     for key, rows in group_rows(envelopes.runs, groups):
-        named = dict(zip(groups, key, strict=True))
+        named = [pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)]
         for column, goal in enumerate(goals):
-            # Sorted by time and weight: the curve does not depend on the order of the runs.
-            order = np.lexsort((weights[rows], hits[rows, column]))
-            times, shares = hits[rows, column][order], np.cumsum(weights[rows][order])
-            reached = np.isfinite(times)
-            times, shares = times[reached], np.minimum(shares[reached], 1.0)
-            last_of_time = np.append(times[1:] != times[:-1], True) if len(times) else reached[:0]
-            times, shares = times[last_of_time], shares[last_of_time]
-            if not len(times) or times[0] > 0:
-                times, shares = np.append(0.0, times), np.append(0.0, shares)
-            frames.append(
-                pl.DataFrame({"time": times, "value": shares})
-                .with_columns(pl.lit(goal).alias("goal"), *(pl.lit(cell).alias(name) for name, cell in named.items()))
-                .select(*groups, "goal", "time", "value")
-            )
+            times, shares = share_steps(hits[rows, column], weights[rows], start=0.0)
+            steps = pl.DataFrame({"time": times, "value": shares})
+            frames.append(steps.select(*named, pl.lit(goal).alias("goal"), "time", "value"))
     return AttainmentCurves(
         frame=pl.concat(frames),
         by=tuple(groups),

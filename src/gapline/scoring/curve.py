@@ -18,14 +18,13 @@ from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.model.names import parse_weight
-from gapline.model.reading import TOLERANCE, Reading
-from gapline.model.result_table import ResultTable
+from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import build_reading, reference_column
+from gapline.scoring.reading import ReadTable, build_reading, reference_column
 from gapline.scoring.stable_order import stable_order
 from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
@@ -82,10 +81,7 @@ def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
 def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
 ) -> CurveSum:
-    """Add up the gap curves of runs with the given weights; on relative time every horizon is 1.
-
-    Slices of the runs are added up in threads and merged: how they were cut shows in no bit of the curve.
-    """
+    """Add up the gap curves of runs, in slices that show in no bit of it; on relative time every horizon is 1."""
     end = common_horizon(envelopes.runs, relative=relative)
     sums: dict[int, CurveSum] = {}
 
@@ -135,12 +131,11 @@ def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MeanCurves(ResultTable):
+class MeanCurves(ReadTable):
     """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group."""
 
     by: tuple[str, ...]
     relative: bool
-    reading: Reading
     horizons: dict[tuple[str, ...], float]
 
     @property

@@ -1,31 +1,48 @@
 """Against what a run is read: the reference of its instance on the scored scale, and the choices printed with it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError, closest, listing
+from gapline.errors import UsageError
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
+from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
+from gapline.model.text import meant
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
 from gapline.reference.resolve import instance_sizes, resolve_references
 from gapline.reference.snapshot import Snapshot
 
 
-def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
-    """Return the reference of every run, transformed as its objectives were.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReadTable(ResultTable):
+    """A table with the choices behind its numbers."""
 
-    Instances without a usable reference are listed all at once; instances that changed under their name are refused.
-    """
+    reading: Reading
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels of the scores or gaps."""
+        return self.reading.kernels
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """The raw gaps whose hitting times or attainment are there."""
+        return self.reading.goals
+
+
+def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
+    """Return the reference of every run, transformed as its objectives were; instances that changed are refused."""
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
     return resolve_references(
         snapshot,
         envelopes.runs["instance"].to_list(),
-        transform=envelopes.scale,
+        scale=envelopes.scale,
         sizes=instance_sizes(envelopes.runs),
     )
 
@@ -80,9 +97,7 @@ def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = ()) -> tuple[str
     arms = sorted(runs["arm"].unique().to_list())
     for name in named:
         if name not in arms:
-            near = closest(name, arms)
-            hint = f"did you mean {near!r}?" if near else f"there are: {listing(arms)}"
-            raise UsageError(f"tier 2: {name!r} matches no arm", hint=hint)
+            raise UsageError(f"tier 2: {name!r} matches no arm", hint=meant(name, arms, show=True))
     marked = set(named)
     if "tier" in runs.columns:
         marked |= set(runs.filter(pl.col("tier").cast(pl.Int64, strict=False) > 1)["arm"].to_list())

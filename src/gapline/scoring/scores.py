@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.names import TimeWeight, parse_weight
-from gapline.model.reading import TOLERANCE, Reading, ReferenceLabel
-from gapline.model.result_table import ResultTable
+from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
@@ -21,14 +20,14 @@ from gapline.reference.snapshot import Snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import build_reading, reference_column
+from gapline.scoring.reading import ReadTable, build_reading, reference_column
 from gapline.scoring.resolution import resolution_bound
 
 DEFAULT_GOALS = (0.01,)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scores(ResultTable):
+class Scores(ReadTable):
     """One row per run: key, panel, horizon, one column per kernel, companions and counts, and the choices behind them.
 
     Columns beside the kernels: `reference` (the value scored against), `final_gap` (raw; null for an empty run),
@@ -36,18 +35,7 @@ class Scores(ResultTable):
     attained), `beaten`, and the counts of `Envelopes.runs`. A `raw` score is null unless the run is feasible at time 0.
     """
 
-    reading: Reading
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The kernels, one column each."""
-        return self.reading.kernels
-
-    @property
-    def goals(self) -> tuple[float, ...]:
-        """The raw gaps whose hitting times are there."""
-        return self.reading.goals
+    notes: tuple[str, ...] = ()
 
     @property
     def reference(self) -> ReferenceLabel:
@@ -83,14 +71,10 @@ def score(
 
     Parameters
     ----------
-    envelopes
-        What was accepted of each run.
     snapshot
         A positive reference for every instance; all that lack one are listed before anything is scored.
-    kernels
-        `squeezed`, `maxform`, `berthold`, `dimacs:THETA`, `raw`, or registered ones; see `gapline.scoring.kernels`.
-    weight
-        `uniform`, `early-log:TMIN`, `end-log:TCUT`, `steps:…`; see `gapline.scoring.time_weights`.
+    kernels, weight
+        By name; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`.
     goals
         Raw gaps whose hitting times are wanted.
     tolerance
@@ -124,10 +108,7 @@ def score_grid(
     tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
 ) -> tuple[Scores, ...]:
-    """Score the same envelopes under several snapshots × weights; the candidates are not touched again.
-
-    Returns one `Scores` per snapshot and weight, snapshots first, side by side and never pooled.
-    """
+    """Score the same envelopes under several snapshots × weights: one `Scores` each, snapshots first, never pooled."""
     check_tolerance(tolerance)
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     names = [kernel.name for kernel in parsed]
@@ -147,20 +128,11 @@ def score_grid(
         resolution = _resolution_notes(envelopes, references, parsed)
         for weight in map(parse_weight, weights):
             matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
-            readings.append(
-                Scores(
-                    frame=_score_table(envelopes, parsed, matrix, companions),
-                    reading=build_reading(
-                        envelopes,
-                        label,
-                        kernels=tuple(names),
-                        weight=weight.name,
-                        goals=tuple(goals),
-                        tolerance=tolerance,
-                    ),
-                    notes=(*envelopes.notes, *_kernel_notes(parsed, companions), *resolution),
-                )
+            reading = build_reading(
+                envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance
             )
+            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *resolution)
+            readings.append(Scores(_score_table(envelopes, parsed, matrix, companions), reading, notes))
     return tuple(readings)
 
 

@@ -1,7 +1,7 @@
 """Integrals that a source printed of itself, computed again: a free check of what was imported."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -36,8 +36,7 @@ def check_stated_integrals(
 ) -> StatedCheck | None:
     """Compute every printed integral again and return the largest difference; None where there is nothing to compare.
 
-    `stated` gives (kernel, value) per run, the value on gapline's scale (a DIMACS print divided by 100). A run whose
-    instance has no reference in the snapshot is not compared.
+    `stated` gives (kernel, value) per run, the value on gapline's scale (a DIMACS print divided by 100).
     """
     worst: StatedCheck | None = None
     checked = 0
@@ -58,6 +57,4 @@ def check_stated_integrals(
         key = RunKey(*part.runs.select(pl.col(RUN_KEY)).row(row))
         found = StatedCheck(0, key, kernel, float(printed[row]), float(scores[row, 0]))
         worst = found if worst is None or found.largest > worst.largest else worst
-    if worst is None:
-        return None
-    return StatedCheck(checked, worst.run, worst.kernel, worst.stated, worst.recomputed)
+    return None if worst is None else replace(worst, checked=checked)

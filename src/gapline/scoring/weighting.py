@@ -6,7 +6,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import UsageError, closest, listing
+from gapline.errors import UsageError, listing
+from gapline.model.text import meant
+
+Floats = NDArray[np.float64]
 
 
 class Weighting(StrEnum):
@@ -21,12 +24,31 @@ def parse_weighting(name: str | Weighting, /) -> Weighting:
     """Find a weighting rule by its name."""
     if name in list(Weighting):
         return Weighting(name)
-    near = closest(name, list(Weighting))
-    hint = f"did you mean {near!r}?" if near else None
+    hint = meant(name, list(Weighting))
     raise UsageError(f"weighting: expected {listing(Weighting)}, got {name!r}", hint=hint)
 
 
-def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting) -> NDArray[np.float64]:
+def share_steps(values: Floats, weights: Floats, *, start: float | None = None) -> tuple[Floats, Floats]:
+    """Return where the share of weight at or below x rises, and the share from there on; at `start` it is there anyway.
+
+    An infinite value is never reached; its weight still counts.
+
+    >>> x, share = share_steps(np.array([2.0, np.inf, 2.0]), np.array([0.25, 0.5, 0.25]), start=0.0)
+    >>> x.tolist(), share.tolist()
+    ([0.0, 2.0], [0.0, 0.5])
+    """
+    # By weight among equal values: the sum is the same whatever the order of the runs.
+    order = np.lexsort((weights, values))
+    x, share = values[order], np.minimum(np.cumsum(weights[order]), 1.0)
+    # Of equal values the last one has the whole step.
+    last = np.append(x[1:] != x[:-1], True)[: len(x)] & np.isfinite(x)
+    x, share = x[last], share[last]
+    if start is not None and (not len(x) or x[0] > start):
+        return np.append(start, x), np.append(0.0, share)
+    return x, share
+
+
+def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting) -> Floats:
     """Return a weight per run; the weights of each group of `by` sum to one.
 
     Panel-equal is the paper's equation 6: 1 / (panels · instances of the panel · runs on the instance).
@@ -46,9 +68,7 @@ def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting
     elif rule is Weighting.INSTANCE:
         weight = 1.0 / (instances.over(group) * runs_of_instance)
     else:
-        panels, of_panel = (
-            pl.col("panel").n_unique().over(group),
-            instances.over(list(dict.fromkeys([*group, "panel"]))),
-        )
+        panels = pl.col("panel").n_unique().over(group)
+        of_panel = instances.over(list(dict.fromkeys([*group, "panel"])))
         weight = 1.0 / (panels * of_panel * runs_of_instance)
     return table.select(weight.cast(pl.Float64)).to_series().to_numpy()

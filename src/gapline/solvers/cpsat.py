@@ -2,10 +2,9 @@
 
 Options: iterations (conflicts).
 
-CP-SAT computes in whole numbers. A row whose coefficients are decimals is multiplied by the power of ten that makes
-them whole, and so is the objective; where none up to 10^9 does, or a variable is continuous or without bounds, the
-adapter says so and does not solve another problem instead. A solution holds variables by name, those of its own models
-without a name by index, like "#3".
+CP-SAT computes in whole numbers: decimal rows and objectives are multiplied by a power of ten. Where none up to 10^9
+makes them whole, or a variable is continuous or without bounds, the adapter says so and solves no other problem
+instead. A solution holds variables by name, those without one by index, like "#3".
 """
 
 import gzip

@@ -1,9 +1,7 @@
 """HGS-CVRP through hygese, on CVRP; its last solution only.
 
-Options: iterations (without improvement).
-
-HGS counts CPU seconds. On a core that it shares with other work it ends after the horizon, and its only candidate is
-late: run it pinned, on a quiet machine.
+Options: iterations (without improvement). HGS counts CPU seconds: on a core that it shares with other work it ends
+after the horizon, and its only candidate is late. Run it pinned, on a quiet machine.
 """
 
 from importlib import import_module

@@ -1,8 +1,7 @@
 """The exact arm of kayros, branch, price and cut after Lera-Romero, on TDVRPTW duration.
 
-Options: iterations (nodes of the tree).
-
-It takes no seed. Its lower bound is printed once, at the end: it is valid as soon as the root is solved.
+Options: iterations (nodes of the tree). It takes no seed. Its lower bound is printed once, at the end: it is valid as
+soon as the root is solved.
 """
 
 from importlib.metadata import version

@@ -1,10 +1,9 @@
 """Any program whose log an import reads: `solver = "command"` with `format = "…"`.
 
-The program runs as a child; whenever its log grows by a line, the log so far is read again and what is new in it is
-printed as candidates and bounds, so that the host stamps them as they come. A log has no solutions: the objective
-counts because the solver says so (`validation = "solver"`), and the log's own seconds are kept as a claim. The log
-itself goes to the standard error, where the attempt keeps it. A program that holds its output back when it writes to a
-pipe must be told not to, for instance by `stdbuf -oL`.
+Whenever the log of the child grows by a line, it is read again and what is new in it is printed as candidates and
+bounds, so that the host stamps them as they come. A log has no solutions: the objective counts because the solver says
+so (`validation = "solver"`), and its own seconds are a claim. The log itself goes to the standard error. A program that
+holds its output back when it writes to a pipe must be told not to, for instance by `stdbuf -oL`.
 """
 
 import argparse

@@ -51,10 +51,7 @@ class Task:
         return max(0.01, self.horizon - seconds_since_start())
 
     def last_word(self) -> float:
-        """Return the seconds until a solver that prints at its end alone must come to it: a twentieth before the rest.
-
-        What is printed after the horizon is not scored.
-        """
+        """Return the seconds that a solver has which prints at its end alone: a twentieth less than are left."""
         return max(0.01, 0.95 * self.time_left())
 
     def deadline(self) -> float:
@@ -95,34 +92,19 @@ def read_task(arguments: list[str] | None = None) -> Task:
 
 
 def announce(solver: str, version: str = "", *, terminal_only: bool = False) -> None:
-    """Print the first line: who solves, in which version, and whether its last solution is all that it will print.
-
-    Without a version it is that of the installed package which bears the solver's name.
-    """
+    """Print the first line: who solves, in which version (else the package's own), and whether only its end prints."""
     found = version or metadata.version(solver)
     _print_line({"solver": solver, "version": f"{found}, terminal solution only" if terminal_only else found})
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:
-    """Print one candidate at once.
+    """Print one candidate at once: what the solver believes, which the checker recomputes, and a solution for JSON.
 
-    Parameters
-    ----------
-    objective
-        What the solver believes; the checker recomputes it.
-    solution
-        Anything that JSON can hold and the checker can read; for routing, lists of customer numbers from 1.
-    time
-        The solver's own seconds, kept beside the host's stamp.
-    bound
-        A dual bound.
+    A routing solution is lists of customer numbers from 1. `time` are the solver's own seconds, `bound` a dual bound.
     """
-    line: dict[str, object] = {"objective": objective, "solution": solution}
-    if time is not None:
-        line["time"] = time
-    if bound is not None:
-        line["bound"] = bound
-    _print_line(line)
+    more = {"time": time, "bound": bound}
+    stated = {name: value for name, value in more.items() if value is not None}
+    _print_line({"objective": objective, "solution": solution, **stated})
 
 
 def emit_bound(bound: float) -> None:

@@ -1,8 +1,7 @@
 """VROOM through pyvroom, on CVRP and VRPTW; its last solution only.
 
-Options: exploration (0 to 5, by default 5), problem (vrptw, cvrp; by default from the file's name).
-
-VROOM takes no seed and stops by itself.
+Options: exploration (0 to 5, by default 5), problem (vrptw, cvrp; by default from the file's name). VROOM takes no
+seed and stops by itself.
 """
 
 import datetime
@@ -56,11 +55,7 @@ def state_problem(vroom: Any, model: StaticModel) -> Any:
         service = instance.services[customer] if instance.services else 0
         stated.add_job(
             vroom.Job(
-                customer,
-                location=customer,
-                delivery=[instance.demands[customer]],
-                default_service=service,
-                **window,
+                customer, location=customer, delivery=[instance.demands[customer]], default_service=service, **window
             )
         )
     return stated

@@ -14,10 +14,7 @@ Points = list[float]
 
 @dataclass(frozen=True, slots=True)
 class RouteClock:
-    """The windows, services and arrival-time functions of a TDVRPTW instance; vertex 0 is the depot.
-
-    `leave[i][j]` and `arrive[i][j]` are the points of the function from a departure at i to the arrival at j.
-    """
+    """A TDVRPTW instance, depot 0; `leave[i][j]` and `arrive[i][j]` are points of the function from i to j."""
 
     capacity: int
     demands: list[int]
@@ -39,10 +36,8 @@ class RouteClock:
         return over + late
 
     def duration(self, route: list[int]) -> float:
-        """Return the duration of a route that leaves as late as its end allows; a few later ends are tried too.
-
-        It is never less than the exact minimum over all departures.
-        """
+        """Return the least duration over a few departures: never less than the exact minimum over all of them."""
+        # As late as the end allows, and a few later ends: leaving after a rush hour may be shorter.
         if not route:
             return 0.0
         opening, closing = self.windows[0]

@@ -38,26 +38,19 @@ def solve(task: Task) -> None:
 
     model = build_model()
     plan = model.read_plan(task.instance)
-    factory: Any = timefold.SolverFactory.create(
-        config.SolverConfig(
-            solution_class=model.solution,
-            entity_class_list=[model.vehicle],
-            score_director_factory_config=config.ScoreDirectorFactoryConfig(
-                constraint_provider_function=model.constraints
-            ),
-            random_seed=task.seed,
-        )
+    settings = config.SolverConfig(
+        solution_class=model.solution,
+        entity_class_list=[model.vehicle],
+        score_director_factory_config=config.ScoreDirectorFactoryConfig(constraint_provider_function=model.constraints),
+        random_seed=task.seed,
     )
+    factory: Any = timefold.SolverFactory.create(settings)
 
     def on_best(event: Any) -> None:
         score = event.new_best_score
         if event.is_new_best_solution_initialized and score.hard_score == 0:
             routes = [[visit.id for visit in vehicle.visits] for vehicle in event.new_best_solution.vehicles]
-            emit(
-                -score.soft_score / UNITS,
-                [route for route in routes if route],
-                time=event.time_spent.total_seconds(),
-            )
+            emit(-score.soft_score / UNITS, [route for route in routes if route], time=event.time_spent.total_seconds())
 
     iterations = task.iterations()
     # Stated last: the limit counts from the search on, and everything before is charged too.

@@ -1,10 +1,7 @@
 """TDVRPTW in Timefold's words: vehicles with lists of visits, and the cost of a route on the true functions.
 
 Everything stands inside `build_model`: the decorators start the JVM, and the functions are compiled to run inside it,
-which is why they keep to plain loops over plain lists.
-
-A route leaves so late that its end stays the same; a few later ends are tried as well, as leaving after a rush hour may
-be shorter. That is a route's duration to a good approximation from above: the checker's, which is exact, is never more.
+which is why they keep to plain loops over plain lists. Durations are those of `route_clock.RouteClock`.
 """
 
 from collections.abc import Callable

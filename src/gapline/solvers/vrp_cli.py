@@ -33,20 +33,12 @@ def solve(task: Task) -> None:
     matrices = time_matrices(task, model, count)
     iterations = task.iterations()
     limit = {"maxTime": max(1, int(task.last_word()))} if iterations is None else {"maxGenerations": iterations}
-    settings = {
-        "termination": limit,
-        "environment": {
-            "parallelism": {"numThreadPools": 1, "threadsPerPool": task.threads},
-            "logging": {"enabled": False},
-        },
-    }
-    answer = json.loads(
-        vrp_cli.solve_pragmatic(
-            problem=json.dumps(state_problem(model)),
-            matrices=[json.dumps(matrix) for matrix in matrices],
-            config=json.dumps(settings),
-        )
+    threads = {"numThreadPools": 1, "threadsPerPool": task.threads}
+    settings = {"termination": limit, "environment": {"parallelism": threads, "logging": {"enabled": False}}}
+    printed = vrp_cli.solve_pragmatic(
+        problem=json.dumps(state_problem(model)), matrices=list(map(json.dumps, matrices)), config=json.dumps(settings)
     )
+    answer = json.loads(printed)
     if not answer.get("unassigned"):
         emit(answer["statistic"]["cost"] / model.instance.scale, read_routes(answer))
 
@@ -71,36 +63,21 @@ def state_problem(model: StaticModel) -> dict[str, Any]:
     instance = model.instance
     windows = instance.windows or [(0, OPEN)] * (instance.customers + 1)
     services = instance.services or [0] * (instance.customers + 1)
-    jobs = [
-        {
-            "id": str(customer),
-            "deliveries": [
-                {
-                    "places": [
-                        {
-                            "location": {"index": customer},
-                            "duration": float(services[customer]),
-                            "times": [[stamp(moment) for moment in windows[customer]]],
-                        }
-                    ],
-                    "demand": [instance.demands[customer]],
-                }
-            ],
-        }
-        for customer in range(1, instance.customers + 1)
-    ]
+    jobs = []
+    for customer in range(1, instance.customers + 1):
+        times = [[stamp(moment) for moment in windows[customer]]]
+        place = {"location": {"index": customer}, "duration": float(services[customer]), "times": times}
+        delivery = {"places": [place], "demand": [instance.demands[customer]]}
+        jobs.append({"id": str(customer), "deliveries": [delivery]})
     costs = {"fixed": 0.0, "distance": 0.0, "time": 1.0} if model.minimise_duration else {"distance": 1.0, "time": 0.0}
+    depot, (opening, closing) = {"index": 0}, map(stamp, windows[0])
+    shift = {"start": {"earliest": opening, "location": depot}, "end": {"latest": closing, "location": depot}}
     vehicle = {
         "typeId": "vehicle",
         "vehicleIds": [f"vehicle {number}" for number in range(model.vehicles)],
         "profile": {"matrix": "car"},
         "costs": costs,
-        "shifts": [
-            {
-                "start": {"earliest": stamp(windows[0][0]), "location": {"index": 0}},
-                "end": {"latest": stamp(windows[0][1]), "location": {"index": 0}},
-            }
-        ],
+        "shifts": [shift],
         "capacity": [instance.capacity],
     }
     return {

@@ -11,10 +11,7 @@ from gapline.model.tables import CELL
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Whether every arm ran the same seeds on the same instances.
-
-    `missing` lists (arm, panel, instance, seed) cells that another arm has and this one has not.
-    """
+    """Whether every arm ran the same seeds on the same instances, and the cells that one lacks and another has."""
 
     complete: bool
     missing: pl.DataFrame

@@ -7,7 +7,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import common_horizon, curve_sum, evaluate_steps, group_rows
@@ -16,6 +15,7 @@ from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.draws import draw_counts
+from gapline.summary.intervals import check_level
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +41,7 @@ def curve_bands(
     Columns: the groups, time, value (the exact curve there), low, high. The band says what other instances of the same
     panels might have given; it is pointwise, not simultaneous.
     """
-    if not 0 < level < 1:
-        raise UsageError(f"level: expected a share between 0 and 1, got {level}")
+    check_level(level)
     groups = [by] if isinstance(by, str) else list(by)
     rule = parse_weighting(weighting)
     references = reference_column(snapshot, envelopes)

@@ -12,9 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import ARM_INTERVALS
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none
@@ -36,11 +35,7 @@ NOTHING_TO_DRAW = "every panel has one instance: no other instances can be drawn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A mean or a difference of means with its draws.
-
-    `parts` are the means that make it up, over the same instances; `influence` and `strata` belong to these instances;
-    `reason` says why there is no interval.
-    """
+    """A mean, or a difference of the means in `parts`, with its draws; `reason` says why there is no interval."""
 
     value: float
     parts: tuple[float, ...]
@@ -68,18 +63,8 @@ class Estimate:
 class Bootstrap:
     """The draws of every arm of one reading, made once and shared.
 
-    Parameters
-    ----------
-    scores
-        Per-run scores against one reference.
-    kernel
-        The kernel to average; the first of the scores where not given.
-    weighting
-        `panel`, `instance` or `run`.
-    draws, seed
-        How many draws, and the seed of the generator.
-
-    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have.
+    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have. Without a
+    `kernel` the first of the scores is averaged.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -206,10 +191,9 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DrawnTable(ResultTable):
+class DrawnTable(ReadTable):
     """A table that rests on draws of instances, and which draws these were."""
 
-    reading: Reading
     level: float
     draws: int
     seed: int

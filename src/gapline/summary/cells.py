@@ -23,10 +23,7 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The numbering of arms, panels and units (an instance of a panel) behind the rows of a runs table.
-
-    `arm` and `unit` have one entry per run, `panel` one per unit.
-    """
+    """The numbers of arm and unit (an instance of a panel) of each run of a table, and of the panel of each unit."""
 
     arms: tuple[str, ...]
     panels: tuple[str, ...]
@@ -54,10 +51,7 @@ class Cells:
         return _ratio(total, count, blank=np.nan)
 
     def unit_weights(self, weighting: str | Weighting, counts: Floats) -> Floats:
-        """Return, arms × units, how much each instance counts in the pooled mean of an arm; rows sum to one.
-
-        `counts` says how many runs each cell has: an instance without a run of the arm counts nothing there.
-        """
+        """Return, arms × units, how much an instance counts in the mean of an arm; rows sum to one."""
         rule = parse_weighting(weighting)
         present = counts > 0
         if rule is Weighting.RUN:

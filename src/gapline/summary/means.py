@@ -1,5 +1,6 @@
 """Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
-from gapline.model.reading import Reading, add_coverage
-from gapline.model.result_table import ResultTable
+from gapline.model.reading import add_coverage
 from gapline.scoring.curve import group_rows
 from gapline.scoring.goals import attainment_name
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
@@ -21,27 +22,13 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Summary(ResultTable):
-    """One row per group: runs, empty, rejected, late, one column per kernel, final gap, attainment per goal.
-
-    `final_gap` is over non-empty runs (null where there is none), which is why `empty` stands beside it.
-    """
+class Summary(ReadTable):
+    """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal."""
 
     by: tuple[str, ...]
     statistic: str
-    reading: Reading
     balance: Balance
     notes: tuple[str, ...] = ()
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The kernels, one column each."""
-        return self.reading.kernels
-
-    @property
-    def goals(self) -> tuple[float, ...]:
-        """The raw gaps whose attainment is there."""
-        return self.reading.goals
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
@@ -58,17 +45,9 @@ def summarise(
 ) -> Summary:
     """Summarise scores by group.
 
-    Parameters
-    ----------
-    scores
-        One reading, or several parts of one (other runs, the same snapshot, kernels and weight).
-    by
-        Columns that make the groups.
-    weighting
-        `panel` (every panel counts alike: the paper's equation 6), `instance` or `run`.
-    statistic
-        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end); only the mean has the area
-        identity.
+    Several scores are parts of one reading: other runs, the same snapshot, kernels and weight. `weighting` is `panel`
+    (every panel counts alike: the paper's equation 6), `instance` or `run`; `statistic` is `mean`, which alone has the
+    area identity, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end).
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 5)]
@@ -93,22 +72,14 @@ def summarise(
     for key, chosen in group_rows(whole.frame, groups):
         part, part_weights = whole.frame[chosen], weights[chosen]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        row |= {
-            "runs": part.height,
-            "empty": int((part["steps"] == 0).sum()),
-            "rejected": int(part["rejected"].sum()),
-            "late": int(part["late"].sum()),
-            "unchecked": int(part["unchecked"].sum()),
-        }
+        row |= {"runs": part.height, "empty": int((part["steps"] == 0).sum())}
+        row |= {name: int(part[name].sum()) for name in ("rejected", "late", "unchecked")}
         for kernel in whole.kernels:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
-        row["final_gap"] = (
-            locate(present["final_gap"].gather(non_empty).to_numpy(), present_weights[non_empty])
-            if len(non_empty)
-            else None
-        )
+        gaps = present["final_gap"].gather(non_empty).to_numpy()
+        row["final_gap"] = locate(gaps, present_weights[non_empty]) if len(gaps) else None
         row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
@@ -188,8 +159,6 @@ def parse_statistic(name: str) -> Any:
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """Return Σ w x / Σ w, compensated."""
-    import math
-
     return math.fsum(values * weights) / math.fsum(weights)
 
 

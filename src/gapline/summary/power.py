@@ -10,9 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError
-from gapline.model.reading import Reading
-from gapline.model.result_table import ResultTable
 from gapline.model.tables import POWER
+from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.summary.cells import Cells, build_cells
 
@@ -23,10 +22,9 @@ SEEDS = (1, 2, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Variance components of a paired difference: between instances of a panel, and between seeds of an instance.
+    """Variance components of a paired difference, by panel: between its instances, and between seeds of an instance.
 
-    `between` and `within` have one entry per panel; `shares` is how the instances divide over the panels. `notes` says
-    what had to be borrowed from other panels or could not be told apart.
+    `shares` is how the instances divide over the panels; `notes` say what was borrowed or could not be told apart.
     """
 
     between: tuple[float, ...]
@@ -43,13 +41,9 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PowerTable(ResultTable):
-    """One row per pair, difference and number of seeds: how many instances would show it.
+class PowerTable(ReadTable):
+    """One row per pair, difference and number of seeds: how many instances would show it, or why nobody can say."""
 
-    `instances` is null where the pilot cannot say, and `reason` says why.
-    """
-
-    reading: Reading
     power: float
     level: float
 

@@ -53,13 +53,7 @@ def confined_primal_integral(
 
 
 def area_over_curve(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    lower: float = 1e-8,
-    upper: float = 1e2,
-    logarithmic: bool = True,
+    envelopes: Envelopes, snapshot: Snapshot, /, *, lower: float = 1e-8, upper: float = 1e2, logarithmic: bool = True
 ) -> Floats:
     """Return, per run, the area over the curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
 

@@ -14,19 +14,14 @@ from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.reading import reference_column
-from gapline.scoring.weighting import run_weights
+from gapline.scoring.weighting import run_weights, share_steps
 
 Floats = NDArray[np.float64]
 TARGETS = tuple(float(goal) for goal in np.logspace(-4, 0, 41))
 
 
 def expected_running_time(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    goals: Sequence[float] = (0.01,),
-    tolerance: float = TOLERANCE,
+    envelopes: Envelopes, snapshot: Snapshot, /, *, goals: Sequence[float] = (0.01,), tolerance: float = TOLERANCE
 ) -> pl.DataFrame:
     """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
@@ -81,18 +76,8 @@ def target_ecdf(
     weights = run_weights(envelopes.runs, by=["arm"], weighting=weighting)
     frames = []
     for (arm,), rows in group_rows(envelopes.runs, ["arm"]):
-        times = hits[rows].ravel()
         shares = np.repeat(weights[rows] / len(goals), len(goals))
-        reached = np.isfinite(times)
-        times, shares = times[reached], shares[reached]
-        # By share among equal times: the cumulated sum then does not depend on the order of the file.
-        order = np.lexsort((shares, times))
-        times, value = times[order], np.minimum(np.cumsum(shares[order]), 1.0)
-        # Of equal times the last carries the whole step.
-        last = np.append(times[1:] != times[:-1], True) if len(times) else reached[:0]
-        times, value = times[last], value[last]
-        if not len(times) or times[0] > 0:
-            times, value = np.append(0.0, times), np.append(0.0, value)
+        times, value = share_steps(hits[rows].ravel(), shares, start=0.0)
         frames.append(pl.DataFrame({"time": times, "value": value}).select(pl.lit(arm).alias("arm"), "time", "value"))
     return pl.concat(frames)
 

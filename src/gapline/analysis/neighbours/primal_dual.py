@@ -18,11 +18,7 @@ _is_beaten = numba.njit(inline="always")(is_beaten)
 
 
 class PrimalDual(NamedTuple):
-    """Per run: the integral, whether there is a bound in the horizon, and whether one passed the incumbent.
-
-    A bound that passes by more than the tolerance says that one of the two is wrong, or that they belong to different
-    objectives.
-    """
+    """Per run: the integral, whether there is a bound in the horizon, and whether one passed the incumbent."""
 
     values: Floats
     bounded: NDArray[np.bool_]

@@ -16,10 +16,7 @@ DECLARED, EXPLORATORY = "declared", "exploratory"
 
 
 def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> Figure:
-    """Return every contrast of compared arms as `a − b`, declared ones first: left of zero, a is better.
-
-    Columns pair, kind (declared or exploratory), difference, low, high, text.
-    """
+    """Return pair (`a − b`: left of zero, a is better), kind, difference, low, high, text; declared contrasts first."""
     # Two arms without a common instance have no difference.
     known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
     known = known.sort("declared", "difference", "a", "b", descending=[True, False, False, False])

@@ -6,17 +6,14 @@ import polars as pl
 from gapline.report.curve_figure import CurveFigure, thinned
 from gapline.scoring.curve import group_rows
 from gapline.scoring.scores import Scores
-from gapline.scoring.weighting import run_weights
+from gapline.scoring.weighting import run_weights, share_steps
 
 # The axis is cut where the last few runs would press all others against its left end.
 CUT_SHARE, CUT_FACTOR = 0.98, 2.0
 
 
 def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure:
-    """Return the distribution of final raw gaps, one step curve per arm.
-
-    An empty run has no final gap: it stays in the denominator, so its arm's curve ends below 1.
-    """
+    """Return the distribution of final raw gaps, one step curve per arm; with empty runs it ends below 1."""
     frame = scores.frame
     # An empty run ends nowhere: at infinity it is beyond every x, and its weight still counts.
     gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
@@ -30,12 +27,7 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     end = cut if shortened else high if high > low else low + 0.01
     parts = []
     for (arm,), rows in group_rows(frame, ["arm"]):
-        # Equal gaps are summed in the order of their weights: the sum is the same whatever the order of the runs.
-        order = np.lexsort((weights[rows], gaps[rows]))
-        x, share = gaps[rows][order], np.minimum(np.cumsum(weights[rows][order]), 1.0)
-        # Of runs that end at the same gap the last one has the whole share: one step, not several at one place.
-        last = np.append(x[1:] != x[:-1], True)
-        x, share = x[last & np.isfinite(x)], share[last & np.isfinite(x)]
+        x, share = share_steps(gaps[rows], weights[rows])
         x, share = np.append(low, x), np.append(0.0, share)
         x, share = np.append(x, max(end, high)), np.append(share, share[-1])
         parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))

@@ -14,11 +14,7 @@ from gapline.summary.means import Summary
 def interval_figure(
     summary: Summary, intervals: ArmIntervals | None, order: ArmOrder, *, why_none: str | None = None
 ) -> Figure:
-    """Return the means of the first kernel with their intervals; means alone where there are no intervals.
-
-    Columns arm, label (with the empty count), mean, low, high (null without an interval), text; compared arms come
-    best first, then descriptive ones.
-    """
+    """Return arm, label (with the empty count), mean of the first kernel, low, high, text, in the order of the arms."""
     kernel = summary.kernels[0]
     ends = {} if intervals is None else {row["arm"]: row for row in intervals.frame.iter_rows(named=True)}
     rows = []

@@ -13,10 +13,7 @@ LOG_SPREAD = 10.0
 
 
 def slope_figure(sensitivity: MetricSensitivity, name: str, reference: ReferenceLabel) -> Figure:
-    """Return the pooled means against the reference that the analysis knows under `name`.
-
-    Columns arm, kernel, score, envelope (`inside` or `out of its envelope`); `names` are the kernels.
-    """
+    """Return arm, kernel, pooled score and envelope against the reference that the analysis knows under `name`."""
     mine = sensitivity.pooled.filter((pl.col("reference") == name) & pl.col("score").is_not_null())
     # Reversals between references are another figure's.
     flips = [r for r in sensitivity.reversals if r.before.reference == r.after.reference == name]

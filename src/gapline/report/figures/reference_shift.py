@@ -18,10 +18,7 @@ def shift_figure(
     kernel: str,
     descriptive: Sequence[str] = (),
 ) -> Figure:
-    """Return the pooled scores under both references, which `names` has: compared arms by score, then the others.
-
-    Columns arm, from, to.
-    """
+    """Return arm, from, to: the pooled scores under both references, which `names` has; compared arms first."""
     # A kernel without a value for some run has no mean to move.
     data = sensitivity.shift.filter((pl.col("kernel") == kernel) & pl.col("shift").is_not_null())
     flips = [r for r in sensitivity.reversals if r.before.kernel == kernel and not r.out_of_envelope]

@@ -13,17 +13,8 @@ from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
 from gapline.model.version import VERSION
 from gapline.report.drawing import COLOURS, DASHES
-from gapline.report.page.encode import (
-    Block,
-    Floats,
-    Grid,
-    Integers,
-    compress,
-    deltas,
-    objective_grid,
-    time_grid,
-    time_units,
-)
+from gapline.report.page import encode
+from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
@@ -61,18 +52,18 @@ def page_data(study: Study) -> PageData:
     flat, offsets = step_places(runs["first"].to_numpy()[order], counts)
     offsets = offsets[counts > 0]
     time, objective = envelopes.time[flat], envelopes.objective[flat]
-    clock = time_grid(time, steps=total)
+    clock = encode.time_grid(time, steps=total)
     steps, others = Block(), Block()
     horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
-    steps.add("time", deltas(time_units(clock, time, horizons), offsets))
+    steps.add("time", encode.deltas(encode.time_units(clock, time, horizons), offsets))
     grids, falling = [], np.empty(len(objective))
     for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
         values = objective[low:high]
         scale = min([column[unit] for column in by_unit] + [values.min(initial=np.inf)])
-        grids.append(objective_grid(values, scale=float(scale), steps=total))
+        grids.append(encode.objective_grid(values, scale=float(scale), steps=total))
         falling[low:high] = grids[unit].units(values)
     # Objectives only fall within a run: turned round, every difference but the first value is positive.
-    down = -deltas(falling, offsets)
+    down = -encode.deltas(falling, offsets)
     down[offsets] = -down[offsets]
     steps.add("objective", down)
     omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
@@ -109,7 +100,7 @@ def page_data(study: Study) -> PageData:
     }
     table = _runs_table(runs[order.tolist()], cells, order, omitted)
     blocks = {
-        "runs": compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
+        "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
         "steps": steps.encode(),
         "others": others.encode(),
     }
@@ -160,13 +151,8 @@ def _kernels(study: Study) -> list[dict[str, Any]]:
     if kernels[0].code is KernelCode.CUSTOM:
         raise UsageError(f"page: expected a built-in kernel as the declared one, got {kernels[0].name!r}")
     return [
-        {
-            "name": kernel.name,
-            "kind": kernel.code.name.lower(),
-            "before": kernel.before,
-            "parameter": kernel.parameter,
-            "tolerance": kernel.tolerance,
-        }
+        {name: getattr(kernel, name) for name in ("name", "before", "parameter", "tolerance")}
+        | {"kind": kernel.code.name.lower()}
         for kernel in kernels
         if kernel.code is not KernelCode.CUSTOM
     ]

@@ -1,8 +1,4 @@
-"""Steps as the page carries them: whole multiples of a decimal grid, delta-encoded, in byte planes, compressed.
-
-A decimal grid that holds every value exactly is taken where there is one, so that integers and values with a few
-decimals come back as the same numbers. Otherwise the grid is the finest that the size of the page allows.
-"""
+"""Steps as the page carries them: whole multiples of a decimal grid, delta-encoded, in byte planes, compressed."""
 
 import base64
 import math

@@ -19,10 +19,7 @@ LATE, NO_STAMP, NO_OBJECTIVE = 4, 8, 16
 
 
 def add_other_candidates(block: Block, study: Study, order: Integers, clock: Grid, grids: list[Grid]) -> Integers:
-    """Add the columns of these candidates to a block; return how many of each run were left out.
-
-    `grids` has the grid of each run's instance, in the order of the envelopes; the block has the runs in `order`.
-    """
+    """Add these candidates to a block, runs in `order`, each on its grid; return how many of each run were left out."""
     runs = study.envelopes.runs
     keys = runs.select(*RUN_KEY, "horizon", "steps", "captured").with_row_index("_row")
     slices = study.campaign.runs.select(*RUN_KEY, "first", "count")

@@ -82,10 +82,7 @@ def comparison_table(comparison: Comparison, /) -> Table:
 
 
 def verdict_line(comparison: Comparison, /) -> str:
-    """Word the verdict in one line.
-
-    The numbers are score units: a relative percentage would not survive a mean near zero.
-    """
+    """Word the verdict in one line, in score units: a relative percentage would not survive a mean near zero."""
     flag = " [machines differ]" if comparison.machine_differs else ""
     if comparison.low is None or comparison.high is None:
         return f"{comparison.second}: {comparison.verdict} ({comparison.reason}){flag}"

@@ -51,16 +51,8 @@ def arm_table(
 ) -> Table:
     """Return one row per arm: rank, counts, means (with the interval of the first), final gap, attainment.
 
-    Parameters
-    ----------
-    summary
-        By arm.
-    order
-        Who is compared and how they rank; the best of them is bold in each column.
-    kernels
-        The columns of means, all of the summary where not given; the CSV has them all.
-    intervals, no_intervals
-        Of the first kernel; or why there are none, where somebody looked for them.
+    The best of the compared arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
+    `no_intervals` says why there are none, where somebody looked for them.
     """
     by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
     rows = [by_arm[arm] for arm in order.arms]
