@@ -5,7 +5,7 @@ import pytest
 
 from capture.small_logs import HGS, OLINES, dimacs
 from gapline.capture.importer import SOLVER_SAYS_SO, import_logs
-from gapline.errors import HorizonError, TraceError
+from gapline.errors import HorizonError, ObjectiveError, TraceError, UsageError
 from gapline.model.tables import RunKey
 
 
@@ -63,27 +63,56 @@ def test_clocks_are_not_mixed_unless_asked(folder):
     assert campaign.runs["clock"].to_list() == ["cpu", "wall"]
 
 
-def test_senses_are_never_mixed_and_may_be_declared(folder):
-    score = '"timeMillisSpent","score","initialized"\n5,"0hard/-9soft","true"\n'
-    logs = folder(a_dot_csv=score, b_dot_out="c time 0.5\no 11\n" + OLINES)
-    with pytest.raises(TraceError, match="expected one sense"):
-        import_logs([logs], arm="x", name="{instance}.*")
-    campaign = import_logs([logs / "a.csv"], arm="x", instance="i").campaign
-    assert campaign.facts["sense"] == "max"
-    assert campaign.objective.tolist() == [-9.0]
-    assert (
-        "objectives are maximised and kept as they are: scoring needs a declared transform"
-        in campaign.diagnostics.notes
-    )
-    declared = import_logs([logs / "b.out"], arm="x", instance="i", sense="max").campaign
-    assert declared.facts["sense"] == "max"
+SCORE = '"timeMillisSpent","score","initialized"\n5,"0hard/-9soft","true"\n'
+
+
+def test_sense_belongs_to_the_instance(folder):
+    logs = folder(a_dot_csv=SCORE, b_dot_out="c time 0.5\no 11\n" + OLINES)
+    both = import_logs([logs], arm="x", name="{instance}.*").campaign
+    assert dict(both.runs.select("instance", "sense").iter_rows()) == {"a": "max", "b": "min"}
+    assert "sense" not in both.facts
+    alone = import_logs([logs / "a.csv"], arm="x", instance="i").campaign
+    assert (alone.facts["sense"], alone.runs["sense"].to_list()) == ("max", ["max"])
+    assert alone.objective.tolist() == [-9.0]
+    note = "1 instance maximised and kept as written: scored through the reciprocal unless a transform is declared"
+    assert note in alone.diagnostics.notes
+    with pytest.raises(ObjectiveError, match=r"i: expected one sense, got max \(arm a\) and min \(arm b\)") as caught:
+        import_logs([logs], instance="i", name="{arm}.*")
+    assert "--negate b" in caught.value.hint
+
+
+def test_a_declared_sense_fills_silence_and_never_overrules_a_log(folder):
+    logs = folder(a_dot_csv=SCORE, b_dot_out="c time 0.5\no 11\n" + OLINES, c_dot_log=OLINES)
+    with pytest.raises(UsageError, match=r"--sense min: expected logs that state no other, got max in .*a.csv"):
+        import_logs([logs / "a.csv"], arm="x", instance="i", sense="min")
+    # The values of these lines only move one way, which states nothing.
+    assert import_logs([logs / "b.out"], arm="x", instance="i", sense="max").campaign.facts["sense"] == "max"
+    assert import_logs([logs / "c.log"], arm="x", instance="i", sense="max").campaign.facts["sense"] == "max"
+    silent = import_logs([logs / "c.log"], arm="x", instance="i").campaign
+    assert silent.facts["sense"] == "min"
+    assert any(note.startswith("no log shows whether the objective is minimised") for note in silent.diagnostics.notes)
+    mixed = import_logs([logs], arm="x", name="{instance}.*").campaign
+    assert dict(mixed.runs.select("instance", "sense").iter_rows()) == {"a": "max", "b": "min", "c": "min"}
+    assert any(note.startswith("no log shows whether c is minimised") for note in mixed.diagnostics.notes)
+
+
+def test_an_arm_that_reports_the_negated_objective_is_turned(folder):
+    rising = "c time 0.5\no -11\nc time 0.7\no -10\ns OPTIMUM FOUND\n"
+    logs = folder(a_dot_log="c time 0.5\no 11\n" + OLINES, b_dot_log=rising)
+    campaign = import_logs([logs], instance="i", name="{arm}.*", negate=["b"]).campaign
+    assert campaign.runs["sense"].to_list() == ["min", "min"]
+    assert campaign.objective[campaign.runs["first"][1] :].tolist() == [11.0, 10.0]
+    assert "objectives of b are negated: their source reports the negated objective" in campaign.diagnostics.notes
+    with pytest.raises(UsageError, match="--negate c: matches no run"):
+        import_logs([logs], instance="i", name="{arm}.*", negate=["c"])
 
 
 def test_objectives_of_0_or_below_are_kept_and_said(folder):
     campaign = import_logs([folder(a_dot_log=OLINES.replace("o 10", "o -3"))], arm="x", instance="i").campaign
     assert campaign.objective.tolist() == [-3.0]
-    assert (
-        "1 candidates have an objective of 0 or below: scoring needs a declared transform" in campaign.diagnostics.notes
+    assert any(
+        note.startswith("1 candidates have an objective of 0 or below: --kernel berthold scores them")
+        for note in campaign.diagnostics.notes
     )
 
 

@@ -187,10 +187,10 @@ def test_transforms_apply_to_objectives_and_references_alike(transform, trace, s
     assert gl.score(envelopes, snapshot).frame["final_gap"].to_list() == [0.0]
 
 
-def test_a_source_that_maximises_needs_a_transform_that_does():
-    campaign = replace(one_run([(1, 4.0)]), facts={"sense": "max"})
-    with pytest.raises(ObjectiveError, match="maximises"):
-        gl.build_envelopes(campaign)
-    with pytest.raises(ObjectiveError, match="maximises"):
+def test_a_source_that_maximises_is_read_through_its_reciprocal_or_a_transform_that_fits():
+    campaign = replace(one_run([(1, 4.0), (2, 2.0), (3, 8.0)]), facts={"sense": "max"})
+    assert steps_of(gl.build_envelopes(campaign)) == [(1.0, 0.25), (3.0, 0.125)]
+    with pytest.raises(ObjectiveError, match=r"fit the sense of their instance, got 1 others: i \(max, shift:1\)"):
         gl.build_envelopes(campaign, transform="shift:1")
+    campaign = replace(one_run([(1, 4.0)]), facts={"sense": "max"})
     assert steps_of(gl.build_envelopes(campaign, transform="negate-shift:10")) == [(1.0, 6.0)]

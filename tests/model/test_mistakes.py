@@ -15,6 +15,7 @@ nme = "a"
 [objective]
 checker = "tdvrtw"
 sense = "max"
+transform = "shift:1"
 [time]
 horizon = "2"
 grace = -1
@@ -29,6 +30,8 @@ path = "i/a.vrp.json"
 [[instances]]
 path = "j/a.vrp.json"
 horizon = 0
+sense = "min"
+transform = "reciprocal"
 [[arms]]
 name = "a"
 solver = "kayro"
@@ -69,7 +72,8 @@ tier = 3
         "arms[2].options.deep: expected a text, number, truth value or list of these, got {'er': 1}",
         "arms[3].command: expected nothing beside solver = 'pyvrp', got ['x']",
         "arms[3].tier: expected 1 or 2, got 3",
-        "objective.transform: expected reciprocal or negate-shift:C for sense = \"max\", got 'none'",
+        "objective.transform: expected reciprocal or negate-shift:C for sense = \"max\", got 'shift:1'",
+        'instances[1].sense: expected "max" beside transform = \'reciprocal\', got "min"',
         "objective.checker: expected one of tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION, "
         "got 'tdvrtw'; did you mean 'tdvrptw'?",
         "score.kernel: expected one of squeezed, maxform, berthold, dimacs:THETA, raw, got 'squezed'; "

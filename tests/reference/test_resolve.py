@@ -3,6 +3,7 @@ import pytest
 
 import gapline as gl
 from gapline.errors import MissingReferenceError
+from gapline.model.scale import Scale
 from gapline.model.transform import Transform
 from gapline.reference.resolve import resolve_references
 from gapline.reference.snapshot import Snapshot
@@ -32,17 +33,19 @@ def test_unusable_values_of_other_instances_do_not_matter():
 
 def test_positivity_is_demanded_after_the_transform():
     snapshot = Snapshot.from_values({"i": -3.0, "j": 30.0}, name="mine")
-    assert resolve_references(snapshot, ["i", "j"], transform=Transform.parse("shift:10")).tolist() == [7.0, 40.0]
+    assert resolve_references(snapshot, ["i", "j"], scale=Scale(Transform.parse("shift:10"))).tolist() == [7.0, 40.0]
     with pytest.raises(MissingReferenceError, match=r"j \(30, transformed -10\)"):
-        resolve_references(snapshot, ["i", "j"], transform=Transform.parse("negate-shift:20"))
+        resolve_references(snapshot, ["i", "j"], scale=Scale(Transform.parse("negate-shift:20")))
     zero = Snapshot.from_values({"i": 0.0}, name="zero")
     with pytest.raises(MissingReferenceError, match=r"i \(0, transformed inf\)"):
-        resolve_references(zero, ["i"], transform=Transform.parse("reciprocal"))
+        resolve_references(zero, ["i"], scale=Scale(Transform.parse("reciprocal")))
 
 
 def test_components_are_scalarised_where_the_entry_has_them():
     entries = {"i": {"value": 1.0, "primary": 3.0, "secondary": 250.0}, "j": {"value": 77.0}}
     snapshot = Snapshot.from_entries(entries, name="h", store={"name": "s"})
-    found = resolve_references(snapshot, ["j", "i"], transform=Transform.parse("hierarchical:10n"), sizes={"i": 100.0})
+    found = resolve_references(
+        snapshot, ["j", "i"], scale=Scale(Transform.parse("hierarchical:10n")), sizes={"i": 100.0}
+    )
     assert found.tolist() == [77.0, 3250.0]
     assert found.dtype == np.float64

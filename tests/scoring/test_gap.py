@@ -25,6 +25,23 @@ def test_the_compiled_gap_is_the_oracles(z, reference, kernel):
     assert oracle.close(gap(int(code), parameter, z, reference, oracle.TOLERANCE), exact, within=1e-15)
 
 
+SIGNED = st.sampled_from([0.0, -0.0]) | strategies.positives | strategies.positives.map(lambda value: -value)
+
+
+@given(SIGNED, SIGNED)
+def test_bertholds_gap_is_defined_for_every_sign(z, reference):
+    """0 at equality, 1 at a change of sign or where one is 0, else the distance by the larger of the two."""
+    found = gap(int(KernelCode.BERTHOLD), 0.0, z, reference, oracle.TOLERANCE)
+    if z == reference:
+        assert found == 0.0
+    elif z * reference <= 0 and (z <= 0 <= reference or reference <= 0 <= z):
+        assert found == 1.0
+    else:
+        assert oracle.close(found, oracle.gap("berthold", abs(z), abs(reference)), within=1e-15)
+    # The page reads a maximised objective negated: the gap is the same.
+    assert found == gap(int(KernelCode.BERTHOLD), 0.0, -z, -reference, oracle.TOLERANCE)
+
+
 @pytest.mark.parametrize(
     ("kernel", "exact"), [("squeezed", 1 / 3), ("maxform", 1 / 2), ("berthold", 1 / 2), ("raw", 1)]
 )

@@ -3,8 +3,9 @@ import polars as pl
 import pytest
 
 import gapline as gl
+from gapline.envelope.build import scored_objectives
 from gapline.report.page.data import page_data
-from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates, scored_objectives
+from gapline.report.page.others import MOST_CANDIDATES, add_other_candidates
 from report.report_studies import report_of
 
 
@@ -42,7 +43,7 @@ def test_candidates_are_on_the_scale_that_is_scored(transform):
         {"i": {"value": 220.0, "primary": 2.0, "secondary": 20.0}}, name="known", store={"name": "s"}
     )
     study = report_of(campaign, snapshot, transform=transform)
-    scored = scored_objectives(study)
+    scored = scored_objectives(study.campaign, study.envelopes.scale)
     assert scored[campaign.verdict == 1].tolist() == study.envelopes.objective.tolist()
     references = page_data(study).head["snapshots"][0]["references"]
     assert references == study.scores[0].frame["reference"].unique().to_list()
