@@ -83,10 +83,7 @@ def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
 def campaign_from_table(
     table: pl.DataFrame, *, source: str, first_line: int, known_runs: Sequence[int] | None = None
 ) -> Campaign:
-    """Turn a table with the columns of a neutral trace into a campaign; row k of it is line `first_line` + k.
-
-    `known_runs` numbers the run of each row, for a source that gives its runs one by one.
-    """
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
     table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
     if missing := [name for name in TRACE_REQUIRED if name not in table.columns]:
         near = {name: closest(name, table.columns) for name in missing}

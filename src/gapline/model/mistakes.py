@@ -60,10 +60,7 @@ def place(steps: Sequence[int | str]) -> str:
 
 
 def cross_mistakes(data: dict[str, Any]) -> list[str]:
-    """Find what no single field shows: names used twice, names that nothing bears, choices that contradict each other.
-
-    It reads the file's own data, not the model, so that it also speaks when a field elsewhere is wrong.
-    """
+    """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),

@@ -20,10 +20,7 @@ _SUFFIX = ".gapline"
 
 
 def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
-    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced.
-
-    What a writer that was killed left behind is cleared away by the next one.
-    """
+    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced."""
     # A link to the directory stays a link; the new directory takes the place of what it points to.
     place = directory.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)

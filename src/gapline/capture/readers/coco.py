@@ -1,8 +1,4 @@
-"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations.
-
-The tables hold the value minus the optimum, so the reference of every run is 0 and a shift has to be declared before
-relative gaps mean anything. The reader states that reference and changes nothing.
-"""
+"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations; values minus the optimum."""
 
 import re
 from pathlib import PurePosixPath

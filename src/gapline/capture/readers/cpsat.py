@@ -62,9 +62,8 @@ def looks_like(_path: str, head: bytes) -> bool:
 def read(log: LogFile) -> Found:
     """Read every solve of a CP-SAT log.
 
-    A line `#n TIME best:Z next:[LO,HI]` is a candidate with its bound; `#Bound` is a bound alone. The sense follows
-    from the side of `best` on which the range of the next solution lies; the bound is the far end of that range. The
-    summary's objective is one more candidate, at the stated wall time, where it is better than the last line.
+    A line `#n TIME best:Z next:[LO,HI]` is a candidate with its bound, the far end of the range; `#Bound` is a bound
+    alone. The summary's objective is one more candidate, at the stated wall time, where it is better than the last.
     """
     found = Found()
     solves: list[_Solve] = []

@@ -1,7 +1,4 @@
-"""IOHprofiler: a JSON index of scenarios and runs, and the `.dat` tables that it names.
-
-Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
-"""
+"""IOHprofiler: a JSON index and the `.dat` tables that it names, in evaluations or on a clock that has a column."""
 
 import re
 from typing import Any, NamedTuple

@@ -53,11 +53,7 @@ def looks_like(_path: str, head: bytes) -> bool:
 
 
 def read(log: LogFile) -> Found:
-    """Read every study; a completed trial is a candidate at the moment of its completion.
-
-    The clock starts with the first trial of the study. A trial whose constraints are violated (a value above 0) is
-    invalid. Pruned and failed trials have no final value: they are counted in a note, not as candidates.
-    """
+    """Read every study: a completed trial is a candidate, when it was complete, counted from the first."""
     found = Found()
     torn = log.cut
     if _JOURNAL.match(log.data[: 64 * 1024]):

@@ -1,8 +1,4 @@
-"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`.
-
-The outer list holds the runs of one submitter on one instance. Objectives may be negative, and submitters differ in
-their sign, so the sense follows from the series itself and is stated in a note.
-"""
+"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`."""
 
 import re
 from typing import Any
@@ -89,7 +85,7 @@ def _recover(text: str) -> list[Any] | None:
 
 
 def _agree_on_sense(found: Found, path: str) -> None:
-    """Set one sense for all runs of the file: that of the incumbents' steps."""
+    """Set one sense for all runs of the file, that of the incumbents' steps: submitters differ in their sign."""
     up = down = 0
     for run in found.runs:
         values = run.objective[run.verdict == VerdictCode.VALID]
