@@ -160,15 +160,12 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
         seed = seed_cells.set(~(whole == whole.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
     else:
         seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
-    for name, values, expected in (
-        ("arm", arm, "a name"),
-        ("instance", instance, "a name"),
-        ("seed", seed, "a whole number"),
-    ):
+    for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
         bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
         if bad.any():
             rows = bad.arg_true().to_list()
             shown = listing((f"{problems.where(r)}: {table[name][r]!r}" for r in rows), most=5)
+            expected = "a whole number" if name == "seed" else "a name"
             hint = "a run that found nothing still has its arm, instance and seed"
             raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
     return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})

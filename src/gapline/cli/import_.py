@@ -10,7 +10,7 @@ from gapline.model.text import printable
 
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
-    from gapline.capture.survey import RunLine, Survey
+    from gapline.capture.survey import Survey
 
 
 @click.command("import")
@@ -258,17 +258,15 @@ def _aligned(table: list[tuple[str, ...]]) -> list[str]:
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
     facts = ("candidates", "first", "last", "horizon", "status", "clock", "sense")
-
-    def describe(run: "RunLine") -> dict[str, Any]:
-        who = {name: getattr(run.identity, name) for name in ("arm", "instance", "seed", "panel")}
-        return who | {name: getattr(run, name) for name in facts}
-
+    runs = [asdict(run.identity) | {name: getattr(run, name) for name in facts} for run in survey.runs]
     return [
         {
             "path": file.path,
             "format": file.format,
-            "runs": [describe(run) for run in survey.runs[file.first_run : file.first_run + file.run_count]],
+            "runs": runs[file.first_run : file.first_run + file.run_count],
             "problem_count": file.problem_count,
             "problems": file.problems,
         }

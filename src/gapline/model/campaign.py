@@ -20,9 +20,13 @@ from gapline.model.text import meant
 Column = NDArray[Any]
 
 REQUIRED_COLUMNS: dict[str, type[np.generic]] = {"time": np.float64, "objective": np.float64, "verdict": np.uint8}
-OPTIONAL_COLUMNS: dict[str, type[np.generic]] = dict.fromkeys(
-    ("claimed", "reason", "bound", "primary", "secondary"), np.float64
-) | {"reason": np.uint8}
+OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
+    "claimed": np.float64,
+    "reason": np.uint8,
+    "bound": np.float64,
+    "primary": np.float64,
+    "secondary": np.float64,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -148,7 +152,7 @@ class Campaign:
     def filter(
         self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
     ) -> Self:
-        """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`), each some run."""
+        """Keep runs whose arm, panel and instance match a name or pattern (`X-n*`); one that matches nothing is an error."""
         keep = pl.lit(True)
         interrupted = self.interrupted
         asked = []

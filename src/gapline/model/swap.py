@@ -1,7 +1,6 @@
 """A new directory in the place of an old one, in one step: whoever is killed leaves the old one or the new one, whole.
 
-Files in the old directory that are not ours are still there afterwards. They are linked into the new directory before
-the step, so that they are never out of sight; nothing is moved or removed before it.
+Files that are not ours are linked into the new directory before the step: they are never out of sight.
 """
 
 import contextlib

@@ -34,13 +34,11 @@ _CLOSING_VALUE = re.compile(
 _CLOSING_BOUND = re.compile(r"(?:Best bound is|Best objective bound\s{1,40}:)\s{1,20}(\S{1,60})")
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head shows the banner or the table header of a MIP solver."""
+def _looks_like(_path: str, head: bytes) -> bool:
     return BANNER.search(head) is not None
 
 
-def read(log: LogFile) -> Found:
-    """Read every solve of a MIP log."""
+def _read(log: LogFile) -> Found:
     found = Found()
     solves = split_solves(list(log_lines(log.data)))
     if not any(solve.solver for solve in solves):
@@ -258,5 +256,5 @@ def _status(solve: Solve, told: Mapping[str, Any], *, ended: bool, cut: bool) ->
 
 
 READER = Reader(
-    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", looks_like, read
+    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", _looks_like, _read
 )

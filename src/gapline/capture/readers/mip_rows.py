@@ -1,7 +1,4 @@
-"""The progress lines of MIP solvers: when, which incumbent, which bound, and how exactly they were printed.
-
-Each solver's table is read by its tokens, never by one long pattern, so that a hostile line costs no more than a split.
-"""
+"""The progress lines of MIP solvers, read by tokens, not by a pattern: a hostile line costs no more than a split."""
 
 import math
 import re

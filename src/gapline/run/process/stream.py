@@ -59,7 +59,7 @@ class LineCutter:
         self.overlong_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes; neighbours that can hold no event stay one piece: floods are cheap."""
+        """Return the lines that `data` completes; neighbours that can hold no event stay one piece, for speed."""
         first, newline, rest = data.partition(b"\n")
         self._hold(first)
         if not newline:
