@@ -286,30 +286,26 @@ _GOOD, _EMPTY, _TEXT, _INFINITE = range(4)
 def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good, empty, text or not finite."""
     state = np.full(len(cells), _GOOD, np.uint8)
+    empty = cells.is_null()
     if cells.dtype == pl.String:
         stripped = cells.str.strip_chars()
-        empty = (stripped.is_null() | (stripped == "")).to_numpy()
+        empty |= stripped == ""
         number = stripped.str.contains(NUMBER).fill_null(False)
         values = stripped.set(~number, None).cast(pl.Float64, strict=False)
         lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
         infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
-        out = values.fill_null(np.nan).to_numpy().copy()
         # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
         state[~number.to_numpy()] = _TEXT
         state[infinite.to_numpy()] = _INFINITE
-        state[empty] = _EMPTY
-        out[state == _INFINITE] = np.nan
     elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
         values = cells.cast(pl.Float64, strict=False)
-        out = values.fill_null(np.nan).to_numpy().copy()
-        state[~np.isfinite(out)] = _INFINITE
-        state[cells.is_null().to_numpy()] = _EMPTY
-        out[~np.isfinite(out)] = np.nan
+        state[~values.is_finite().fill_null(False).to_numpy()] = _INFINITE
     else:
-        out = np.full(len(cells), np.nan)
+        values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
         state[:] = _TEXT
-        state[cells.is_null().to_numpy()] = _EMPTY
-    return out, state
+    state[empty.to_numpy()] = _EMPTY
+    out = values.fill_null(np.nan).to_numpy()
+    return np.where(np.isfinite(out), out, np.nan), state
 
 
 def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint8]:

@@ -152,7 +152,7 @@ class Campaign:
     def filter(
         self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
     ) -> Self:
-        """Keep runs whose arm, panel and instance match a name or pattern (`X-n*`); one that matches nothing is an error."""
+        """Keep runs whose arm, panel and instance match a name or pattern (`X-n*`); each must match some run."""
         keep = pl.lit(True)
         interrupted = self.interrupted
         asked = []

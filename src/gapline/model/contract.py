@@ -155,7 +155,10 @@ class Arm(_Section):
 
 
 class Contract(_Section):
-    """A study's contract, as written in `study.toml`."""
+    """A study's contract, as written in `study.toml`.
+
+    `load_contract` reads one and reports every mistake at once.
+    """
 
     study: StudyTable
     objective: ObjectiveTable
