@@ -17,19 +17,19 @@ from gapline.model.store import open_campaign
 def read(source: Any, /) -> Campaign:
     """Read a campaign from whatever holds one.
 
-    Parameters
-    ----------
-    source
-        A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
-        directory; any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
-        records; or a list of any of these, which must hold disjoint runs.
+    A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign or study directory; any
+    frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of records; or a list of
+    any of these, which must hold disjoint runs.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
     if isinstance(source, str | Path):
-        return _read_path(Path(source))
+        path = Path(source)
+        if not path.exists():
+            raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+        return open_campaign(campaign_directory(path)) if path.is_dir() else read_neutral(path)
     if isinstance(source, Campaign):
         return source
     if isinstance(source, pl.LazyFrame):
@@ -47,11 +47,3 @@ def read(source: Any, /) -> Campaign:
             return merge_campaigns([read(item) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
-
-
-def _read_path(path: Path) -> Campaign:
-    if not path.exists():
-        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
-    if path.is_dir():
-        return open_campaign(campaign_directory(path))
-    return read_neutral(path)

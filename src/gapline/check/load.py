@@ -3,26 +3,17 @@
 from importlib import import_module
 
 from gapline.check.verdict import Checker
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
+from gapline.model.text import meant
 
 CHECKERS = {"tdvrptw": "TdvrptwChecker", "vrptw": "VrptwChecker", "cvrp": "CvrpChecker", "mip": "MipChecker"}
 
 
 def load_checker(name: str) -> Checker:
-    """Return the checker of that name, ready to check.
+    """Return the checker of that name, ready to check; EnvironmentLacksError where its package or program is missing.
 
-    Parameters
-    ----------
-    name
-        `tdvrptw`, `vrptw`, `cvrp` or `mip`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
-        `python:MODULE:FUNCTION` for a function of an instance path and a solution.
-
-    Raises
-    ------
-    UsageError
-        When there is no such checker.
-    EnvironmentLacksError
-        When its package or program is missing.
+    `tdvrptw`, `vrptw`, `cvrp` or `mip`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
+    `python:MODULE:FUNCTION` for a function of an instance path and a solution.
     """
     kind, _, rest = name.partition(":")
     if kind == "command" and rest.strip():
@@ -36,8 +27,7 @@ def load_checker(name: str) -> Checker:
     if name in CHECKERS:
         made: Checker = getattr(import_module(f"gapline.check.{name}"), CHECKERS[name])()
         return made
-    near = closest(name, CHECKERS)
     raise UsageError(
         f"checker: expected one of {', '.join(CHECKERS)}, command:PROGRAM or python:MODULE:FUNCTION, got {name!r}",
-        hint=f"did you mean {near!r}?" if near else None,
+        hint=meant(name, CHECKERS),
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, RunKey, RunStatus, VerdictCode
+from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, Reason, RunKey, RunStatus, VerdictCode
 from gapline.model.text import meant
 
 Column = NDArray[Any]
@@ -33,24 +33,16 @@ OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
 class Campaign:
     """Every run of an experiment and everything its solvers emitted.
 
-    Parameters
-    ----------
-    runs
-        One row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
-        slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
-    time, objective, verdict
-        The candidates, sorted by time inside each run. An event without a usable stamp has time NaN, stands last in
-        its run and is always invalid. An invalid candidate needs no objective.
-    claimed, reason, bound, primary, secondary
-        Optional: the solver's own objective, the code of the rejection (an index into `reasons`), the dual bound known
-        at that moment (NaN where none), and the two components of a hierarchical objective.
-    reasons
-        Names of the rejection codes; code 0 means that no reason was given.
-    facts
-        What the source declares of the whole campaign: `checker`, `objective`, `sense`, …
-    interrupted
-        Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
-        They are no runs and have no row.
+    `runs` has one row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
+    slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
+
+    `time`, `objective` and `verdict` are the candidates, sorted by time inside each run. An event without a usable
+    stamp has time NaN, stands last in its run and is always invalid. An invalid candidate needs no objective. Optional
+    are the solver's own objective (`claimed`), the code of the rejection (an index into `reasons`; 0 where none was
+    given), the dual `bound` known at that moment, and `primary` and `secondary` of a hierarchical objective.
+
+    `facts` are what the source declares of the whole campaign: `checker`, `objective`, `sense`, … `interrupted` are
+    cells whose attempts were all cut short: they are no runs and have no row.
     """
 
     runs: pl.DataFrame
@@ -108,7 +100,7 @@ class Campaign:
                 runs=table.height,
                 empty=int((table["count"] == 0).sum()),
                 candidates=len(columns["time"]),
-                rejected=_count_reasons(columns["verdict"], columns.get("reason"), tuple(reasons)),
+                rejected=count_reasons(columns["verdict"], columns.get("reason"), reasons),
                 unchecked=int(np.count_nonzero(columns["verdict"] == VerdictCode.UNCHECKED)),
             )
         return cls(
@@ -160,11 +152,7 @@ class Campaign:
     def filter(
         self, *, arm: str | Sequence[str] = (), panel: str | Sequence[str] = (), instance: str | Sequence[str] = ()
     ) -> Self:
-        """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
-
-        The candidate columns are shared, not copied. A pattern that matches nothing is an error. An interrupted
-        cell has no panel of its own: it stays with the runs on its instance.
-        """
+        """Keep runs whose arm, panel and instance match a name or pattern (`X-n*`); each must match some run."""
         keep = pl.lit(True)
         interrupted = self.interrupted
         asked = []
@@ -182,6 +170,7 @@ class Campaign:
                 matched |= found
             keep = keep & pl.col(name).is_in(sorted(matched))
             if name == "panel":
+                # An interrupted cell has no panel of its own: it stays with the runs on its instance.
                 there = set(self.runs.filter(pl.col("panel").is_in(sorted(matched)))["instance"])
                 interrupted = tuple(key for key in interrupted if key.instance in there)
             else:
@@ -298,12 +287,9 @@ def _check_run_values(table: pl.DataFrame) -> None:
         raise TraceError(f"horizon: expected positive finite seconds, got {shown}")
 
 
-def _count_reasons(verdict: Column, reason: Column | None, reasons: tuple[str, ...]) -> dict[str, int]:
+def count_reasons(verdict: Column, reason: Column | None, reasons: Sequence[str]) -> dict[str, int]:
     """Count invalid candidates by the name of their reason."""
-    invalid = verdict == VerdictCode.INVALID
-    if reason is None:
-        total = int(np.count_nonzero(invalid))
-        return {"declared invalid": total} if total else {}
-    codes, counts = np.unique(np.asarray(reason)[invalid], return_counts=True)
-    named = ((reasons[int(code)] or "declared invalid", int(count)) for code, count in zip(codes, counts, strict=True))
+    given = np.zeros_like(verdict) if reason is None else np.asarray(reason)
+    found, counts = np.unique(given[verdict == VerdictCode.INVALID], return_counts=True)
+    named = ((reasons[int(c)] or Reason.DECLARED_INVALID.value, int(n)) for c, n in zip(found, counts, strict=True))
     return dict(sorted(named))

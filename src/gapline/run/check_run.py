@@ -124,8 +124,7 @@ def check_attempt(
 ) -> CheckResult:
     """Judge every candidate of a journal, unless that checker version did so already, and store the verdicts.
 
-    A candidate on which the checker crashes, hangs or answers nonsense stays unchecked, and the next call asks again;
-    so do those that are left once `stopping` says so.
+    One on which the checker fails, or that is left once `stopping` says so, stays unchecked: the next call asks again.
     """
     order = journal.order
     assert order is not None
@@ -208,14 +207,7 @@ def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str
 def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
     """Judge the candidates of every run of a study and rebuild its campaign.
 
-    Parameters
-    ----------
-    study_dir
-        The study directory.
-    again
-        Judge anew what the same checker version has judged before.
-    checker
-        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
+    `again` judges anew what the same checker version has judged before; `checker` is another one than the contract's.
     """
     from gapline.run.campaign import rebuild_campaign
 
