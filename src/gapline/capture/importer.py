@@ -37,17 +37,32 @@ def import_logs(
     no_references: bool = False,
     **choices: Unpack[LogChoices],
 ) -> Imported:
-    """Read logs of others, files and folders, packed or not, into a campaign.
+    """Read logs of others into a campaign.
 
-    `format` is a format's name, a reader of your own, or "auto" to look at the head of each file. `name` is a path
-    pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path; `arm`, `instance`, `seed` and
-    `panel`, given for all runs, overrule it, and it overrules the log. `horizon` (seconds) is for runs whose log states
-    none, `sense` ("min" or "max") for all, where a format does not say it or says it wrongly. `progress` is called with
-    (files done, files in all).
-
-    `number_runs` numbers runs that share arm and instance and state no seed 0, 1, 2, … in file order.
-    `allow_mixed_clocks` takes CPU and wall clocks into one campaign, `skip_unknown` leaves out files of no known format
-    and says which, `no_references` leaves out the references that the logs carry.
+    Parameters
+    ----------
+    sources
+        Files and folders; .gz and .zst are unpacked.
+    format
+        A format's name, a reader of your own, or "auto" to look at the head of each file.
+    name
+        A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
+    arm, instance, seed, panel
+        Given for all runs; they overrule the pattern, which overrules the log.
+    horizon
+        Seconds, for runs whose log states none.
+    sense
+        "min" or "max" for all runs, where a format does not say, or says it wrongly.
+    number_runs
+        Number runs that share arm and instance and state no seed 0, 1, 2, … in file order.
+    allow_mixed_clocks
+        Take CPU and wall clocks into one campaign.
+    skip_unknown
+        Leave out files of no known format, and say which.
+    no_references
+        Leave out the references that the logs carry.
+    progress
+        Called with (files done, files in all).
     """
     return build_import(
         survey_logs(sources, **choices),

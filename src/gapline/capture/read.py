@@ -17,9 +17,12 @@ from gapline.model.store import open_campaign
 def read(source: Any, /) -> Campaign:
     """Read a campaign from whatever holds one.
 
-    A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign or study directory; any
-    frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of records; or a list of
-    any of these, which must hold disjoint runs.
+    Parameters
+    ----------
+    source
+        A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
+        directory; any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
+        records; or a list of any of these, which must hold disjoint runs.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes

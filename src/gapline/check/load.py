@@ -10,10 +10,20 @@ CHECKERS = {"tdvrptw": "TdvrptwChecker", "vrptw": "VrptwChecker", "cvrp": "CvrpC
 
 
 def load_checker(name: str) -> Checker:
-    """Return the checker of that name, ready to check; EnvironmentLacksError where its package or program is missing.
+    """Return the checker of that name, ready to check.
 
-    `tdvrptw`, `vrptw`, `cvrp` or `mip`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
-    `python:MODULE:FUNCTION` for a function of an instance path and a solution.
+    Parameters
+    ----------
+    name
+        `tdvrptw`, `vrptw`, `cvrp` or `mip`; `command:PROGRAM [ARGUMENTS]` for a program that speaks JSON lines;
+        `python:MODULE:FUNCTION` for a function of an instance path and a solution.
+
+    Raises
+    ------
+    UsageError
+        When there is no such checker.
+    EnvironmentLacksError
+        When its package or program is missing.
     """
     kind, _, rest = name.partition(":")
     if kind == "command" and rest.strip():

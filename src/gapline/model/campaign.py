@@ -33,16 +33,24 @@ OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
 class Campaign:
     """Every run of an experiment and everything its solvers emitted.
 
-    `runs` has one row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
-    slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
-
-    `time`, `objective` and `verdict` are the candidates, sorted by time inside each run. An event without a usable
-    stamp has time NaN, stands last in its run and is always invalid. An invalid candidate needs no objective. Optional
-    are the solver's own objective (`claimed`), the code of the rejection (an index into `reasons`; 0 where none was
-    given), the dual `bound` known at that moment, and `primary` and `secondary` of a hierarchical objective.
-
-    `facts` are what the source declares of the whole campaign: `checker`, `objective`, `sense`, … `interrupted` are
-    cells whose attempts were all cut short: they are no runs and have no row.
+    Parameters
+    ----------
+    runs
+        One row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
+        slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
+    time, objective, verdict
+        The candidates, sorted by time inside each run. An event without a usable stamp has time NaN, stands last in
+        its run and is always invalid. An invalid candidate needs no objective.
+    claimed, reason, bound, primary, secondary
+        Optional: the solver's own objective, the code of the rejection (an index into `reasons`), the dual bound known
+        at that moment (NaN where none), and the two components of a hierarchical objective.
+    reasons
+        Names of the rejection codes; code 0 means that no reason was given.
+    facts
+        What the source declares of the whole campaign: `checker`, `objective`, `sense`, …
+    interrupted
+        Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
+        They are no runs and have no row.
     """
 
     runs: pl.DataFrame

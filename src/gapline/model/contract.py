@@ -192,10 +192,20 @@ def study_schema() -> dict[str, object]:
 
 
 def load_contract(path: str | Path, *, files: bool = False) -> Contract:
-    """Read `study.toml`, or the one in a study directory, and report all its mistakes at once, as a ContractError.
+    """Read `study.toml`, or the one in a study directory, and report all its mistakes at once.
 
-    With `files` every instance file must exist and every solver be one that this environment knows: a runner needs
-    them, a reader of results does not.
+    Parameters
+    ----------
+    path
+        The file, or the study directory that holds it.
+    files
+        Also require that every instance file exists and that every solver is one that this environment knows; a runner
+        needs them, a reader of results does not.
+
+    Raises
+    ------
+    ContractError
+        With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
     """
     from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers
 

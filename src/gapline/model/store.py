@@ -102,8 +102,17 @@ def _refuse_others(directory: Path) -> None:
 def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
     """Open a campaign directory; the columns are memory-mapped.
 
-    With `verify` every file is compared with the digest that the manifest states: IntegrityError when one was changed,
-    is missing, or was added.
+    Parameters
+    ----------
+    directory
+        The directory with its `manifest.json`.
+    verify
+        Compare every file with the digest that the manifest states; False for one that was just written.
+
+    Raises
+    ------
+    IntegrityError
+        When a file was changed, is missing, or was added.
     """
     folder = Path(directory)
     while True:

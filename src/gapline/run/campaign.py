@@ -96,13 +96,31 @@ def run_study(
 ) -> RunReport:
     """Run every cell of a study that has no whole attempt yet, check it, and rebuild the campaign.
 
-    `jobs` run at a time, as many as there are cores for when left out; `on` says where: `local:N`, `dask:ADDRESS`,
-    `slurm`, `oar`, or an `executor` of yours, which is not shut down. `check` judges the candidates of each run in the
-    slot it leaves, else `gapline check` does it later; `pin` keeps each run on its own cores. `order_seed`, which is
-    recorded, gives the random order of cells; it follows from the study's name when left out. `rerun_noisy` makes
-    another attempt at runs that others disturbed: it counts if it is undisturbed, and both are kept.
+    Parameters
+    ----------
+    study_dir
+        The study directory with its `study.toml`.
+    jobs
+        Runs at a time; as many as there are cores for when left out.
+    on
+        Where cells run: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; this machine when left out.
+    check
+        Judge the candidates of each run in the slot it leaves; else `gapline check` does it later.
+    pin
+        Keep each run on its own cores.
+    order_seed
+        Seed of the random order of cells; it follows from the study's name when left out, and is recorded.
+    rerun_noisy
+        Make another attempt at runs that others disturbed; it counts if it is undisturbed, and both are kept.
+    progress
+        Where to show how far it is.
+    executor
+        Where cells run, instead of `on`: threads of this process do the waiting. It is not shut down.
 
-    A solver or checker that is missing is an EnvironmentLacksError, before anything is run.
+    Raises
+    ------
+    EnvironmentLacksError
+        When a solver or the checker is missing: found out before anything is run.
     """
     place = read_place(on, jobs=jobs)
     study = Path(study_dir).absolute()

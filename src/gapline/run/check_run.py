@@ -207,7 +207,14 @@ def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str
 def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
     """Judge the candidates of every run of a study and rebuild its campaign.
 
-    `again` judges anew what the same checker version has judged before; `checker` is another one than the contract's.
+    Parameters
+    ----------
+    study_dir
+        The study directory.
+    again
+        Judge anew what the same checker version has judged before.
+    checker
+        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
     """
     from gapline.run.campaign import rebuild_campaign
 
