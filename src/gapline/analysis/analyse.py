@@ -213,8 +213,14 @@ def analyse(
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
-    `ladders` are columns of the runs table by which health is counted, those that take several values where not given;
-    `screen` holds thresholds of the complementarity rule: max_score, min_final, min_attainment.
+    Parameters
+    ----------
+    study
+        What `gapline.open_study` returns.
+    ladders
+        Columns of the runs table by which health is counted; those that take several values where not given.
+    screen
+        Thresholds of the complementarity rule: max_score, min_final, min_attainment.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}

@@ -123,8 +123,15 @@ class Comparison(DrawnTable):
 def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Comparison:
     """Compare the second arm with the first, paired by instance.
 
-    Each side is `SOURCE:ARM`, or a source with one arm; `choices` are those of `gapline.open_study`, for both. Two
-    snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
+    Parameters
+    ----------
+    first, second
+        `SOURCE:ARM`, or a source with one arm. Two arms of one source are read from one opened study, so that the
+        difference is the one that `score`, `analyse` and `report` state.
+    choices
+        As `gapline.open_study` takes them, for both sides.
+
+    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
     """
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.

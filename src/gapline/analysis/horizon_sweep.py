@@ -118,10 +118,16 @@ def horizon_sweep(
     events: Sequence[Events] | None = None,
     tolerance: float = TOLERANCE,
 ) -> HorizonSweep:
-    """Follow the mean score of every arm over the horizon, as a share of each run's own where it is `relative`.
+    """Follow the mean score of every arm over the horizon.
 
-    `relative` is true by default where the runs have several horizons; `events` are the steps of all arms, where they
-    were collected already.
+    Parameters
+    ----------
+    arms
+        The arms to compare; all of them where not given.
+    relative
+        Horizons as shares of each run's own; the default is true where the runs have several.
+    events
+        The steps of all arms in order of their names, where they were collected already.
 
     The solvers were told the full horizon: a score at a shorter one is conditional on that. Empty runs stay in at the
     kernel's value before the first incumbent; a beaten reference gives negative contributions.

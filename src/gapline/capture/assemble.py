@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import TraceError
-from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_reasons
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
 from gapline.model.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCode
 
@@ -20,11 +20,7 @@ OTHER_REASON = "other reasons"
 
 @dataclass(slots=True)
 class RunTrace:
-    """One run as a reader found it: its identity and its events, in any order.
-
-    `time` and `objective` may hold NaN where the source had none; `verdict` holds `VerdictCode`s (default: all valid).
-    `carried` holds further columns of the runs table, such as clock, resolution, threads.
-    """
+    """One run as a reader found it: its events in any order (NaN where there is no number), `carried` run columns."""
 
     time: Any
     objective: Any
@@ -91,10 +87,7 @@ def assemble(
     problem_count: int | None = None,
     notes: Sequence[str] = (),
 ) -> Campaign:
-    """Order runs by key and events by time, reject what has no usable number, and count it all.
-
-    `run[k]` is the row of `runs` that event k belongs to; `reasons` names the rejection of each event ("" for none).
-    """
+    """Order runs by key and events by time, reject and count; event k belongs to row `run[k]` of `runs`."""
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     run = np.argsort(order)[run] if len(run) else run.astype(np.int64)
     codes, names = _encode_reasons(reasons, len(run))
@@ -129,7 +122,7 @@ def assemble(
         runs=table.height,
         empty=int(np.count_nonzero(np.bincount(run[is_candidate], minlength=len(order)) == 0)),
         candidates=int(np.count_nonzero(is_candidate)),
-        rejected=_count_by_name(codes[verdict == VerdictCode.INVALID], names),
+        rejected=count_reasons(verdict, codes, names),
         unchecked=int(np.count_nonzero(verdict == VerdictCode.UNCHECKED)),
         unordered=unordered,
         duplicate=duplicate,
@@ -185,9 +178,3 @@ def _reject_unusable(
     if np.isinf(time).any():
         columns["time"] = np.where(np.isinf(time), np.nan, time)
     return codes, names
-
-
-def _count_by_name(codes: NDArray[np.uint8], names: tuple[str, ...]) -> dict[str, int]:
-    found, counts = np.unique(codes, return_counts=True)
-    named = ((names[int(c)] or Reason.DECLARED_INVALID.value, int(n)) for c, n in zip(found, counts, strict=True))
-    return dict(sorted(named))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 from gapline.capture.loglines import shown
 from gapline.capture.reader import HEAD, LogFile, Reader
-from gapline.errors import EnvironmentLacksError, TraceError, UsageError, closest, listing
+from gapline.errors import EnvironmentLacksError, TraceError, UsageError, listing
+from gapline.model.text import meant
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -40,9 +41,7 @@ def find_reader(name: str) -> Reader:
         return cast("Reader", import_module(f"gapline.capture.readers.{name}").READER)
     point = _plugins().get(name)
     if point is None:
-        near = closest(name, format_names())
-        hint = f"did you mean {near!r}?" if near else f"there are: {listing(format_names(), most=40)}"
-        raise UsageError(f"--format {name}: no such format", hint=hint)
+        raise UsageError(f"--format {name}: no such format", hint=meant(name, format_names(), show=True, most=40))
     try:
         reader = point.load()
     except Exception as error:
@@ -72,11 +71,7 @@ def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
 
 @dataclass(slots=True)
 class Detector:
-    """Finds the one reader whose format the head of a file shows.
-
-    All readers are asked about a file of a new kind. Its siblings, which have the same suffix and begin with the same
-    word, go to the same reader as long as that one recognises them: a folder holds thousands of one kind.
-    """
+    """Finds the one reader whose format a head shows; siblings (same suffix and first word) go to the same reader."""
 
     readers: Sequence[Reader]
     known: dict[tuple[str, bytes], Reader] = field(default_factory=dict)

@@ -1,8 +1,4 @@
-"""The journals and verdicts of a study directory, as a `Campaign`.
-
-journal/<cell>/attempt-001/events.jsonl                what the solver said
-journal/<cell>/attempt-001/verdicts-<checker>-<version>.jsonl   what that checker says of it
-"""
+"""The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,8 +28,7 @@ NO_SOLUTION = "no solution to check"
 def read_study(study: Path) -> Campaign:
     """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
 
-    A run is a cell with a whole attempt, however it ended. A cell whose attempts were all cut short, or changed after
-    they were written, is not: it stands in `Campaign.interrupted`.
+    A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
     labels = choose_checker(cells)

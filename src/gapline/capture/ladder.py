@@ -33,15 +33,9 @@ class Ladder:
 
 
 def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:
-    """Tell the runs apart that share arm, instance and seed and differ in a further column.
+    """Tell the runs apart that share arm, instance and seed (`keys`) and differ in a further column (`extras`).
 
-    Parameters
-    ----------
-    extras, keys
-        The further columns of a trace, those that are no candidate's and that gapline itself gives no meaning to; and
-        arm, instance and seed of each row.
-    time
-        The stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
+    `time` is the stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
 
     >>> extras = pl.DataFrame({"slices": [5, 5, 24, 24]})
     >>> keys = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1] * 4})

@@ -12,10 +12,7 @@ PACKED = (".gz", ".zst")
 
 
 def find_files(sources: Iterable[str | Path]) -> list[Path]:
-    """List the files that paths and folders stand for, each once, folders in the order of names.
-
-    Hidden files and folders are left out; a path that is not there is an error that names all of them.
-    """
+    """List the files that paths and folders stand for, each once, in the order of names, hidden ones left out."""
     found: dict[Path, None] = {}
     missing, nothing = [], []
     for source in map(Path, sources):

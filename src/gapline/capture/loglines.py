@@ -68,10 +68,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class EventList:
-    """The events of one run, added one by one; what has no usable number is kept as a counted rejection.
-
-    `problems` is shared by the runs of one file: pass the list of its `Found`.
-    """
+    """The events of one run; what has no usable number is a counted rejection. `problems` is that of the `Found`."""
 
     problems: list[str]
     # Plain tuples in the order of `Event`: the garbage collector forgets them, and would visit millions of instances.
@@ -90,10 +87,7 @@ class EventList:
         bound: float | None = None,
         reason: str = "",
     ) -> None:
-        """Add a candidate; texts are parsed strictly, None means that the log gives none.
-
-        An invalid candidate (`valid=False`, with its `reason`) needs no objective.
-        """
+        """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
         stamp, why_stamp = _reading(time, Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE)
         value, why_value = _reading(
             objective, Reason.OBJECTIVE_MISSING, Reason.OBJECTIVE_NOT_A_NUMBER, Reason.OBJECTIVE_NOT_FINITE

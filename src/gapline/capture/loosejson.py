@@ -10,12 +10,7 @@ from gapline.capture.reader import LogFile
 
 
 def decode_json(data: bytes | str) -> Any:
-    """Decode a JSON text; every number becomes a float, one without a float (1e999, a million digits) is infinite.
-
-    Raises
-    ------
-    ValueError
-        The text is no JSON, or is nested deeper than anything a log needs.
+    """Decode a JSON text, or raise ValueError; every number becomes a float, a giant one (1e999) is infinite.
 
     >>> decode_json('{"Time": 1, "Incumbent": NaN}')
     {'Time': 1.0, 'Incumbent': nan}
@@ -41,18 +36,14 @@ def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, 
 
 def as_float(value: object) -> float | None:
     """Return the finite number that a decoded value is, or None; true is no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def as_cell(value: object) -> float | str | None:
     """Return a decoded value as `EventList.add` takes it: a number, nothing, or the text to complain about."""
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, str | float):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"{type(value).__name__} {str(value)[:40]}"
-    return float(value)
+    return f"{type(value).__name__} {str(value)[:40]}"
 
 
 def as_name(value: object) -> str | None:

@@ -124,10 +124,7 @@ class Naming:
 def settle_seeds(
     identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
 ) -> tuple[list[int], list[str]]:
-    """Give a seed to every run that has none: 0 where arm and instance are unique, else an error that lists the twins.
-
-    Returns the seeds and the notes about them. `number_runs` numbers twins without a seed 0, 1, 2, … in file order.
-    """
+    """Return a seed for every run, and notes: 0 where it states none and is unique; twins are refused or numbered."""
     known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
     silent = [k for k, who in enumerate(identities) if who.seed is None]
     twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]

@@ -83,10 +83,7 @@ def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
 def campaign_from_table(
     table: pl.DataFrame, *, source: str, first_line: int, known_runs: Sequence[int] | None = None
 ) -> Campaign:
-    """Turn a table with the columns of a neutral trace into a campaign; row k of it is line `first_line` + k.
-
-    `known_runs` numbers the run of each row, for a source that gives its runs one by one.
-    """
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
     table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
     if missing := [name for name in TRACE_REQUIRED if name not in table.columns]:
         near = {name: closest(name, table.columns) for name in missing}
@@ -163,15 +160,12 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
         seed = seed_cells.set(~(whole == whole.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
     else:
         seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
-    for name, values, expected in (
-        ("arm", arm, "a name"),
-        ("instance", instance, "a name"),
-        ("seed", seed, "a whole number"),
-    ):
+    for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
         bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
         if bad.any():
             rows = bad.arg_true().to_list()
             shown = listing((f"{problems.where(r)}: {table[name][r]!r}" for r in rows), most=5)
+            expected = "a whole number" if name == "seed" else "a name"
             hint = "a run that found nothing still has its arm, instance and seed"
             raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
     return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
@@ -292,30 +286,26 @@ _GOOD, _EMPTY, _TEXT, _INFINITE = range(4)
 def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good, empty, text or not finite."""
     state = np.full(len(cells), _GOOD, np.uint8)
+    empty = cells.is_null()
     if cells.dtype == pl.String:
         stripped = cells.str.strip_chars()
-        empty = (stripped.is_null() | (stripped == "")).to_numpy()
+        empty |= stripped == ""
         number = stripped.str.contains(NUMBER).fill_null(False)
         values = stripped.set(~number, None).cast(pl.Float64, strict=False)
         lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
         infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
-        out = values.fill_null(np.nan).to_numpy().copy()
         # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
         state[~number.to_numpy()] = _TEXT
         state[infinite.to_numpy()] = _INFINITE
-        state[empty] = _EMPTY
-        out[state == _INFINITE] = np.nan
     elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
         values = cells.cast(pl.Float64, strict=False)
-        out = values.fill_null(np.nan).to_numpy().copy()
-        state[~np.isfinite(out)] = _INFINITE
-        state[cells.is_null().to_numpy()] = _EMPTY
-        out[~np.isfinite(out)] = np.nan
+        state[~values.is_finite().fill_null(False).to_numpy()] = _INFINITE
     else:
-        out = np.full(len(cells), np.nan)
+        values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
         state[:] = _TEXT
-        state[cells.is_null().to_numpy()] = _EMPTY
-    return out, state
+    state[empty.to_numpy()] = _EMPTY
+    out = values.fill_null(np.nan).to_numpy()
+    return np.where(np.isfinite(out), out, np.nan), state
 
 
 def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint8]:

@@ -46,11 +46,7 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
 def planned_cells(
     campaign: Campaign, contract: "Contract | None", wanted: Mapping[str, tuple[str, ...]]
 ) -> pl.DataFrame:
-    """Return every cell that was to be run, and what became of it: done, interrupted or missing.
-
-    `wanted` has the patterns of arms, panels and instances that were asked for, and of instances to `exclude`: the plan
-    is cut as the runs are.
-    """
+    """Return every planned cell that fits the patterns in `wanted`, and its state: done, interrupted or missing."""
     if contract is None:
         planned = expected_cells(campaign.runs)
     else:

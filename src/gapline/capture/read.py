@@ -29,7 +29,10 @@ def read(source: Any, /) -> Campaign:
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
     if isinstance(source, str | Path):
-        return _read_path(Path(source))
+        path = Path(source)
+        if not path.exists():
+            raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+        return open_campaign(campaign_directory(path)) if path.is_dir() else read_neutral(path)
     if isinstance(source, Campaign):
         return source
     if isinstance(source, pl.LazyFrame):
@@ -47,11 +50,3 @@ def read(source: Any, /) -> Campaign:
             return merge_campaigns([read(item) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
-
-
-def _read_path(path: Path) -> Campaign:
-    if not path.exists():
-        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
-    if path.is_dir():
-        return open_campaign(campaign_directory(path))
-    return read_neutral(path)

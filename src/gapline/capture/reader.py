@@ -13,17 +13,9 @@ HEAD = 64 * 1024
 class LogFile:
     """A log as a reader gets it.
 
-    Parameters
-    ----------
-    path
-        The path as the user named it, for messages and for what a file's name says.
-    data
-        Its bytes: unpacked, without byte order mark, UTF-16 turned into UTF-8.
-    cut
-        The file is compressed and ends in the middle of the stream; `data` is what could be unpacked.
-    beside
-        Reads a companion (`data_f1.dat` of an index file) by its path relative to this file's folder: its bytes, or
-        None where there is no such file. A name that leaves the folder is None too.
+    `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark, UTF-16 turned into UTF-8;
+    `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
+    index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder.
     """
 
     path: str
@@ -46,12 +38,10 @@ class SourceReference:
 class FoundRun(RunTrace):
     """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
 
-    `arm`, `instance`, `seed` and `panel` that stay None are filled from the path pattern or from options by the
-    importer, never by a reader. `sense` is "min" or "max" as the log states or shows it, None where it does neither;
-    `guessed` says that it only follows from how the values move, so that the user's word goes before it. Objectives
-    stay as the log writes them.
-    `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), so that the
-    import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
+    `sense` is "min" or "max" as the log states or shows it, None where it does neither; `guessed` says that it only
+    follows from how the values move, so that the user's word goes before it. Objectives stay as the log writes them.
+    `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), which the
+    import recomputes. `where` says which part of the file the run is ("run 3").
     """
 
     clock: str = "wall"
@@ -86,21 +76,17 @@ class Problems(list[str]):
 
 @dataclass(slots=True)
 class Found:
-    """Everything found in one log, and what could not be used (`file:line: expected …, got …`).
-
-    `unlisted` counts problems beyond those in `problems`, where a reader keeps only the first ones.
-    """
+    """Everything found in one log, and what could not be used (`file:line: expected …, got …`)."""
 
     runs: list[FoundRun] = field(default_factory=list)
     references: list[SourceReference] = field(default_factory=list)
-    problems: list[str] = field(default_factory=Problems)
+    problems: Problems = field(default_factory=Problems)
     notes: list[str] = field(default_factory=list)
-    unlisted: int = 0
 
     @property
     def problem_count(self) -> int:
         """How many problems there were, listed or not."""
-        return len(self.problems) + self.unlisted + getattr(self.problems, "unlisted", 0)
+        return len(self.problems) + self.problems.unlisted
 
     def refuse(self, where: str, expected: str, got: str | bytes, after: str = "") -> None:
         """Note that something in the log could not be used."""

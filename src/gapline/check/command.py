@@ -46,15 +46,7 @@ class _Answer(msgspec.Struct):
 
 
 class CommandChecker:
-    """Check through a program that is kept running.
-
-    Parameters
-    ----------
-    command
-        Program and arguments as one text, split like a shell would; no shell is used.
-    patience
-        Seconds to wait for one answer.
-    """
+    """Check through a program that is kept running; `command` is split like a shell would, but no shell is used."""
 
     def __init__(self, command: str, *, patience: float = PATIENCE) -> None:
         try:

@@ -9,13 +9,10 @@ from gapline.check.verdict import Verdict
 
 
 class CvrpChecker:
-    """Check routes of a VRPLIB instance.
-
-    The objective is the total distance. The version is that of the conventions, not of gapline: it changes when a
-    verdict could.
-    """
+    """Check routes of a VRPLIB instance; the objective is the total distance."""
 
     name = "cvrp"
+    # That of the conventions, not of gapline: it changes when a verdict could.
     version = "dimacs-1"
     read = staticmethod(read_cvrp)
 

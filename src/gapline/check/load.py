@@ -3,7 +3,8 @@
 from importlib import import_module
 
 from gapline.check.verdict import Checker
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
+from gapline.model.text import meant
 
 CHECKERS = {"tdvrptw": "TdvrptwChecker", "vrptw": "VrptwChecker", "cvrp": "CvrpChecker", "mip": "MipChecker"}
 
@@ -36,8 +37,7 @@ def load_checker(name: str) -> Checker:
     if name in CHECKERS:
         made: Checker = getattr(import_module(f"gapline.check.{name}"), CHECKERS[name])()
         return made
-    near = closest(name, CHECKERS)
     raise UsageError(
         f"checker: expected one of {', '.join(CHECKERS)}, command:PROGRAM or python:MODULE:FUNCTION, got {name!r}",
-        hint=f"did you mean {near!r}?" if near else None,
+        hint=meant(name, CHECKERS),
     )

@@ -9,7 +9,8 @@ from importlib.util import module_from_spec
 from pathlib import Path
 
 from gapline.check.verdict import Checker, CheckerFailure, Verdict
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
+from gapline.model.text import meant
 
 Function = Callable[[Path, object], Verdict | float | str]
 
@@ -17,9 +18,8 @@ Function = Callable[[Path, object], Verdict | float | str]
 class PythonChecker:
     """Check through a function of an instance path and a solution.
 
-    The function returns the objective it computed (the candidate is valid), a text (it is not, and that is why), or a
-    `Verdict`. Whatever it raises leaves the candidate unchecked. The version is the module's `__version__`, or else a
-    digest of its source, so that verdicts of two states of the code are never mixed.
+    It returns the objective it computed (the candidate is valid), a text (it is not, and that is why), or a `Verdict`.
+    Whatever it raises leaves the candidate unchecked.
     """
 
     def __init__(self, name: str, function: Function, version: str) -> None:
@@ -73,10 +73,9 @@ def load_python_checker(target: str) -> Checker:
         raise UsageError(f"checker python:{target}: cannot import {module_name}: {error}") from error
     function = getattr(module, function_name, None)
     if not callable(function):
-        near = closest(function_name, [name for name in vars(module) if not name.startswith("_")])
         raise UsageError(
             f"checker python:{target}: expected a function in {module_name}, got no {function_name!r}",
-            hint=f"did you mean {near!r}?" if near else None,
+            hint=meant(function_name, [name for name in vars(module) if not name.startswith("_")]),
         )
     version = getattr(module, "__version__", None)
     if not isinstance(version, str):

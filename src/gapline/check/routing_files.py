@@ -33,10 +33,7 @@ class RoutingInstance:
 
 
 def read_cvrp(path: Path) -> RoutingInstance:
-    """Read a VRPLIB file; Euclidean distances are rounded to the nearest whole number.
-
-    The fleet is limited only where the file says so by VEHICLES.
-    """
+    """Read a VRPLIB file; Euclidean distances are rounded, and the fleet is limited only where VEHICLES says so."""
     data = import_extra("vrplib", "routing").read_instance(path)
     if "distance" in data:
         raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
@@ -46,11 +43,7 @@ def read_cvrp(path: Path) -> RoutingInstance:
 
 
 def read_vrptw(path: Path) -> RoutingInstance:
-    """Read a Solomon file, or a VRPLIB file with time windows.
-
-    Euclidean distances and travel times are truncated to one decimal and counted in tenths; an explicit matrix of whole
-    numbers is taken as it is.
-    """
+    """Read a Solomon file, or a VRPLIB file with time windows; Euclidean distances are truncated, in tenths."""
     vrplib = import_extra("vrplib", "routing")
     if "NODE_COORD_SECTION" in (text := path.read_text()) or "EDGE_WEIGHT_SECTION" in text:
         data = vrplib.read_instance(path)
@@ -74,10 +67,13 @@ def _instance(
     depots = np.atleast_1d(data.get("depot", 0)).tolist()
     if depots != [0]:
         raise ValueError(f"the first node to be the only depot, got depots {[depot + 1 for depot in depots]}")
+    distances = measure(data["node_coord"]) if _is_euclidean(data) else _whole(data["edge_weight"])
+    if distances is None:
+        raise ValueError("edge weights that are not whole numbers")
     vehicles, windows, services = data.get("vehicles"), data.get("time_window"), data.get("service_time")
     return RoutingInstance(
         name=str(data.get("name", path.stem)),
-        distances=measure(data["node_coord"]) if _is_euclidean(data) else _given_distances(data),
+        distances=distances,
         demands=[int(demand) for demand in data["demand"]],
         capacity=int(data["capacity"]),
         scale=scale,
@@ -92,21 +88,13 @@ def _is_euclidean(data: dict[str, Any]) -> bool:
     return bool(data.get("edge_weight_type") == "EUC_2D")
 
 
-def _given_distances(data: dict[str, Any]) -> npt.NDArray[np.int64]:
-    given = np.asarray(data["edge_weight"], dtype=float)
-    distances = given.astype(np.int64)
-    if not np.array_equal(distances, given):
-        raise ValueError("edge weights that are not whole numbers")
-    return distances
-
-
 def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
     """Return Euclidean distances rounded to the nearest whole number."""
     whole = _whole(coordinates)
     if whole is None:
         return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
     # ⌊√s + ½⌋ in whole numbers: (⌊√(4s)⌋ + 1) // 2.
-    return _roots(whole, lambda square: (math.isqrt(4 * square) + 1) // 2)
+    return _roots(whole.tolist(), lambda square: (math.isqrt(4 * square) + 1) // 2)
 
 
 def truncated_distances(coordinates: Any) -> npt.NDArray[np.int64]:
@@ -114,13 +102,13 @@ def truncated_distances(coordinates: Any) -> npt.NDArray[np.int64]:
     whole = _whole(coordinates)
     if whole is None:
         return np.floor(10 * _lengths(coordinates)).astype(np.int64)
-    return _roots([(10 * x, 10 * y) for x, y in whole], math.isqrt)
+    return _roots([(10 * x, 10 * y) for x, y in whole.tolist()], math.isqrt)
 
 
-def _whole(coordinates: Any) -> list[tuple[int, int]] | None:
-    given = np.asarray(coordinates, dtype=float)
+def _whole(numbers: Any) -> npt.NDArray[np.int64] | None:
+    given = np.asarray(numbers, dtype=float)
     whole = given.astype(np.int64)
-    return [(int(x), int(y)) for x, y in whole] if np.array_equal(whole, given) else None
+    return whole if np.array_equal(whole, given) else None
 
 
 def _roots(points: list[tuple[int, int]], root: Callable[[int], int]) -> npt.NDArray[np.int64]:

@@ -10,10 +10,7 @@ from gapline.errors import GaplineError
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Valid with the recomputed objective, or invalid with the reason.
-
-    Build one with `Verdict.accept` or `Verdict.reject`. A reason reads `kind: detail`; tables count the kinds.
-    """
+    """Valid with the recomputed objective, or invalid with the reason, `kind: detail`; tables count the kinds."""
 
     valid: bool
     objective: float | None = None
@@ -71,10 +68,9 @@ class CheckerFailure(GaplineError):
 class Checker(Protocol):
     """Re-evaluates candidates against the original problem.
 
-    A checker keeps the instance it loaded last, so that the candidates of one run cost one read of the file.
-    Any solution whatever gets a verdict: a malformed one is a rejection with a reason, never an exception.
-    What is wrong with the checker's own side (an instance that cannot be read, a program that crashed) raises
-    `CheckerFailure`. Two checkers that may give different objectives must differ in `name` or `version`.
+    Any solution whatever gets a verdict: a malformed one is a rejection with a reason, never an exception. What is
+    wrong on the checker's own side (an instance that cannot be read, a program that crashed) raises `CheckerFailure`.
+    Two checkers that may give different objectives must differ in `name` or `version`.
     """
 
     @property

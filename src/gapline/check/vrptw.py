@@ -6,11 +6,7 @@ from gapline.check.routing_files import RoutingInstance, read_vrptw
 
 
 class VrptwChecker(CvrpChecker):
-    """Check routes of a Solomon instance.
-
-    Service starts inside the window, waiting is free, travel time equals distance, and the depot's due date bounds the
-    return. The objective is the total distance.
-    """
+    """Check routes of a Solomon instance: waiting is free, travel time equals distance, the depot's due date binds."""
 
     name = "vrptw"
     read = staticmethod(read_vrptw)

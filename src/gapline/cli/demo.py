@@ -32,6 +32,8 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.model.layout import RESULTS
     from gapline.report.curves import print_curves, study_curves
     from gapline.report.printing import note_lines, print_scores
+    from gapline.report.table import frame_table
+    from gapline.report.writers.terminal import print_table
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
@@ -47,7 +49,8 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     if noisy:
         click.echo(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
     study = gl.open_study(folder, kernels=demo_campaign.KERNELS)
-    demo_campaign.print_health(study.envelopes)
+    caption = "Health: what was captured, and what the checker let through"
+    print_table(frame_table("health", caption, demo_campaign.delivered(study.envelopes)))
     print_scores(study.scores[0], study.summary)
     for line in note_lines(study.notes()):
         click.echo(line)

@@ -107,15 +107,6 @@ def delivered(envelopes: "Envelopes") -> "pl.DataFrame":
     return counts.select("arm", "runs", "candidates", "rejected", "late", "empty", "invalid at the end", "failed")
 
 
-def print_health(envelopes: "Envelopes") -> None:
-    """Print what each arm delivered."""
-    from gapline.report.table import frame_table
-    from gapline.report.writers.terminal import print_table
-
-    caption = "Health: what was captured, and what the checker let through"
-    print_table(frame_table("health", caption, delivered(envelopes)))
-
-
 def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:
     """Say where everything lies and what to try next."""
     place = shlex.quote(str(folder))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gapline.model.campaign import Campaign
     from gapline.model.diagnostics import Diagnostics
 
-_SHOWN_PROBLEMS = 10
+SHOWN_PROBLEMS = 10
 
 
 @click.command("export")
@@ -52,6 +52,6 @@ def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[
 
 def first_problems(read: "Diagnostics") -> list[str]:
     """Return the first problems of what was read, indented, and how many more there are."""
-    left = read.problem_count - _SHOWN_PROBLEMS
+    left = read.problem_count - SHOWN_PROBLEMS
     more = [f"  and {left:,} more"] if left > 0 else []
-    return [*(f"  {problem}" for problem in read.problems[:_SHOWN_PROBLEMS]), *more]
+    return [*(f"  {problem}" for problem in read.problems[:SHOWN_PROBLEMS]), *more]

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.cli.export import first_problems
+from gapline.cli.export import SHOWN_PROBLEMS, first_problems
 from gapline.model.text import printable
 
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
-    from gapline.capture.survey import RunLine, Survey
+    from gapline.capture.survey import Survey
 
-_SHOWN_PROBLEMS = 10
 # For the campaign that is made of what was read; the other options are for the reading.
 LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate")
 
@@ -238,7 +237,7 @@ def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int
         options.print_json({"files": rows, "notes": survey.notes, "error": str(refused) if refused else None})
         return 1 if refused else 0
     click.echo("\n".join(_aligned(_table_rows(rows))))
-    shown = [problem for row in rows for problem in row["problems"][:_SHOWN_PROBLEMS]]
+    shown = [problem for row in rows for problem in row["problems"][:SHOWN_PROBLEMS]]
     for line in (*shown, *survey.notes, *([f"the import would be refused: {refused}"] if refused else [])):
         click.echo(line)
     return 1 if refused else 0
@@ -267,17 +266,15 @@ def _aligned(table: list[tuple[str, ...]]) -> list[str]:
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
     facts = ("candidates", "first", "last", "horizon", "status", "clock", "sense")
-
-    def describe(run: "RunLine") -> dict[str, Any]:
-        who = {name: getattr(run.identity, name) for name in ("arm", "instance", "seed", "panel")}
-        return who | {name: getattr(run, name) for name in facts}
-
+    runs = [asdict(run.identity) | {name: getattr(run, name) for name in facts} for run in survey.runs]
     return [
         {
             "path": file.path,
             "format": file.format,
-            "runs": [describe(run) for run in survey.runs[file.first_run : file.first_run + file.run_count]],
+            "runs": runs[file.first_run : file.first_run + file.run_count],
             "problem_count": file.problem_count,
             "problems": file.problems,
         }

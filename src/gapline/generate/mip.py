@@ -1,8 +1,4 @@
-"""Set-cover and knapsack problems as MPS files, all variables binary, costs to be minimised and positive.
-
-A knapsack is stated by what stays behind: the value of the items left out is minimised, and enough weight must stay out
-in each of a few dimensions. The objective is then positive, as scores need it.
-"""
+"""Set-cover and knapsack problems as MPS files, all variables binary, costs to be minimised and positive."""
 
 from gapline.generate.draws import Draws
 
@@ -28,7 +24,7 @@ def setcover_files(name: str, columns: int) -> dict[str, bytes]:
 
 
 def knapsack_files(name: str, columns: int) -> dict[str, bytes]:
-    """Return the file of one knapsack with several dimensions: half the weight of each must be left out."""
+    """Return the file of one knapsack, stated by what stays behind: half the weight in each of several dimensions."""
     draws = Draws(f"gapline knapsack/1 {name}")
     variables = [f"x{index}" for index in range(1, columns + 1)]
     rows: list[Row] = []

@@ -20,24 +20,8 @@ def plant_windows(
 ) -> tuple[list[tuple[int, int]], list[list[int]]]:
     """Walk from the depot to near customers until the vehicle is full or the day over; put a window around each visit.
 
-    Returns the windows of depot and customers, and the routes that keep them.
-
-    Parameters
-    ----------
-    draws
-        Where chance comes from.
-    points
-        Coordinates, the depot first.
-    arrive
-        When one gets to the second vertex on leaving the first at a moment.
-    demands, capacity
-        What each vertex wants, and what a vehicle carries.
-    service
-        Time at each customer.
-    day
-        The depot closes then.
-    widths
-        The shortest and the longest window.
+    Returns the windows of depot (the first of the `points`) and customers, and the routes that keep them. `arrive` says
+    when one gets to the second vertex on leaving the first at a moment; `widths` are the shortest and longest window.
     """
     windows: list[tuple[int, int]] = [(0, day)] * len(points)
     left = set(range(1, len(points)))

@@ -83,18 +83,8 @@ def write_study(
 ) -> Path:
     """Write `study.toml` and `instances/` into a directory that has none yet, and return the path of the contract.
 
-    Parameters
-    ----------
-    folder
-        The study directory.
-    problem
-        `tdvrptw`, `vrptw`, `cvrp` or `mip`.
-    name
-        Name of the study, from which the instances follow too; the problem when left out.
-    horizon, seeds, panels
-        Seconds of each run, its repetitions, and the sizes and numbers of the instances.
-    snapshot
-        Path of a frozen snapshot inside the study; without one, scores are against the best of the campaign itself.
+    `name` is that of the study, from which the instances follow too; the problem's when left out. `snapshot` is the
+    path of a frozen one inside the study; without it, scores are against the best of the campaign itself.
     """
     refuse_unknown(problem)
     study = Path(folder)

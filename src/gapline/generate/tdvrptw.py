@@ -1,7 +1,4 @@
-"""TDVRPTW instances in the MAMUT format: travel times from a speed profile with two rush hours, windows that bind.
-
-The instance file states the digest of its arrival-time functions, so that its own digest stands for both files.
-"""
+"""TDVRPTW instances in the MAMUT format: travel times from a speed profile with two rush hours, windows that bind."""
 
 import gzip
 import json
@@ -65,6 +62,7 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
         "td": {
             "model": "atf-ndcpwlf",
             "atf_path": f"{name}.atf.json.gz",
+            # So that the digest of the instance file stands for both files.
             "atf_sha256": artifacts.compute_atf_sha256(functions),
         },
         "metadata": {"family": "gapline tdvrptw/1"},

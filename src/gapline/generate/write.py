@@ -5,12 +5,13 @@ from collections.abc import Callable
 from operator import methodcaller
 from pathlib import Path
 
-from gapline.errors import UsageError, closest
+from gapline.errors import UsageError
 from gapline.generate.cvrp import cvrp_files
 from gapline.generate.mip import knapsack_files, setcover_files
 from gapline.generate.tdvrptw import tdvrptw_files
 from gapline.generate.vrptw import vrptw_files
 from gapline.model.store import write_atomically
+from gapline.model.text import meant
 
 PROBLEMS: dict[str, dict[str, Callable[[str, int], dict[str, bytes]]]] = {
     "tdvrptw": {"": tdvrptw_files},
@@ -24,22 +25,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 def write_instances(problem: str, folder: str | Path, *, name: str, customers: int, count: int = 1) -> list[Path]:
     """Write `count` instances called NAME-nCUSTOMERS-1, -2, ... and return the paths of their instance files.
 
-    A problem of several families has `count` of each, called NAME-FAMILY-nCUSTOMERS-1, -2, ...
-
-    Everything about an instance follows from its problem, name, size and number: the same files on every machine.
-
-    Parameters
-    ----------
-    problem
-        `tdvrptw`, `vrptw`, `cvrp` or `mip`, which has the families `setcover` and `knapsack`.
-    folder
-        Where to write; made when it is not there. A file of the same name is replaced.
-    name
-        Letters, digits, dots, dashes and underscores.
-    customers
-        Number of customers, or of variables of a mixed-integer program.
-    count
-        Number of instances.
+    `mip` has two families, `setcover` and `knapsack`, and `count` of each, called NAME-FAMILY-nCUSTOMERS-1, -2, ...;
+    its `customers` are variables. Everything about an instance follows from its problem, name, size and number: the
+    same files on every machine. A file of the same name is replaced.
     """
     refuse_unknown(problem)
     if not _NAME.fullmatch(name):
@@ -60,6 +48,5 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
 def refuse_unknown(problem: str) -> None:
     """Raise an error that shows the nearest problem, where there is none of this name."""
     if problem not in PROBLEMS:
-        near = closest(problem, PROBLEMS)
-        hint = f"did you mean {near!r}?" if near else None
+        hint = meant(problem, PROBLEMS)
         raise UsageError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}", hint=hint)

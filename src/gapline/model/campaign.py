@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, RunKey, RunStatus, VerdictCode
+from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, Reason, RunKey, RunStatus, VerdictCode
 from gapline.model.text import meant
 
 Column = NDArray[Any]
@@ -108,7 +108,7 @@ class Campaign:
                 runs=table.height,
                 empty=int((table["count"] == 0).sum()),
                 candidates=len(columns["time"]),
-                rejected=_count_reasons(columns["verdict"], columns.get("reason"), tuple(reasons)),
+                rejected=count_reasons(columns["verdict"], columns.get("reason"), reasons),
                 unchecked=int(np.count_nonzero(columns["verdict"] == VerdictCode.UNCHECKED)),
             )
         return cls(
@@ -165,12 +165,9 @@ class Campaign:
         instance: str | Sequence[str] = (),
         exclude: str | Sequence[str] = (),
     ) -> Self:
-        """Keep runs whose arm, panel and instance match one of the given names or patterns (`X-n*`).
+        """Keep runs whose arm, panel and instance match a name or pattern (`X-n*`), and no pattern of `exclude`.
 
-        Runs on instances that match `exclude` are left out.
-
-        The candidate columns are shared, not copied. A pattern that matches nothing is an error. An interrupted
-        cell has no panel of its own: it stays with the runs on its instance.
+        Each pattern has to match some run.
         """
         keep = pl.lit(True)
         interrupted = self.interrupted
@@ -180,6 +177,7 @@ class Campaign:
                 matched = self._matching(name, wanted)
                 keep = keep & pl.col(name).is_in(matched)
                 if name == "panel":
+                    # An interrupted cell has no panel of its own: it stays with the runs on its instance.
                     there = set(self.runs.filter(pl.col("panel").is_in(matched))["instance"])
                     interrupted = tuple(key for key in interrupted if key.instance in there)
                 else:
@@ -342,12 +340,9 @@ def _check_run_values(table: pl.DataFrame) -> None:
         raise TraceError(f"horizon: expected positive finite seconds, got {shown}")
 
 
-def _count_reasons(verdict: Column, reason: Column | None, reasons: tuple[str, ...]) -> dict[str, int]:
+def count_reasons(verdict: Column, reason: Column | None, reasons: Sequence[str]) -> dict[str, int]:
     """Count invalid candidates by the name of their reason."""
-    invalid = verdict == VerdictCode.INVALID
-    if reason is None:
-        total = int(np.count_nonzero(invalid))
-        return {"declared invalid": total} if total else {}
-    codes, counts = np.unique(np.asarray(reason)[invalid], return_counts=True)
-    named = ((reasons[int(code)] or "declared invalid", int(count)) for code, count in zip(codes, counts, strict=True))
+    given = np.zeros_like(verdict) if reason is None else np.asarray(reason)
+    found, counts = np.unique(given[verdict == VerdictCode.INVALID], return_counts=True)
+    named = ((reasons[int(c)] or Reason.DECLARED_INVALID.value, int(n)) for c, n in zip(found, counts, strict=True))
     return dict(sorted(named))

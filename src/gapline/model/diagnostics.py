@@ -9,10 +9,7 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Counts that come back with every campaign, so that nothing is dropped silently.
-
-    `problems` holds the first hundred messages (`file:line: expected …, got …`), `problem_count` how many there were.
-    """
+    """Counts that come back with every campaign; `problems` holds the first of `problem_count` messages."""
 
     sources: tuple[str, ...] = ()
     runs: int = 0

@@ -8,24 +8,15 @@ from importlib.metadata import PackageNotFoundError, version
 from gapline.model.version import VERSION
 
 CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "rich", "rich-click")
-EXTRAS = {
-    "altair": "figures",
-    "vl-convert-python": "figures",
-    "jinja2": "figures",
-    "miplog": "mip",
-    "highspy": "mip",
-    "pyscipopt": "mip",
-    "zstandard": "zst",
-    "kayros": "routing",
-    "mamut-routing-lib": "routing",
-    "pyvrp": "routing",
-    "ortools": "routing",
-    "vrplib": "routing",
-    "vrp-cli": "solvers",
-    "hygese": "solvers",
-    "pyvroom": "solvers",
-    "solverforge-legacy": "timefold",
+_BROUGHT = {
+    "figures": ("altair", "vl-convert-python", "jinja2"),
+    "mip": ("miplog", "highspy", "pyscipopt"),
+    "zst": ("zstandard",),
+    "routing": ("kayros", "mamut-routing-lib", "pyvrp", "ortools", "vrplib"),
+    "solvers": ("vrp-cli", "hygese", "pyvroom"),
+    "timefold": ("solverforge-legacy",),
 }
+EXTRAS = {package: extra for extra, packages in _BROUGHT.items() for package in packages}
 
 
 def package_version(name: str) -> str | None:

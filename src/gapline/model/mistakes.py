@@ -26,12 +26,12 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
     """Put pydantic's errors into our words, one line for each place."""
     mistakes: dict[str, str] = {}
     for entry in error.errors(include_url=False):
-        where = place(_without_union_branches(entry["loc"], model))
+        where = place(_walk(entry["loc"], model)[0])
         match entry["type"]:
             case "extra_forbidden":
                 name = str(entry["loc"][-1])
-                fields = _fields_at(entry["loc"][:-1], model)
-                text = f"unknown field{_suggestion(name, fields)}"
+                fields = _walk(entry["loc"][:-1], model)[1].model_fields
+                text = f"unknown field{_suggestion(name, list(fields))}"
             case "missing":
                 text = "missing"
             case _:
@@ -60,10 +60,7 @@ def place(steps: Sequence[int | str]) -> str:
 
 
 def cross_mistakes(data: dict[str, Any]) -> list[str]:
-    """Find what no single field shows: names used twice, names that nothing bears, choices that contradict each other.
-
-    It reads the file's own data, not the model, so that it also speaks when a field elsewhere is wrong.
-    """
+    """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),
@@ -235,8 +232,8 @@ def _entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, A
             yield index, entry
 
 
-def _without_union_branches(steps: Sequence[int | str], model: type[BaseModel]) -> list[int | str]:
-    """Drop the steps by which pydantic names the branch of a union: they stand in no file."""
+def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int | str], Any]:
+    """Return a place without the names of union branches, which stand in no file, and what the model has there."""
     kept: list[int | str] = []
     here: Any = model
     for step in steps:
@@ -249,14 +246,7 @@ def _without_union_branches(steps: Sequence[int | str], model: type[BaseModel]) 
         elif get_origin(here) is dict:
             kept.append(step)
             here = None
-    return kept
-
-
-def _fields_at(steps: Sequence[int | str], model: type[BaseModel]) -> list[str]:
-    here: Any = model
-    for step in steps:
-        here = _element(here) if isinstance(step, int) else here.model_fields[step].annotation
-    return list(here.model_fields)
+    return kept, here
 
 
 def _element(annotation: Any) -> Any:

@@ -1,8 +1,4 @@
-"""The names of kernels and time weights: one grammar, so that a contract refuses what scoring would refuse.
-
-Kernels: `squeezed`, `maxform`, `berthold`, `dimacs:THETA`, `raw`, and those that were registered. Weights: `uniform`,
-`early-log:TMIN`, `end-log:TCUT`, `steps:0=1,10=0.5`. What they mean stands in `gapline.scoring`.
-"""
+"""The names of kernels and time weights: one grammar, so that a contract refuses what scoring would refuse."""
 
 import math
 import re

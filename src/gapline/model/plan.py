@@ -1,12 +1,10 @@
-"""`Plan`: what was meant to happen, every cell (arm × instance × seed) that a contract asks for.
-
-Each cell has a directory name that is safe whatever the names are.
-"""
+"""`Plan`: what was meant to happen, every cell (arm × instance × seed) that a contract asks for."""
 
 import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Self
 
@@ -63,14 +61,8 @@ class Plan:
     @classmethod
     def of(cls, contract: Contract) -> Self:
         """Plan the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
-        return cls(
-            tuple(
-                Cell(arm, instance, seed, instance.horizon or contract.time.horizon)
-                for seed in contract.seeds
-                for instance in contract.instances
-                for arm in contract.arms
-            )
-        )
+        every = product(contract.seeds, contract.instances, contract.arms)
+        return cls(tuple(Cell(arm, one, seed, one.horizon or contract.time.horizon) for seed, one, arm in every))
 
     def keys(self) -> frozenset[RunKey]:
         """Return the identities of the runs that were meant to be made."""
@@ -91,9 +83,8 @@ def default_order_seed(contract: Contract) -> int:
 def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
     """Put the cells into a random order inside each seed of the solvers, and number them.
 
-    A machine drifts: it warms up, others come and go. In a fixed order that would favour an arm. The seeds stay one
-    after the other, so that a campaign that is cut short is still balanced. The order is the same on any machine and
-    in any version of Python: cells are sorted by a hash of their names and the seed of the order.
+    A machine drifts, which in a fixed order would favour an arm; the seeds stay one after the other, so that a campaign
+    that is cut short is still balanced. Sorted by a hash of names and seed: the same order on any machine.
     """
     blocks = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
 

@@ -31,11 +31,11 @@ class ReferenceLabel:
 class Coverage:
     """How much of what was meant to happen a number rests on.
 
-    `runs` are scored; of them `empty` have no valid candidate, `failed` crashed, were killed or hit the memory limit,
-    and of `unknown` nobody says how they ended. `planned` is None where no contract says what was meant to happen.
-    `interrupted` and `missing` are planned cells without a whole attempt, begun and never begun; `filled` of them stand
-    among the runs as empty streams because that was asked for. Left out are `removed` runs, of arms or cells that the
-    contract does not have, and `unscorable` ones, whose instance cannot be scored.
+    `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and of `unknown` nobody says how.
+    `planned` is None where no contract says what was meant to happen. `interrupted` and `missing` are planned cells
+    without a whole attempt, begun and never begun; `filled` of them stand among the runs as empty streams because that
+    was asked for. Left out are `removed` runs, of arms or cells that the contract does not have, and `unscorable` ones,
+    whose instance cannot be scored.
     """
 
     runs: int

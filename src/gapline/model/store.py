@@ -52,10 +52,7 @@ def file_digest(path: Path) -> str:
 
 
 def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = False) -> Path:
-    """Write a campaign directory as a whole: whoever is killed leaves the old one or the new one.
-
-    Files in it that are not the campaign's stay (references.json of an import, for one).
-    """
+    """Write a campaign directory as a whole; files in it that are not the campaign's stay, such as references.json."""
     if directory.exists() and any(directory.iterdir()):
         if not overwrite:
             raise TraceError(f"{directory}: expected a new or empty directory, got one with files in it")
@@ -179,16 +176,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def verify_campaign(directory: str | Path, manifest: dict[str, Any] | None = None) -> None:
-    """Compare every file of a campaign directory with the digest that its manifest states for it.
-
-    Raises
-    ------
-    IntegrityError
-        With a line for each file that was changed, is missing or was added: its name, the digest expected and found.
-    """
-    folder = Path(directory)
-    manifest = read_manifest(folder) if manifest is None else manifest
+def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
+    """Compare every file of a campaign directory with the digest that its manifest states for it."""
     stated = {MANIFEST: manifest["seal"]} if "seal" in manifest else {}
     # A name is looked up in this directory alone, whatever a manifest says.
     stated |= {Path(name).name: digest for name, digest in manifest.get("files", {}).items()}

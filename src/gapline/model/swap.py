@@ -1,7 +1,6 @@
 """A new directory in the place of an old one, in one step: whoever is killed leaves the old one or the new one, whole.
 
-Files in the old directory that are not ours are still there afterwards. They are linked into the new directory before
-the step, so that they are never out of sight; nothing is moved or removed before it.
+Files that are not ours are linked into the new directory before the step: they are never out of sight.
 """
 
 import contextlib
@@ -20,10 +19,7 @@ _SUFFIX = ".gapline"
 
 
 def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
-    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced.
-
-    What a writer that was killed left behind is cleared away by the next one.
-    """
+    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced."""
     # A link to the directory stays a link; the new directory takes the place of what it points to.
     place = directory.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -23,11 +23,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def meant(name: str, valid: Collection[str], *, show: bool = False) -> str | None:
+def meant(name: str, valid: Collection[str], *, show: bool = False, most: int = 10) -> str | None:
     """Return a hint for a name that is not there: the nearest one, or what there is where that is to be shown.
 
     >>> meant("squezed", ["squeezed", "raw"]), meant("x", ["a", "b"], show=True)
     ("did you mean 'squeezed'?", 'there are: a, b')
     """
     near = closest(name, valid)
-    return f"did you mean {near!r}?" if near else f"there are: {listing(valid)}" if show else None
+    return f"did you mean {near!r}?" if near else f"there are: {listing(valid, most=most)}" if show else None

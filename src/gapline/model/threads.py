@@ -19,10 +19,7 @@ def thread_count() -> int:
 def in_slices(
     weights: Integers, work: Callable[[int, int], None], *, threads: int | None = None
 ) -> list[tuple[int, int]]:
-    """Call `work(low, high)` on consecutive slices of rows of about equal total weight, one per thread.
-
-    `work` must release the GIL to gain anything. Returns the slices.
-    """
+    """Call `work(low, high)`, which lets go of the GIL, on slices of about equal weight; return the slices."""
     threads = threads or thread_count()
     total = int(weights.sum())
     # Below this a thread costs more than it saves.

@@ -1,8 +1,4 @@
-"""Declared objective transforms: one function for objectives, bounds and references alike.
-
-The score is defined for positive objectives that are minimised. Everything else needs a declared transform, because an
-additive shift changes the score and therefore belongs to the contract.
-"""
+"""Declared transforms of objectives, bounds and references: scores are defined for positive, minimised ones alone."""
 
 import math
 from dataclasses import dataclass

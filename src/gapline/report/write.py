@@ -44,9 +44,16 @@ SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
-    The figures come in each of the `formats` svg, png, pdf. The same study gives the same bytes, PDF apart, whose
-    digest `results.json` therefore does not have. Every file appears as a whole or not at all; `results.json`, which
-    lists the others, comes last. Figures and tables that only an earlier report in the directory listed are removed.
+    Parameters
+    ----------
+    study
+        What `gapline.open_study` returns.
+    formats
+        Of the figures: any of svg, png, pdf.
+
+    The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
+    appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
+    earlier report in the directory listed and this one does not write are removed.
     """
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")

@@ -32,10 +32,7 @@ from gapline.solvers import arms_lack, solver_identity
 
 @dataclass(slots=True)
 class RunReport:
-    """What a call of the runner did.
-
-    `interrupted` is "SIGINT" or "SIGTERM" when somebody stopped it; `resume` is the command that goes on.
-    """
+    """What a call of the runner did; `interrupted` is "SIGINT" or "SIGTERM" when somebody stopped it."""
 
     study: Path
     planned: int

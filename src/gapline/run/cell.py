@@ -87,15 +87,8 @@ def run_cell(
 ) -> CellResult:
     """Make an attempt at a cell that has no whole one yet, and check its candidates.
 
-    Parameters
-    ----------
-    cell, settings, slot, control
-        What is run, how, on which cores, and who may stop it.
-    runner
-        The campaign this belongs to, where cells run on other machines: a claim that a lost worker of the same campaign
-        has left behind is waited for, as its supervisor is about to let go.
-    held
-        Open files that the supervisor keeps open as long as it lives: locks on cores.
+    `runner` names the campaign where cells run on other machines: a claim that a lost worker of the same campaign left
+    behind is waited for. `held` are files that the supervisor keeps open as long as it lives: locks on cores.
     """
     directory = cell.directory(settings.study)
     patience = cell.horizon + settings.grace + settings.kill_after + CLEAR_WITHIN if runner else 0.0

@@ -1,7 +1,6 @@
-"""A checker in a process of its own: `python -m gapline.run.check_cell CHECKER INSTANCE`.
+"""A checker in a process of its own, which alone it can take down: `python -m gapline.run.check_cell CHECKER INSTANCE`.
 
-It says who it is, then answers one JSON line per candidate. A checker that crashes or hangs takes only this process
-with it, and whatever it prints goes to the standard error, not between the answers.
+It says who it is, then answers one JSON line per candidate.
 """
 
 import os

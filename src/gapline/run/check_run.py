@@ -124,8 +124,7 @@ def check_attempt(
 ) -> CheckResult:
     """Judge every candidate of a journal, unless that checker version did so already, and store the verdicts.
 
-    A candidate on which the checker crashes, hangs or answers nonsense stays unchecked, and the next call asks again;
-    so do those that are left once `stopping` says so.
+    One on which the checker fails, or that is left once `stopping` says so, stays unchecked: the next call asks again.
     """
     order = journal.order
     assert order is not None

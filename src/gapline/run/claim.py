@@ -23,8 +23,7 @@ def claim(
 ) -> Iterator[int | None]:
     """Claim a cell; yields the open file that holds the claim, or None when somebody else has it.
 
-    The claim is a lock on an open file that the supervisor inherits: it lasts as long as either of them lives, and no
-    crash can leave it behind. One that was made for the same `runner`, by a worker that is lost, is waited for.
+    It is a lock that the supervisor inherits: no crash can leave it behind. A lost worker's of `runner` is waited for.
     """
     # The directory first: the lock is on a file in it, and two runners may make it at once.
     cell.mkdir(parents=True, exist_ok=True)

@@ -64,8 +64,7 @@ def state_of(record: CellRecord) -> CellState:
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` names runs that are done and ended badly; `superseded` counts attempts that were cut short in cells that
-    have a whole one by now; `warnings` name arms whose solver changed its version between runs.
+    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now.
     """
 
     study: Path

@@ -10,13 +10,7 @@ from gapline.solvers import arms_lack
 
 
 def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
-    """Return the number of arms, and one line for each arm that cannot run here and for a checker that does not start.
-
-    Raises
-    ------
-    ContractError
-        When the contract itself has mistakes, or an instance file is not there.
-    """
+    """Return the number of arms, and one line for each that cannot run here and for a checker that does not start."""
     study = Path(study_dir)
     contract = load_contract(study, files=True)
     lacking = arms_lack((resolve_program(arm, study) for arm in contract.arms), study)

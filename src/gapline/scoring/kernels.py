@@ -102,9 +102,17 @@ def register_kernel(
 ) -> Kernel:
     """Register a kernel of your own under a name.
 
-    The function takes arrays of objectives and references (both positive and finite) and returns the gaps, which must
-    be finite; smaller is better. `before` is the finite gap before the first incumbent, and the score of an empty run.
-    The name must not be taken, as scores of two functions must not stand under one, unless it is to `replace` one.
+    Parameters
+    ----------
+    name
+        A name that is not taken: scores of two functions must not stand under one name.
+    function
+        Takes arrays of objectives and references (both positive and finite) and returns the gaps, which must be finite;
+        smaller is better.
+    before
+        The finite gap before the first incumbent, which is also the score of an empty run.
+    replace
+        Let it take the place of the kernel that was registered under this name.
 
     >>> ratio = register_kernel("log of the ratio", lambda z, ref: np.log(z / ref), before=5.0)
     >>> ratio(10.0, 10.0).tolist()

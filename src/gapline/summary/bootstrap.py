@@ -63,8 +63,18 @@ class Estimate:
 class Bootstrap:
     """The draws of every arm of one reading, made once and shared.
 
-    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have. Without a
-    `kernel` the first of the scores is averaged.
+    Parameters
+    ----------
+    scores
+        Per-run scores against one reference.
+    kernel
+        The kernel to average; the first of the scores where not given.
+    weighting
+        `panel`, `instance` or `run`.
+    draws, seed
+        How many draws, and the seed of the generator.
+
+    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}

@@ -50,9 +50,15 @@ def contrasts(
 ) -> Contrasts:
     """Compare pairs of arms on the same draws.
 
-    Only the `declared` pairs, named before the data were seen, are adjusted (Holm); `exploratory` are further ones, all
-    remaining pairs of tier-1 arms where not given. An arm of tier 2 is descriptive: a contrast with one is refused. A
-    `Bootstrap` brings draws, seed and weighting of your own.
+    Parameters
+    ----------
+    scores
+        Per-run scores, or a `Bootstrap` of them with draws, seed or weighting of your own.
+    declared
+        The pairs named before the data were seen; only these are adjusted (Holm).
+    exploratory
+        Further pairs, marked as such; all remaining pairs of tier-1 arms where not given. An arm of tier 2 is
+        descriptive: a contrast that names one is refused.
     """
     boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
     for name in sorted({name for pair in (*declared, *(exploratory or ())) for name in pair}):

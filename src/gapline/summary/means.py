@@ -45,9 +45,17 @@ def summarise(
 ) -> Summary:
     """Summarise scores by group.
 
-    Several scores are parts of one reading: other runs, the same snapshot, kernels and weight. `weighting` is `panel`
-    (every panel counts alike: the paper's equation 6), `instance` or `run`; `statistic` is `mean`, which alone has the
-    area identity, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end).
+    Parameters
+    ----------
+    scores
+        One reading, or several parts of one (other runs, the same snapshot, kernels and weight).
+    by
+        Columns that make the groups.
+    weighting
+        `panel` (every panel counts alike: the paper's equation 6), `instance` or `run`.
+    statistic
+        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end); only the mean has the area
+        identity.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 5)]

@@ -19,29 +19,12 @@ _FIRST_RUNS: dict[tuple[type, bytes], list[dict[str, Any]]] = {}
 
 
 class AdapterSuite:
-    """Inherit, name the class `Test...`, and set the attributes.
+    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance`, the same each time.
 
-    Attributes
-    ----------
-    arm
-        The arm to test, with an option such as `iterations` that makes it stop by itself and repeat itself.
-    checker
-        The name of the checker of its problem.
-    exact
-        Whether every candidate must be valid and its claimed objective the checked one. False for an arm that solves an
-        approximation: its candidates need a verdict, whichever.
-    repeats
-        Whether the same seed gives the same candidates. False for a solver that draws from a source of its own.
-    seeded
-        Whether another seed must give other candidates.
-    tolerance
-        Relative difference allowed between the claimed and the checked objective of an exact arm.
-
-    Override the fixture `instance` to give the path of a small instance, the same one each time.
-
-    Examples
-    --------
-    ::
+    `arm` is tested with an option such as `iterations` that makes it stop by itself; `checker` is that of its problem.
+    An `exact` arm's candidates are all valid at the claimed objective, give or take the relative `tolerance`; those of
+    an arm that solves an approximation need a verdict, whichever. `repeats` says that the same seed gives the same
+    candidates, `seeded` that another one gives others. ::
 
         class TestMine(AdapterSuite):
             arm = Arm(name="mine", solver="command", command=["./mine", "{instance}", "--seed", "{seed}"])

@@ -16,24 +16,10 @@ HOSTILE: tuple[object, ...] = (
 
 
 class CheckerSuite:
-    """Inherit, name the class `Test...`, and set the attributes.
+    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance`, the solutions' own.
 
-    Attributes
-    ----------
-    checker
-        The name as a contract gives it: `cvrp`, `command:...`, `python:MODULE:FUNCTION`.
-    valid
-        Pairs of a solution and the objective it has, computed by hand.
-    invalid
-        Pairs of a solution and a part of the reason why it is rejected.
-    tolerance
-        Relative difference allowed between the checker's objective and the one computed by hand.
-
-    Override the fixture `instance` to give the path of the instance these solutions belong to.
-
-    Examples
-    --------
-    ::
+    `checker` is a name as a contract gives it; `valid` pairs solutions with the objective computed by hand, which the
+    checker's may miss by the relative `tolerance`; `invalid` pairs them with a part of the reason for the rejection. ::
 
         class TestMine(CheckerSuite):
             checker = "python:mine:check"

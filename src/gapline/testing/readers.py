@@ -1,17 +1,4 @@
-r"""What every reader of a format must do, as a class of tests that a plug-in inherits.
-
-    from gapline.testing.readers import ReaderConformance
-    from mine import READER
-
-    class TestMine(ReaderConformance):
-        reader = READER
-        path = "run.log"
-        sample = b"start\n1.0 best 20\n2.5 best 17\nend\n"
-        runs = 1
-        candidates = ((1.0, 20.0), (2.5, 17.0))
-
-The tests are deterministic: mutations are drawn from a fixed seed.
-"""
+"""What every reader of a format must do, as a class of tests to inherit; mutations are drawn from a fixed seed."""
 
 import gzip
 import random
@@ -39,24 +26,15 @@ _LONG_LINE = 8 << 20
 
 
 class ReaderConformance:
-    """Inherit, set `reader`, `path`, `sample` and what it holds; pytest runs the rest.
+    r"""Inherit, set `reader`, the `path` that a file of its format has, a whole `sample` and what it holds.
 
-    Attributes
-    ----------
-    reader
-        The reader under test.
-    path
-        The name of a file of this format.
-    sample
-        A whole log, with at least one candidate.
-    runs
-        How many runs the sample holds.
-    candidates
-        (time, objective) of the valid candidates of its first run, in order.
-    is_text
-        Whether the format is made of lines; line endings and long lines are tried only then.
-    companions
-        Files beside the sample: name to bytes.
+    `candidates` are (time, objective) of the valid ones of its first run, in order; `companions` are files beside the
+    sample, name to bytes. Line endings and long lines are tried only where the format `is_text`. ::
+
+        class TestMine(ReaderConformance):
+            reader = READER
+            sample = b"start\n1.0 best 20\n2.5 best 17\nend\n"
+            candidates = ((1.0, 20.0), (2.5, 17.0))
     """
 
     reader: ClassVar[Reader]

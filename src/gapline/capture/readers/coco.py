@@ -1,8 +1,4 @@
-"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations.
-
-The tables hold the value minus the optimum, so the reference of every run is 0 and a shift has to be declared before
-relative gaps mean anything. The reader states that reference and changes nothing.
-"""
+"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations; values minus the optimum."""
 
 import re
 from pathlib import PurePosixPath
@@ -20,18 +16,15 @@ _TABLE = re.compile(rb"% (?:f evaluations|function evaluation) \|")
 _TABLE_NAME = re.compile(r"_f([0-9]{1,6})(?:_i[0-9]{1,6})?_DIM([0-9]{1,6})", re.IGNORECASE)
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head is an index of the bbob logger, or one of its tables on its own."""
+def _looks_like(_path: str, head: bytes) -> bool:
     return _INDEX.search(head[:4096]) is not None or _TABLE.match(head) is not None
 
 
-def is_companion(path: str, head: bytes) -> bool:
-    """Say whether a file is a table that an index names."""
+def _is_companion(path: str, head: bytes) -> bool:
     return path.lower().endswith((".dat", ".tdat", ".mdat", ".rdat")) and _TABLE.match(head) is not None
 
 
-def read(log: LogFile) -> Found:
-    """Read every run that an index names; a table that is given on its own is read without its index."""
+def _read(log: LogFile) -> Found:
     found = Found()
     if _TABLE.match(log.data):
         _read_lone_table(log, found)
@@ -139,4 +132,4 @@ def _read_lone_table(log: LogFile, found: Found) -> None:
     found.numbered()
 
 
-READER = Reader("coco", "COCO bbob logger (.info with its .dat and .tdat)", looks_like, read, is_companion)
+READER = Reader("coco", "COCO bbob logger (.info with its .dat and .tdat)", _looks_like, _read, _is_companion)

@@ -52,19 +52,17 @@ class _Solve:
     skipped: int = 0
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head shows CP-SAT's banner, or its progress lines where the banner is gone."""
+def _looks_like(_path: str, head: bytes) -> bool:
     if b"Starting CP-SAT solver v" in head:
         return True
     return b" best:" in head and b" next:[" in head and re.search(rb"^#(?:Bound|[0-9]{1,9}) ", head, re.M) is not None
 
 
-def read(log: LogFile) -> Found:
+def _read(log: LogFile) -> Found:
     """Read every solve of a CP-SAT log.
 
-    A line `#n TIME best:Z next:[LO,HI]` is a candidate with its bound; `#Bound` is a bound alone. The sense follows
-    from the side of `best` on which the range of the next solution lies; the bound is the far end of that range. The
-    summary's objective is one more candidate, at the stated wall time, where it is better than the last line.
+    A line `#n TIME best:Z next:[LO,HI]` is a candidate with its bound, the far end of the range; `#Bound` is a bound
+    alone. The summary's objective is one more candidate, at the stated wall time, where it is better than the last.
     """
     found = Found()
     solves: list[_Solve] = []
@@ -192,4 +190,4 @@ def _status(solve: _Solve, end: float | None, *, cut: bool) -> str:
     return RunStatus.TIME_LIMIT if stopped else RunStatus.UNKNOWN
 
 
-READER = Reader("cpsat", "OR-Tools CP-SAT search log", looks_like, read)
+READER = Reader("cpsat", "OR-Tools CP-SAT search log", _looks_like, _read)

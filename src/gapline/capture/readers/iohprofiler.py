@@ -1,7 +1,4 @@
-"""IOHprofiler: a JSON index of scenarios and runs, and the `.dat` tables that it names.
-
-Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
-"""
+"""IOHprofiler: a JSON index and the `.dat` tables that it names, in evaluations or on a clock that has a column."""
 
 import re
 from typing import Any, NamedTuple
@@ -28,20 +25,17 @@ class _Columns(NamedTuple):
     clock: str = "evaluations"
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head is an IOHprofiler index, or one of its tables on its own."""
+def _looks_like(_path: str, head: bytes) -> bool:
     if _HEADER.match(head):
         return True
     return b'"algorithm"' in head and b'"maximization"' in head and _INDEX.match(head) is not None
 
 
-def is_companion(path: str, head: bytes) -> bool:
-    """Say whether a file is a table that an index names."""
+def _is_companion(path: str, head: bytes) -> bool:
     return path.lower().endswith(".dat") and _HEADER.match(head) is not None
 
 
-def read(log: LogFile) -> Found:
-    """Read every run that an index names; a table that is given on its own is read without its index."""
+def _read(log: LogFile) -> Found:
     found = Found()
     if _HEADER.match(log.data):
         segments, columns = _read_table(log.data, found, log.path)
@@ -161,4 +155,4 @@ def _name_columns(line: str) -> _Columns:
     return _Columns(0, objective)
 
 
-READER = Reader("iohprofiler", "IOHprofiler (JSON index with its .dat tables)", looks_like, read, is_companion)
+READER = Reader("iohprofiler", "IOHprofiler (JSON index with its .dat tables)", _looks_like, _read, _is_companion)

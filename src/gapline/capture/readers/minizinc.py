@@ -54,15 +54,13 @@ class _Search:
         return self.status is not None
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head shows MiniZinc's stream, its comments, or both its separators."""
+def _looks_like(_path: str, head: bytes) -> bool:
     if _STREAM.match(head) or _TEXT_SIGNS.search(head):
         return True
     return all(sign.search(head) for sign in _BOTH_ENDS)
 
 
-def read(log: LogFile) -> Found:
-    """Read the solutions of every run in a text or a JSON stream."""
+def _read(log: LogFile) -> Found:
     found = Found()
     is_stream = _STREAM.match(log.data[: 64 * 1024]) is not None
     searches = _read_stream(log, found) if is_stream else _read_text(log)
@@ -226,4 +224,4 @@ def _sense(search: _Search, found: Found) -> str | None:
     return None
 
 
-READER = Reader("minizinc", "MiniZinc output (text with times, or JSON stream)", looks_like, read)
+READER = Reader("minizinc", "MiniZinc output (text with times, or JSON stream)", _looks_like, _read)

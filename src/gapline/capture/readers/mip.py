@@ -1,8 +1,4 @@
-"""Logs of MIP solvers: SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC and Mosek.
-
-The package miplog says which solver it was, how it ended and with which bounds. The progress lines are read here as
-well, because a trace needs each incumbent with the moment and the digits that the log prints.
-"""
+"""Logs of MIP solvers: miplog says how a solve ended and with which bounds, the progress lines are read here."""
 
 import math
 import re
@@ -38,13 +34,11 @@ _CLOSING_VALUE = re.compile(
 _CLOSING_BOUND = re.compile(r"(?:Best bound is|Best objective bound\s{1,40}:)\s{1,20}(\S{1,60})")
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head shows the banner or the table header of a MIP solver."""
+def _looks_like(_path: str, head: bytes) -> bool:
     return BANNER.search(head) is not None
 
 
-def read(log: LogFile) -> Found:
-    """Read every solve of a MIP log."""
+def _read(log: LogFile) -> Found:
     found = Found()
     solves = split_solves(list(log_lines(log.data)))
     if not any(solve.solver for solve in solves):
@@ -188,27 +182,20 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
 def _add_rows(
     events: EventList, stamped: list[tuple[float, Row]], sense: str | None, path: str
 ) -> tuple[tuple[int, Number] | None, list[float]]:
-    """Add incumbents and bounds; return index and print of the best incumbent, and the moments that are estimates.
-
-    A row that repeats the incumbent with fewer digits is no candidate: 2.1000e+09 after 2.100015e+09 would be a
-    solution that nobody found.
-    """
+    """Add incumbents and bounds; return index and print of the best incumbent, and the moments that are estimates."""
     best: tuple[int, Number] | None = None
     untimed: list[float] = []
     sign = -1.0 if sense == "max" else 1.0
     for time, row in stamped:
         primal, dual = row.primal, row.dual
+        # With fewer digits it is no candidate: 2.1000e+09 after 2.100015e+09 would be a solution that nobody found.
         repeats = primal is not None and best is not None and primal.may_be(best[1].value)
         improves = primal is not None and (best is None or sign * primal.value < sign * best[1].value) and not repeats
         # CPLEX announces some incumbents with a stamp and then shows them again in a row without one.
         if improves or (row.found and not (repeats and row.time is None)):
             moment = None if math.isnan(time) else time
-            events.add(
-                moment,
-                None if primal is None else primal.value,
-                where=f"{path}:{row.line}",
-                bound=None if dual is None else dual.value,
-            )
+            value, bound = (None if number is None else number.value for number in (primal, dual))
+            events.add(moment, value, where=f"{path}:{row.line}", bound=bound)
             if row.time is None and moment is not None:
                 untimed.append(moment)
             if primal is not None and moment is not None and (improves or best is None):
@@ -227,11 +214,10 @@ def _settle_final(
     sense: str | None,
     where: str,
 ) -> None:
-    """Bring the trace and the stated final objective together.
+    """Bring the trace and the stated final objective, which has all digits, together.
 
-    The final line has all digits, rows have five to ten: the best incumbent takes the digits of the final line where
-    its print may stand for it. A final objective that no row shows is a candidate at the end. A row that is better than
-    the final objective was misread or misprinted, and is rejected.
+    The best incumbent takes its digits where its print may stand for it; one that no row shows is a candidate at the
+    end; a row that is better was misread or misprinted, and is rejected.
     """
     sign = -1.0 if sense == "max" else 1.0
     for index, event in enumerate(map(Event._make, events.events)):
@@ -270,5 +256,5 @@ def _status(solve: Solve, told: Mapping[str, Any], *, ended: bool, cut: bool) ->
 
 
 READER = Reader(
-    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", looks_like, read
+    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", _looks_like, _read
 )

@@ -1,7 +1,4 @@
-"""The progress lines of MIP solvers: when, which incumbent, which bound, and how exactly they were printed.
-
-Each solver's table is read by its tokens, never by one long pattern, so that a hostile line costs no more than a split.
-"""
+"""The progress lines of MIP solvers, read by tokens, not by a pattern: a hostile line costs no more than a split."""
 
 import math
 import re
@@ -258,10 +255,8 @@ def progress_rows(solver: str, lines: list[tuple[int, str]]) -> Iterator[Row]:
 def stamp_rows(rows: list[Row], *, end: float | None) -> tuple[list[tuple[float, Row]], float | None]:
     """Give every row a moment, and return the rows with it and the resolution of the coarsest stamp (None without any).
 
-    A row without a stamp happened at some time before the next stamp of the log. That stamp may itself be rounded, so
-    the row is put at the latest moment that the log allows: the next stamp plus its resolution, or the stated end where
-    that is earlier. It can thus make a run look later than it was, never earlier. Where no stamp follows, the stated
-    end is the bound; a log that was cut off before has none, and the row has no time (NaN).
+    A row without a stamp is put at the latest moment that the log allows, so that no run looks earlier than it was: the
+    next stamp, which may be rounded, plus its resolution, or the stated end where that is earlier, or else NaN.
     """
     moments: list[float] = [math.nan] * len(rows)
     coming = math.nan if end is None else end

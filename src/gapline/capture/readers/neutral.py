@@ -64,7 +64,7 @@ def _read(log: LogFile) -> Found:
     table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in silent)
     campaign = campaign_from_table(table, source=log.path, first_line=2 if form == "csv" else 1)
     found.problems.extend(campaign.diagnostics.problems)
-    found.unlisted = campaign.diagnostics.problem_count - len(campaign.diagnostics.problems)
+    found.problems.unlisted = campaign.diagnostics.problem_count - len(campaign.diagnostics.problems)
     found.notes.extend(note for note in campaign.diagnostics.notes if "the solver said so" not in note)
     _split(campaign, silent, found)
     if torn and found.runs and found.runs[-1].status == RunStatus.UNKNOWN:

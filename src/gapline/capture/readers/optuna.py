@@ -42,8 +42,7 @@ class _Study:
     trials: list[_Trial] = field(default_factory=list)
 
 
-def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head is a journal, or the header of a table of trials."""
+def _looks_like(_path: str, head: bytes) -> bool:
     if _JOURNAL.match(head):
         return True
     columns = head.split(b"\n", 1)[0].strip().replace(b'"', b"").split(b",")
@@ -52,12 +51,8 @@ def looks_like(_path: str, head: bytes) -> bool:
     )
 
 
-def read(log: LogFile) -> Found:
-    """Read every study; a completed trial is a candidate at the moment of its completion.
-
-    The clock starts with the first trial of the study. A trial whose constraints are violated (a value above 0) is
-    invalid. Pruned and failed trials have no final value: they are counted in a note, not as candidates.
-    """
+def _read(log: LogFile) -> Found:
+    """Read every study: a completed trial is a candidate, when it was complete, counted from the first."""
     found = Found()
     torn = log.cut
     if _JOURNAL.match(log.data[: 64 * 1024]):
@@ -233,4 +228,4 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     )
 
 
-READER = Reader("optuna", "Optuna journal file or trials_dataframe() as CSV", looks_like, read)
+READER = Reader("optuna", "Optuna journal file or trials_dataframe() as CSV", _looks_like, _read)

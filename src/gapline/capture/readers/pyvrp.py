@@ -1,8 +1,4 @@
-"""The statistics CSV of PyVRP, both generations: one row per iteration, `runtime` is the iteration's own duration.
-
-From 0.13 on a row has `best_cost` and `best_feas`, and the cost is penalised unless the best is feasible. Before, a row
-has `feas_best_cost`, the best of the feasible part of the population (nan while that is empty).
-"""
+"""The statistics CSV of PyVRP, both generations: one row per iteration, `runtime` is the iteration's own duration."""
 
 import csv
 
@@ -10,6 +6,7 @@ from gapline.capture.loglines import EventList, log_lines, parse_number, shown, 
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
+# From 0.13 on the best cost is penalised unless `best_feas`; before, it is the best of the feasible part, or nan.
 _NEW = {"runtime", "best_cost", "best_feas"}
 _OLD = {"runtime", "feas_best_cost"}
 PENALISED = "penalised cost of an infeasible best"

@@ -1,8 +1,4 @@
-"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`.
-
-The outer list holds the runs of one submitter on one instance. Objectives may be negative, and submitters differ in
-their sign, so the sense follows from the series itself and is stated in a note.
-"""
+"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`."""
 
 import re
 from typing import Any
@@ -19,15 +15,14 @@ _DEEPEST = 8
 _PIECE = re.compile(r"\{[^{}\[\]]{0,4000}\}|\[|\]")
 
 
-def looks_like(path: str, head: bytes) -> bool:
+def _looks_like(path: str, head: bytes) -> bool:
     """Say whether a head is a list of records with Time and Incumbent, or an empty list and nothing else."""
     if _LOOKS.match(head):
         return re.search(rb'"Time"\s*:', head[:4096], re.IGNORECASE) is not None
     return path.lower().endswith((".json", ".json.gz", ".json.zst")) and b"".join(head[:64].split()) in (b"[]", b"[[]]")
 
 
-def read(log: LogFile) -> Found:
-    """Read every run of a series; an empty list is an empty run."""
+def _read(log: LogFile) -> Found:
     found = Found()
     cut = log.cut
     if not log.data.strip():
@@ -89,7 +84,7 @@ def _recover(text: str) -> list[Any] | None:
 
 
 def _agree_on_sense(found: Found, path: str) -> None:
-    """Set one sense for all runs of the file: that of the incumbents' steps."""
+    """Set one sense for all runs of the file, that of the incumbents' steps: submitters differ in their sign."""
     up = down = 0
     for run in found.runs:
         values = run.objective[run.verdict == VerdictCode.VALID]
@@ -107,4 +102,4 @@ def _agree_on_sense(found: Found, path: str) -> None:
         found.notes.append(f"QOBLIB series state no sense: read as {sense} from the steps of the incumbents")
 
 
-READER = Reader("qoblib", "QOBLIB incumbent series (JSON)", looks_like, read)
+READER = Reader("qoblib", "QOBLIB incumbent series (JSON)", _looks_like, _read)

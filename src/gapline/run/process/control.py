@@ -7,10 +7,7 @@ from gapline.run.process.nursery import Supervising
 
 
 class Control:
-    """Shared by the threads of a runner and its signal handlers.
-
-    `stop` lets running solvers finish and starts no more; `kill` also ends those that run. Data is kept either way.
-    """
+    """Shared by the threads of a runner and its signal handlers; data is kept whether it stops or kills."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

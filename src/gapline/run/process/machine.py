@@ -39,10 +39,8 @@ def _processor_name() -> str:
 
 
 def frequency_policy(cpus: Sequence[int], root: Path = CPUS) -> dict[str, str]:
-    """Return the frequency governor of the cores and whether boost is on, each where the system tells.
-
-    A core whose clock follows the load, or rises for some seconds, gives a solver that starts later another machine.
-    """
+    """Return the frequency governor of the cores and whether boost is on, each where the system tells."""
+    # A core whose clock follows the load, or rises for some seconds, gives a solver that starts later another machine.
     governors = {first_line(root / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
     boost = first_line(root / "cpufreq/boost")
     no_turbo = first_line(root / "intel_pstate/no_turbo")

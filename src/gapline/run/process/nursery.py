@@ -1,13 +1,9 @@
 """Start supervisors fast: a small process has loaded all they need and forks one per run.
 
-A supervisor that starts from nothing spends ten times as long importing as an empty Python takes to start. The nursery
-has one thread and no state, so that a fork of it is as good as a new process. Its supervisors talk to the runner
-directly: each gets the ends of two pipes, and ends when the runner's end closes, whatever becomes of the nursery.
-
-`multiprocessing` has a fork server too. To the end of a run of /bin/true, on a busy machine, it took 342 ms from
-nothing, 96 ms from here and 129 ms from the fork server. That one also imports the caller's main module in every child,
-so that a script that calls `run_study` without `if __name__ == "__main__"` would start itself again, and it keeps the
-environment and the import path of its first moment.
+The nursery has one thread and no state, so that a fork of it is as good as a new process: a run of /bin/true took 96 ms
+instead of 342. Its supervisors talk to the runner through two pipes each, and end when the runner's end closes. The
+fork server of `multiprocessing` took 129 ms; it imports the caller's main module in every child, so that a script that
+calls `run_study` without `if __name__ == "__main__"` would start itself again, and keeps its first environment.
 """
 
 import atexit

@@ -19,10 +19,7 @@ _Item = tuple[bool, float, bytes]
 
 
 class Recorder:
-    """Keep what the solver prints; reading it never waits for the disk until `caps.backlog` bytes are behind.
-
-    `on_error` is called from the thread when the disk refuses a write; from then on everything is discarded.
-    """
+    """Keep what the solver prints; `on_error` is called once the disk refuses a write, then everything is discarded."""
 
     def __init__(self, directory: Path, caps: Caps, start: bytes, on_error: Callable[[], None]) -> None:
         self._caps = caps

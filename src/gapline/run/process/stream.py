@@ -59,11 +59,7 @@ class LineCutter:
         self.overlong_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes, without their newlines.
-
-        Neighbouring lines in which no event can be are returned as one piece with the newlines between them: a flood of
-        log text must not cost a step per line.
-        """
+        """Return the lines that `data` completes; neighbours that can hold no event stay one piece, for speed."""
         first, newline, rest = data.partition(b"\n")
         self._hold(first)
         if not newline:

@@ -1,10 +1,9 @@
 """The supervisor of one run: `python -m gapline.run.process.supervise ATTEMPT_DIRECTORY`.
 
 It starts the solver that `run.json` names, stamps every line it prints with the host's monotonic clock on receipt,
-keeps the limits, and leaves no process behind. Its standard input is a pipe from the runner: when it closes, the runner
-is gone and the run ends; a byte on it asks for the same. Its standard output is the ending, as one JSON line.
-
-The module imports the standard library and msgspec alone, so that it starts fast and has little that can break.
+keeps the limits, and leaves no process behind. Its standard input is a pipe from the runner: when it closes, or has a
+byte, the run ends. Its standard output is the ending, as one JSON line. It imports the standard library and msgspec
+alone, so that it starts fast and has little that can break.
 """
 
 import contextlib

@@ -68,10 +68,7 @@ def reap() -> dict[int, int]:
 
 
 def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
-    """Kill all our descendants; return how many are left after `patience` seconds (must be none), and who died how.
-
-    They are stopped before they are killed, so that a process that forks faster than we walk cannot outrun the walk.
-    """
+    """Kill all our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
     me = os.getpid()
     deadline = time.monotonic() + patience
     pause = 0.0005
@@ -79,6 +76,7 @@ def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
     while alive := descendants(me):
         if time.monotonic() > deadline:
             return len(alive), dead
+        # Stopped first, so that a process that forks faster than we walk cannot outrun the walk.
         signal_all(alive, signal.SIGSTOP)
         # Walked again: what was forked between the walk and the stop is killed too.
         signal_all(descendants(me), signal.SIGKILL)

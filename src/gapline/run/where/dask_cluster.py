@@ -14,11 +14,7 @@ ANSWER_WITHIN = 10.0
 
 
 class DaskExecutor(Executor):
-    """A `concurrent.futures.Executor` over a Dask client.
-
-    A future that was submitted is running: Dask cannot call back a task that a worker has begun, and to forget it would
-    leave a solver that nobody waits for.
-    """
+    """A `concurrent.futures.Executor` over a Dask client."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -26,6 +22,7 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a call to a worker that has a free slot."""
         future: Future[Any] = Future()
+        # Dask cannot call back a task that a worker has begun; forgotten, it would be a solver that nobody waits for.
         future.set_running_or_notify_cancel()
         # pure=False: Dask would answer a second attempt at the same cell from memory.
         task = self._client.submit(fn, *args, pure=False, resources={RESOURCE: 1}, **kwargs)

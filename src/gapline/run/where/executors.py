@@ -48,16 +48,8 @@ def run_cells(
     """Yield cells as they come back; once `stopping` says so, those not begun are given up.
 
     A cell whose worker is lost is given to another one, a few times. Any other exception of a cell stops the launching,
-    lets the running ones finish, and is raised then.
-
-    Parameters
-    ----------
-    cells, executor, run_one
-        What runs, where, and the function that runs it there.
-    stopping
-        Says that no more cells are to be begun.
-    width
-        How many cells may be out at a time; asked again and again, as a cluster grows and shrinks. All when left out.
+    lets the running ones finish, and is raised then. `width` says how many cells may be out at a time, all when left
+    out; it is asked again and again, as a cluster grows and shrinks.
     """
     waiting = deque(cells)
     pending: dict[Future[CellResult], Cell] = {}

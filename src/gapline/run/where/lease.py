@@ -19,9 +19,8 @@ def lease_cores(
 ) -> Iterator[tuple[Slot, tuple[int, ...]] | None]:
     """Wait for free cores of this machine; yields them with the open files that hold them, or None when stopped.
 
-    Each core has a file in a directory of the machine, and a lock on it is the lease: a supervisor that inherits the
-    open file keeps the core after its worker was killed, and no crash can leave a lease behind. A batch system that
-    gives a job its own cores is obeyed: only the cores that this process may use are looked at.
+    A lock on a core's file is the lease: a supervisor that inherits the open file keeps the core after its worker was
+    killed, and no crash can leave a lease behind. Only the cores that this process may use are looked at.
     """
     available = cores()
     # Refuses at once what could never be leased, instead of waiting for ever.

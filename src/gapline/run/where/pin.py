@@ -9,10 +9,7 @@ Slot = tuple[int, ...]
 
 
 def cores(allowed: set[int] | None = None) -> list[int]:
-    """Return one logical processor per physical core among those we may use.
-
-    Two runs on the two threads of one core slow each other down, which would be read as a property of the solvers.
-    """
+    """Return one logical processor per physical core among those we may use: two runs on one slow each other down."""
     mine = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
     seen: set[str] = set()
     chosen = []

@@ -7,10 +7,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gapline.errors import EnvironmentLacksError, UsageError, closest
+from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.plan import Cell
 from gapline.model.store import file_digest
+from gapline.model.text import meant
 from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.process.control import Control
@@ -53,11 +54,8 @@ def read_place(text: str | None, *, jobs: int | None = None) -> Place:
     """
     kind, colon, rest = (text or "local").partition(":")
     if kind not in KINDS:
-        near = closest(kind, KINDS)
-        raise UsageError(
-            f"--on: expected local:N, dask:ADDRESS, slurm or oar, got {text!r}",
-            hint=f"did you mean {near!r}?" if near else None,
-        )
+        hint = meant(kind, KINDS)
+        raise UsageError(f"--on: expected local:N, dask:ADDRESS, slurm or oar, got {text!r}", hint=hint)
     if jobs is not None and text is not None:
         raise UsageError("--on: expected either --jobs or --on, got both", hint=f"--on local:{jobs}")
     if kind == "local":

@@ -37,10 +37,7 @@ class JobFuture(Future[Any]):
 
 
 class SubmititExecutor(Executor):
-    """A `concurrent.futures.Executor` over an executor of submitit.
-
-    Calls that arrive together go out as one job array. A job that ended without a result has lost its worker.
-    """
+    """A `concurrent.futures.Executor` over one of submitit; calls that arrive together go out as one job array."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -123,18 +120,9 @@ def submitit_executor(
     memory: int | None,
     options: Mapping[str, str | int],
 ) -> Iterator[SubmititExecutor]:
-    """Make an executor of a batch system.
+    """Make an executor of a batch system by its name in submitit (slurm, oar, local); `options` are its parameters.
 
-    Parameters
-    ----------
-    cluster
-        A name that submitit knows: slurm, oar (with its plug-in), local.
-    study
-        The study directory; job scripts and logs are kept in its `jobs/` until the campaign has ended well.
-    seconds, threads, memory
-        What a job may take: time of a run, cores, MB.
-    options
-        Further parameters of the batch system, such as partition or account.
+    A job may take these seconds, threads and MB. Scripts and logs stay in `jobs/` until the campaign has ended well.
     """
     extra = cluster if cluster == "oar" else "slurm"
     try:

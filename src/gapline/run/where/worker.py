@@ -21,10 +21,7 @@ class WorkerLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkerRunner:
-    """Runs a cell on whatever machine it is called, on cores that no other run of ours has there.
-
-    The journal is written in the study directory by the supervisor, beside the solver; only the result goes back.
-    """
+    """Runs a cell on whatever machine it is called, on cores that no other run of ours has there."""
 
     settings: RunSettings
     runner: str
