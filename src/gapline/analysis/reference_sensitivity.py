@@ -42,7 +42,7 @@ def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
     cells = readings.cells
     one, other = readings.references[before], readings.references[after]
     # Against the larger of the two, so that the count is the same in both directions.
-    differs = np.abs(one - other) > readings.tolerance * np.maximum(one, other)
+    differs = np.abs(one - other) > readings.tolerance * np.maximum(np.abs(one), np.abs(other))
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):
         old, new = readings.pooled(before, k), readings.pooled(after, k)

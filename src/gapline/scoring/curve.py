@@ -23,7 +23,7 @@ from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
-from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.reading import ReadTable, build_reading, reference_column
 from gapline.scoring.stable_order import stable_order
 from gapline.scoring.two_sum import two_sum
@@ -82,6 +82,7 @@ def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
 ) -> CurveSum:
     """Add up the gap curves of runs, in slices that show in no bit of it; on relative time every horizon is 1."""
+    refuse_signed([kernel], envelopes.scale)
     end = common_horizon(envelopes.runs, relative=relative)
     sums: dict[int, CurveSum] = {}
 

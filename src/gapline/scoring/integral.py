@@ -21,7 +21,7 @@ from gapline.errors import UsageError
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.threads import in_slices
 from gapline.scoring.gap import DIMACS, RAW, gap
-from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.time_weights import weight_arrays, width
 from gapline.scoring.two_sum import two_sum
 
@@ -57,11 +57,14 @@ def primal_integral(
         raise UsageError(
             "primal_integral: expected steps of an envelope (times up, objectives down, inside the horizon)"
         )
-    if not (reference > 0 and np.isfinite(reference) and (not len(z) or (z[-1] > 0 and np.isfinite(z[0])))):
+    chosen = parse_kernel(kernel)
+    # Berthold's gap alone is defined at zero and below.
+    above = -np.inf if chosen.code is KernelCode.BERTHOLD else 0.0
+    if not (reference > above and np.isfinite(reference) and (not len(z) or (z[-1] > above and np.isfinite(z[0])))):
         raise UsageError(f"primal_integral: expected positive finite objectives and reference, got {reference}")
     scores = integrate(
         t, z, np.zeros(1, np.int64), np.array([len(t)]), np.array([float(horizon)]), np.array([float(reference)]),
-        kernels=[parse_kernel(kernel)], weight=parse_weight(weight),
+        kernels=[chosen], weight=parse_weight(weight),
     )  # fmt: skip
     value = float(scores[0, 0])
     return None if np.isnan(value) else value
@@ -71,6 +74,7 @@ def integrate_envelopes(
     envelopes: Envelopes, references: Floats, *, kernels: Sequence[Kernel], weight: TimeWeight
 ) -> Floats:
     """Score every run under every kernel; `raw` is NaN for a run that is not feasible at time 0."""
+    refuse_signed(kernels, envelopes.scale)
     runs = envelopes.runs
     return integrate(
         envelopes.time, envelopes.objective, runs["first"].to_numpy(), runs["count"].to_numpy(),

@@ -10,7 +10,7 @@
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from gapline.errors import UsageError, listing
 from gapline.model.names import KERNELS, REGISTERED, KernelCode, parse_kernel_name
 from gapline.model.reading import TOLERANCE
+from gapline.model.scale import Scale
 from gapline.scoring.gap import COMPILED, fill_gaps
 
 __all__ = ["PAPER_KERNELS", "Kernel", "KernelCode", "parse_kernel", "raw_gap", "register_kernel", "squeezed_gap"]
@@ -148,3 +149,13 @@ def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Ke
         else:
             found = _registered[name] if code is KernelCode.CUSTOM else _BUILT_IN[name]
     return found if tolerance is None else replace(found, tolerance=tolerance)
+
+
+def refuse_signed(kernels: Iterable[Kernel], scale: Scale) -> None:
+    """Refuse kernels that need positive objectives on a scale where they may have any sign."""
+    for kernel in kernels:
+        if scale.signed and kernel.code is not KernelCode.BERTHOLD:
+            raise UsageError(
+                f"kernel {kernel.name}: expected positive objectives, got a scale of any sign",
+                hint="berthold alone is defined at zero and below",
+            )

@@ -149,8 +149,8 @@ def _companions(
     return pl.DataFrame(
         {
             "reference": references,
-            "final_gap": pl.Series(raw).set(empty, None),
-            "final_squeezed": squeezed,
+            "final_gap": pl.Series(raw).set(empty, None).fill_nan(None),
+            "final_squeezed": pl.Series(squeezed).fill_nan(None),
             "first_time": pl.Series(starts).set(empty, None),
             **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
             "beaten": is_beaten(best, references, tolerance),
@@ -190,6 +190,8 @@ def _kernel_notes(kernels: list[Kernel], companions: pl.DataFrame) -> list[str]:
         notes.append(f"runs that end below their reference: {beaten:,}")
         if any(kernel.code is KernelCode.BERTHOLD for kernel in kernels):
             notes.append(f"berthold is out of its envelope in {beaten:,} runs: shown, not ranked")
+    if apart := int((companions["final_gap"].is_null() & companions["first_time"].is_not_null()).sum()):
+        notes.append(f"runs that end apart from a reference of 0, so without a relative final gap: {apart:,}")
     overflowed = int(companions["final_gap"].is_infinite().sum())
     if overflowed:
         notes.append(f"the raw final gap overflows in {overflowed:,} runs")

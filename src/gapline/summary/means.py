@@ -86,9 +86,11 @@ def summarise(
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
-        gaps = present["final_gap"].gather(non_empty).to_numpy()
-        row["final_gap"] = locate(gaps, present_weights[non_empty]) if len(gaps) else None
-        row["final_squeezed"] = locate(part["final_squeezed"].to_numpy(), part_weights)
+        gaps = present["final_gap"].gather(non_empty)
+        known = len(gaps) > 0 and not gaps.null_count()
+        row["final_gap"] = locate(gaps.to_numpy(), present_weights[non_empty]) if known else None
+        squeezed = part["final_squeezed"]
+        row["final_squeezed"] = None if squeezed.null_count() else locate(squeezed.to_numpy(), part_weights)
         for goal in whole.goals:
             hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
             row[attainment_name(goal)] = weighted_mean(hit, part_weights)

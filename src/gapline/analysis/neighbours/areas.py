@@ -12,7 +12,7 @@ from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.gap import gap
-from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.reading import reference_column
 from gapline.scoring.two_sum import two_sum
 
@@ -96,6 +96,7 @@ def _per_run(
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
     horizon = envelopes.runs["horizon"].to_numpy()
     chosen = parse_kernel(kernel)
+    refuse_signed([chosen], envelopes.scale)
     out = np.empty(len(first))
 
     def work(low: int, high: int) -> None:

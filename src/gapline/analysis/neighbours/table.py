@@ -40,19 +40,21 @@ def neighbours(
     end), fastest (performance profile at 1), solved (data profile at the end), final_q25, final_q50, final_q75 (raw gap
     that this share of the runs ended at or below), confined, area_over_curve, hypervolume, and primal_dual where the
     campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
+    On a scale of any sign those that measure the raw gap are left out.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
     times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
     table = times.select("arm", "goal", "success_rate", "ert")
     shifted = shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance)
-    per_run = {
-        "confined": confined_primal_integral(envelopes, snapshot, alpha=alpha),
-        "area_over_curve": area_over_curve(envelopes, snapshot),
-        "hypervolume": time_quality_hypervolume(envelopes, snapshot),
-    }
+    signed = envelopes.scale.signed
+    kernel = "berthold" if signed else "maxform"
+    per_run = {"confined": confined_primal_integral(envelopes, snapshot, alpha=alpha, kernel=kernel)}
+    if not signed:
+        per_run["area_over_curve"] = area_over_curve(envelopes, snapshot)
+        per_run["hypervolume"] = time_quality_hypervolume(envelopes, snapshot)
     if campaign is not None and campaign.bound is not None and not envelopes.scale.hierarchical:
         per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
-    surface = attainment_surface(envelopes, snapshot, events=events)
+    surface = None if signed else attainment_surface(envelopes, snapshot, events=events)
     curve = target_ecdf(envelopes, snapshot, tolerance=tolerance)
     columns = [
         par(envelopes, snapshot, goals=[goal], tolerance=tolerance).select("arm", par10="par"),
@@ -63,6 +65,7 @@ def neighbours(
         *(
             surface.filter(level=level).group_by("arm").agg(pl.col("gap").last().alias(f"final_q{100 * level:g}"))
             for level in LEVELS
+            if surface is not None
         ),
         *(arm_means(envelopes.runs, values, name) for name, values in per_run.items()),
     ]

@@ -59,12 +59,13 @@ def page_data(study: Study) -> PageData:
     grids, falling = [], np.empty(len(objective))
     for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
         values = objective[low:high]
-        scale = min([column[unit] for column in by_unit] + [values.min(initial=np.inf)])
+        sizes = np.abs([*(column[unit] for column in by_unit), values.min(initial=np.inf), values.max(initial=0.0)])
+        scale = min(sizes[(sizes > 0) & np.isfinite(sizes)], default=1.0)
         grids.append(encode.objective_grid(values, scale=float(scale), steps=total))
         falling[low:high] = grids[unit].units(values)
     # Objectives only fall within a run: turned round, every difference but the first value is positive.
     down = -encode.deltas(falling, offsets)
-    down[offsets] = -down[offsets]
+    down[offsets] = encode.zigzag(-down[offsets]) if envelopes.scale.signed else -down[offsets]
     steps.add("objective", down)
     omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
     head = {

@@ -48,7 +48,8 @@ function decodeSteps(bytes, head, runs) {
     const decimals = head.units.decimals[runs.unit[r]];
     for (let k = first[r], t = 0, z = 0; k < stop; k++) {
       t += time[k];
-      z = k === first[r] ? objective[k] : z - objective[k];
+      if (k > first[r]) z -= objective[k];
+      else z = head.signed ? unzigzag(objective[k]) : objective[k];
       time[k] = fromUnits(t, head.clock.decimals);
       objective[k] = fromUnits(z, decimals);
     }
