@@ -194,3 +194,19 @@ def test_a_curve_whose_area_is_not_the_mean_of_the_scores_is_refused(monkeypatch
     monkeypatch.setattr(module, "integrate_envelopes", lambda *given, **more: honest(*given, **more) + wrong)
     with pytest.raises(GaplineError, match="area identity broken"):
         gl.mean_curve(envelopes, snapshot)
+
+
+def test_the_tolerance_of_a_curve_is_the_callers():
+    """109.95 is below 1.1 · 100, but not by a hundredth of it."""
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 109.95)]}
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    snapshot = gl.Snapshot.from_values({"i": 100.0}, name="mine")
+    for tolerance, gap in ((1e-9, 0.0995), (0.01, 0.1)):
+        curve = gl.mean_curve(envelopes, snapshot, kernel="dimacs:1.1", tolerance=tolerance)
+        assert curve.frame["value"].to_list() == [pytest.approx(gap)]
+
+
+def test_sums_of_two_kernels_are_never_merged():
+    one, other = (CurveSum(before, np.ones(1), np.ones(1), np.ones(1), 10.0) for before in (1.0, 0.1))
+    with pytest.raises(UsageError, match=r"expected one kernel, got several values before the first incumbent: 0.1, 1"):
+        merge_curve_sums([one, other])

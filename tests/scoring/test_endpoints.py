@@ -12,6 +12,7 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import UsageError
+from gapline.scoring.endpoints import final_gaps
 from gapline.scoring.scores import goal_name
 from scoring.prepared_runs import prepared, steps_by_key
 
@@ -100,3 +101,19 @@ def test_the_tolerance_is_the_callers():
     assert loose["dimacs:1.03"][0] == pytest.approx((5 * 0.03 - 5 * 0.005) / 10)
     with pytest.raises(UsageError, match="tolerance: expected a relative difference"):
         gl.score(envelopes, snapshot, tolerance=1.0)
+
+
+def test_a_goal_met_to_the_last_bit_is_attained_without_any_tolerance():
+    run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10.0, "trace": [(1, 200.0), (3, 150.0)]}
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    snapshot = gl.Snapshot.from_values({"i": 100.0}, name="mine")
+    assert gl.score(envelopes, snapshot, goals=[0.5], tolerance=0.0).frame["hit:0.5"].to_list() == [3.0]
+
+
+def test_an_empty_run_has_no_raw_final_gap_and_the_worst_squeezed_one():
+    runs = [
+        {"arm": "a", "instance": "i", "seed": s, "horizon": 10.0, "trace": t} for s, t in ((1, []), (2, [(1, 20.0)]))
+    ]
+    raw, squeezed = final_gaps(gl.build_envelopes(gl.Campaign.from_runs(runs)), np.array([10.0, 10.0]))
+    assert math.isnan(raw[0])
+    assert (raw[1], squeezed.tolist()) == (1.0, [1.0, pytest.approx(1 / 3)])

@@ -1,5 +1,6 @@
 """Time weights: closed forms against sixty digits, and what is refused."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -92,3 +93,27 @@ def test_a_weight_that_leaves_nothing_of_a_budget_is_refused():
         parse_weight("end-log:30").check_horizons(np.array([60.0, 30.0]))
     with pytest.raises(UsageError, match="expected some weight before 5 s"):
         parse_weight("steps:0=0,10=1").check_horizons(np.array([60.0, 5.0]))
+
+
+def test_stamps_that_lie_close_keep_their_digits_under_a_logarithmic_weight():
+    """ln(1 + x) is x - x²/2 to all digits of a double where x is 1e-9, and 1 + x has lost half of them."""
+    edges, values = weight_arrays(parse_weight("early-log:0.1"))
+    start, end = 5.0, 5.0 * (1 + 1e-9)
+    x = (Fraction(end) - Fraction(start)) / Fraction(start)
+    found = width(1, 0.1, edges, values, start, end, 10.0)
+    assert found == pytest.approx(float(x - x * x / 2), rel=1e-15)
+
+
+def test_nothing_after_the_cutoff_has_an_end_logarithmic_weight():
+    edges, values = weight_arrays(parse_weight("end-log:1"))
+    assert width(2, 1.0, edges, values, 9.5, 9.75, 10.0) == 0.0
+    assert width(2, 1.0, edges, values, 9.0, 10.0, 10.0) == 0.0
+    assert width(2, 1.0, edges, values, 8.0, 9.5, 10.0) == pytest.approx(math.log(2), rel=1e-15)
+
+
+def test_stamps_that_lie_close_keep_their_digits_under_an_end_logarithmic_weight():
+    """The two remaining times are near a million and differ by a billionth: their difference has no digits left."""
+    edges, values = weight_arrays(parse_weight("end-log:1"))
+    start, end, horizon = 1.0, 1.0 + 1e-9, 1e6
+    x = (Fraction(end) - Fraction(start)) / (Fraction(horizon) - Fraction(end))
+    assert width(2, 1.0, edges, values, start, end, horizon) == pytest.approx(float(x - x * x / 2), rel=1e-14)
