@@ -34,6 +34,8 @@ class Reference(BaseModel):
         Where the value comes from, in words.
     instance_digest
         Digest of the instance file the value belongs to, where known.
+    problem_digest
+        Digest of the problem in that file, which other bytes may hold as well.
     primary, secondary
         The components of a hierarchical objective, where the store has them.
     """
@@ -44,6 +46,7 @@ class Reference(BaseModel):
     certified: bool = False
     source: str = ""
     instance_digest: str | None = None
+    problem_digest: str | None = None
     primary: float | None = None
     secondary: float | None = None
 
@@ -51,6 +54,10 @@ class Reference(BaseModel):
     def more(self) -> dict[str, Any]:
         """Fields beyond the schema, kept as they were read."""
         return dict(self.model_extra or {})
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests that say which instance this is, where known."""
+        return known_digests({"instance_digest": self.instance_digest, "problem_digest": self.problem_digest})
 
     def document(self) -> dict[str, Any]:
         """Return the entry as it stands in the file."""
@@ -317,7 +324,12 @@ def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: 
             "validation": validation,
         },
     }
-    return entry | ({"instance_digest": row["instance_digest"]} if row.get("instance_digest") else {})
+    return entry | known_digests(row)
+
+
+def known_digests(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of a run or an entry that say which instance it is of, where known."""
+    return {name: row[name] for name in ("instance_digest", "problem_digest") if row.get(name)}
 
 
 def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
