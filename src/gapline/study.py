@@ -127,7 +127,7 @@ class Study:
         known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
         if known is not None:
             return known
-        return fold_reference(self.stored[0] if self.stored else None, self.envelopes)
+        return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
 
     @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
@@ -302,7 +302,7 @@ def open_study(
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
     references, snapshots
-        A CSV of reference values, or snapshots; else the contract's, else those that the sources carry.
+        A CSV or `.solu` file of reference values or a store such as `mamut:PATH@COMMIT`, or snapshots; else the contract's, else those that the sources carry.
     policy
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.
@@ -361,9 +361,10 @@ def open_study(
         unchecked=_unchecked(validation, stated.get("validation"), allow_unchecked),
     )
     registered = None if register is None else register.snapshot_digests()
-    stored = stored_snapshots(paths, folder, contract, references, snapshots)
-    entries = choose_references(stored, envelopes, policy or stated.get("policy"), registered)
+    noticed: list[str] = []
+    stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
+    entries = choose_references(stored, envelopes, policy or stated.get("policy"), registered, chosen_tolerance)
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
@@ -399,7 +400,7 @@ def open_study(
             removed=removed,
         ),
         alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
-        remarks=remarks,
+        remarks=(*remarks, *noticed),
     )
 
 

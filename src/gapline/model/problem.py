@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+Beside = Callable[[str], bytes | None]
+
 _UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 # Of a MAMUT instance: where it comes from, in words and in pins of sidecars that are only drawn.
 _UNREAD = ("metadata", "instance_origin", "benchmark_name")
@@ -21,12 +23,12 @@ _LIBRARY = re.compile(r"^(DIMENSION|EDGE_WEIGHT_TYPE)\s*:", re.MULTILINE)
 _WORDS = re.compile(r"^(NAME|COMMENT)\s*:")
 
 
-def problem_digest(data: bytes, name: str, beside: Callable[[str], bytes | None] = lambda path: None) -> str:
+def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> str:
     """Return the digest of the problem in an instance file of this name; `beside` gives the bytes of its sidecars.
 
-    JSON counts whatever its layout, and of MAMUT's `.vrp.json` without its metadata, with each sidecar by the digest that
-    pins it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text without the ends
-    of its lines, anything compressed as what is in it. What is none of these counts byte by byte.
+    JSON counts whatever its layout, and MAMUT's `.vrp.json` without its metadata, each sidecar by the digest that pins
+    it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text without the ends of its
+    lines, anything compressed as what is in it. What is none of these counts byte by byte.
 
     >>> one, other = b'{"demands": [1, 2], "metadata": {"picture": "a"}}', b'{"metadata": {}, "demands": [1.0, 2]}'
     >>> problem_digest(one, "i.vrp.json") == problem_digest(other, "i.vrp.json")
@@ -46,7 +48,7 @@ def problem_digest_of(path: Path) -> str:
     return problem_digest(path.read_bytes(), path.name, beside)
 
 
-def _content(data: bytes, name: str, beside: Callable[[str], bytes | None]) -> bytes:
+def _content(data: bytes, name: str, beside: Beside) -> bytes:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -66,7 +68,7 @@ def _content(data: bytes, name: str, beside: Callable[[str], bytes | None]) -> b
     return "\n".join(lines).rstrip("\n").encode()
 
 
-def _read_part(node: Any, beside: Callable[[str], bytes | None]) -> Any:
+def _read_part(node: Any, beside: Beside) -> Any:
     if not isinstance(node, dict):
         return node
     pinned = any(key.endswith("sha256") for key in node)

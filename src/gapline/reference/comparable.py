@@ -28,7 +28,7 @@ def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.
 
     Sides are the snapshots and the digest columns of the runs; a side that states none is not in doubt.
     """
-    changed = {}
+    changed: dict[str, str] = {}
     for instance, (one, where), (other, there) in _pairs(snapshots, runs):
         if not same_instance(one, other):
             ours, theirs = _distinction(one, other), _distinction(other, one)
@@ -63,7 +63,7 @@ def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) 
         for row in known.sort("instance", "arm").iter_rows(named=True):
             digests = known_digests(row)
             if digests:
-                entry = Reference(value=None, **digests)  # type: ignore[arg-type]
+                entry = Reference(value=None, **digests)
                 sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
     # Instances that nobody ran may have changed: that is the store's business.
     wanted = set(runs["instance"]) if runs is not None else None

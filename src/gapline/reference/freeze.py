@@ -1,7 +1,8 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -38,6 +39,8 @@ class FreezeRequest:
         The objective to read, in a store that holds several.
     family
         The folder inside the store to read; instances are keyed by their path inside it.
+    clones
+        Folder of clones in which a git store's submodules are looked for.
     as_of, version, url, checker, sense
         Declared by the user where the store cannot say it itself; `sense` is `min` or `max`.
     trust_solver
@@ -52,6 +55,7 @@ class FreezeRequest:
     name: str
     objective: str | None = None
     family: str | None = None
+    clones: str | None = None
     as_of: str | None = None
     version: str | None = None
     url: str | None = None
@@ -100,6 +104,8 @@ _STORES = {
     "cvrplib": "gapline.reference.stores.cvrplib:freeze_cvrplib",
     "mamut": "gapline.reference.stores.mamut:freeze_mamut",
     "campaign": "gapline.reference.stores.campaign:freeze_campaign",
+    "history": "gapline.reference.stores.history:freeze_history",
+    "combopt": "gapline.reference.stores.history:freeze_combopt",
 }
 
 
@@ -108,13 +114,22 @@ def store_names() -> list[str]:
     return [*_STORES, *sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - set(_STORES))]
 
 
-def freeze_snapshot(source: str, *, name: str, **options: Any) -> Snapshot:
-    """Freeze `csv:FILE`, `solu:FILE`, `cvrplib:DIR`, `mamut:PATH@COMMIT` or `campaign:DIR` (see `FreezeRequest`)."""
-    return freeze(source, name=name, **options).snapshot
+def freeze_snapshot(*sources: str, name: str, **options: Any) -> Snapshot:
+    """Freeze stores such as `csv:FILE`, `solu:FILE` or `mamut:PATH@COMMIT` into one snapshot (see `FreezeRequest`)."""
+    return freeze(*sources, name=name, **options).snapshot
 
 
-def freeze(source: str, *, name: str, **options: Any) -> Frozen:
-    """Freeze a store and say what was noticed on the way."""
+def freeze(*sources: str, name: str, **options: Any) -> Frozen:
+    """Freeze stores into one snapshot, and say what was noticed on the way."""
+    frozen = {source: _freeze_one(source, name, options) for source in sources}
+    if len(frozen) == 1:
+        return next(iter(frozen.values()))
+    from gapline.reference.join import join_stores
+
+    return join_stores(frozen, name=name)
+
+
+def _freeze_one(source: str, name: str, options: Mapping[str, Any]) -> Frozen:
     scheme, colon, location = source.partition(":")
     if not colon or not location:
         raise UsageError(f"{source}: expected STORE:PLACE, such as csv:refs.csv; stores: {listing(store_names())}")
@@ -127,6 +142,27 @@ def freeze(source: str, *, name: str, **options: Any) -> Frozen:
     if request.sense not in (None, "min", "max"):
         raise UsageError(f"sense: expected min or max, got {request.sense!r}")
     return find_store(scheme)(request)
+
+
+def freeze_references(given: str | Path, *, name: str | None = None, objective: str | None = None) -> Frozen:
+    """Read references as a user names them when scoring: a CSV, a `.solu` file, a snapshot, or `STORE:PLACE`.
+
+    What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
+    """
+    file, (scheme, colon, location) = Path(given), str(given).partition(":")
+    # A drive letter is no store, and a file may have a colon in its name.
+    if colon and not file.exists() and (scheme in store_names() or (len(scheme) > 1 and not os.path.dirname(scheme))):
+        frozen = freeze(str(given), name=name or Path(location).stem, objective=objective)
+    elif (plain := str(file).removesuffix(".gz")).endswith(".solu"):
+        frozen = freeze(f"solu:{file}", name=name or Path(plain).stem)
+    elif file.suffix == ".json":
+        return Frozen(Snapshot.load(file))
+    else:
+        return freeze(f"csv:{file}", name=name or file.stem)
+    if frozen.snapshot.as_of is not None:
+        return frozen
+    undated = f"references were read from {given} as it stands, and nothing says since when they are known"
+    return replace(frozen, notes=(*frozen.notes, f"{undated}: `gapline snapshot freeze` keeps them under a digest"))
 
 
 def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:

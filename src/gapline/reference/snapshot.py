@@ -333,11 +333,10 @@ def known_digests(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
-    """Read a references CSV: `instance,value` (+ `certified,source,instance_digest,primary,secondary`)."""
-    from gapline.reference.freeze import freeze_snapshot
+    """Read references: a CSV `instance,value,…`, a `.solu` file, a snapshot, or `STORE:PLACE` of a store to freeze."""
+    from gapline.reference.freeze import freeze_references
 
-    file = Path(path)
-    return freeze_snapshot(f"csv:{file}", name=name or file.stem)
+    return freeze_references(path, name=name).snapshot
 
 
 def _rebuild(document: dict[str, Any]) -> Snapshot:

@@ -254,11 +254,10 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     """Refuse to go on with a cell that was begun under another contract."""
     if order.condition == condition(cell, settings):
         return
-    stated = order.carried.get("problem_digest")
     # Other bytes with the same problem in them are the instance that was solved; scoring says that they changed.
-    if stated is not None and stated == _digest(settings.study / cell.instance.path, of=problem_digest_of):
-        if order.condition == condition(cell, settings, order.carried.get("instance_digest")):
-            return
+    same = order.carried.get("problem_digest") == _digest(settings.study / cell.instance.path, of=problem_digest_of)
+    if same and order.condition == condition(cell, settings, order.carried.get("instance_digest")):
+        return
     facts = {
         "horizon": (f"{order.horizon:g}", f"{cell.horizon:g}"),
         "instance": (order.carried.get("instance_digest"), _digest(settings.study / cell.instance.path)),
