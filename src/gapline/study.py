@@ -302,7 +302,8 @@ def open_study(
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
     references, snapshots
-        A CSV or `.solu` file of reference values or a store such as `mamut:PATH@COMMIT`, or snapshots; else the contract's, else those that the sources carry.
+        Reference values (a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else the contract's,
+        else those that the sources carry.
     policy
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.

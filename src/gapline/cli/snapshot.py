@@ -153,14 +153,16 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
     from gapline.reference.alarm import find_alarms
+    from gapline.reference.comparable import rewritten_instances
     from gapline.reference.diff import diff_snapshots
     from gapline.reference.snapshot import Snapshot
 
     before, after = Snapshot.load(old), Snapshot.load(new)
     found = diff_snapshots(before, after, tolerance=tolerance, sense=sense)
     alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
+    notes = rewritten_instances([before, after])
     if as_json:
-        options.print_json(found.document() | _alarms(alarms))
+        options.print_json(found.document() | {"notes": notes} | _alarms(alarms))
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
     click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
@@ -175,6 +177,7 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
             elif d.new_source:
                 line += f"  ({printable(d.new_source)})"
             click.echo(line)
+    options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
 

@@ -86,7 +86,7 @@ def choose_references(
             return (fold_reference(None, envelopes, tolerance),)
         raise UsageError(
             "expected a reference for the instances, got none",
-            hint="give --references FILE (or STORE:PLACE) or --snapshot FILE.json; --policy analysis takes the best of these runs",
+            hint="give --references FILE or --snapshot FILE.json; --policy analysis takes the best of these runs",
         )
     found = []
     for snapshot in stored:

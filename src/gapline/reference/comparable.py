@@ -47,8 +47,8 @@ def rewritten_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataF
     if not found:
         return []
     return [
-        f"files of {len(found)} instances differ between runs and references, or among them, and hold the same "
-        f"problem (equal problem digest): {listing(sorted(found))}"
+        f"files of {len(found)} instances were rewritten and still hold the same problem (other bytes, equal problem "
+        f"digest): {listing(sorted(found))}"
     ]
 
 

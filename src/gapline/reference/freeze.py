@@ -1,6 +1,5 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -144,24 +143,33 @@ def _freeze_one(source: str, name: str, options: Mapping[str, Any]) -> Frozen:
     return find_store(scheme)(request)
 
 
-def freeze_references(given: str | Path, *, name: str | None = None, objective: str | None = None) -> Frozen:
+def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
     """Read references as a user names them when scoring: a CSV, a `.solu` file, a snapshot, or `STORE:PLACE`.
 
     What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
     """
-    file, (scheme, colon, location) = Path(given), str(given).partition(":")
-    # A drive letter is no store, and a file may have a colon in its name.
-    if colon and not file.exists() and (scheme in store_names() or (len(scheme) > 1 and not os.path.dirname(scheme))):
-        frozen = freeze(str(given), name=name or Path(location).stem, objective=objective)
-    elif (plain := str(file).removesuffix(".gz")).endswith(".solu"):
-        frozen = freeze(f"solu:{file}", name=name or Path(plain).stem)
-    elif file.suffix == ".json":
+    text, file = str(given), Path(given)
+    scheme, colon, location = text.partition(":")
+    if text.removesuffix(".gz").endswith(".solu") and (not colon or file.exists()):
+        scheme, location = "solu", text
+    elif file.suffix == ".json" and file.is_file():
         return Frozen(Snapshot.load(file))
-    else:
-        return freeze(f"csv:{file}", name=name or file.stem)
-    if frozen.snapshot.as_of is not None:
+    # A drive letter is no store, and a file or a folder may have a colon in its name.
+    elif not colon or file.exists() or len(scheme) < 2 or "/" in scheme:
+        scheme, location = "csv", text
+    stem = Path(location.removesuffix(".gz")).stem
+    called = stem if scheme in ("csv", "solu") else f"{scheme}:{stem}"
+    try:
+        frozen = freeze(f"{scheme}:{location}", name=name or called)
+    except UsageError as error:
+        if scheme not in store_names():
+            raise
+        # What the store wants to be told, a command that scores cannot tell it.
+        first = f"first freeze it, `gapline snapshot freeze {text} --name NAME -o FILE.json`, then give --snapshot"
+        raise UsageError(error.message, hint=f"{error.hint}; {first}" if error.hint else first) from None
+    if scheme == "csv" or frozen.snapshot.as_of is not None:
         return frozen
-    undated = f"references were read from {given} as it stands, and nothing says since when they are known"
+    undated = f"references were read from {text} as it stands, and nothing says since when they are known"
     return replace(frozen, notes=(*frozen.notes, f"{undated}: `gapline snapshot freeze` keeps them under a digest"))
 
 
