@@ -7,8 +7,9 @@ from gapline.reference.freeze import freeze, freeze_references, freeze_snapshot,
 
 
 def test_wrong_sources_are_named():
-    with pytest.raises(UsageError, match="expected STORE:PLACE"):
-        freeze("refs.csv", name="x")
+    for sources in ((), ("refs.csv",)):
+        with pytest.raises(UsageError, match="expected STORE:PLACE"):
+            freeze(*sources, name="x")
     with pytest.raises(UsageError, match="did you mean 'csv'"):
         freeze("cvs:refs.csv", name="x")
     with pytest.raises(UsageError, match="as_of: expected an ISO 8601 moment"):

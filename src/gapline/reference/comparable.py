@@ -59,8 +59,8 @@ def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) 
     sides: dict[str, dict[str, Side]] = {}
     columns = [] if runs is None else [name for name in ("instance_digest", "problem_digest") if name in runs.columns]
     if runs is not None and columns:
-        known = runs.select("instance", *columns, "arm").unique(["instance", *columns], keep="any")
-        for row in known.sort("instance", "arm").iter_rows(named=True):
+        known = runs.select("instance", *columns, "arm").sort("instance", "arm")
+        for row in known.unique(["instance", *columns], keep="first", maintain_order=True).iter_rows(named=True):
             digests = known_digests(row)
             if digests:
                 entry = Reference(value=None, **digests)

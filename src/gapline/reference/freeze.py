@@ -120,6 +120,8 @@ def freeze_snapshot(*sources: str, name: str, **options: Any) -> Snapshot:
 
 def freeze(*sources: str, name: str, **options: Any) -> Frozen:
     """Freeze stores into one snapshot, and say what was noticed on the way."""
+    if not sources:
+        raise UsageError("freeze: expected STORE:PLACE, such as csv:refs.csv, got nothing")
     frozen = {source: _freeze_one(source, name, options) for source in sources}
     if len(frozen) == 1:
         return next(iter(frozen.values()))
