@@ -229,3 +229,22 @@ def test_a_solver_whose_version_changed_inside_an_arm_is_a_note_of_every_result(
 def test_unchecked_candidates_are_counted_or_left_out_never_both():
     with pytest.raises(UsageError, match="got both"):
         open_runs(validation="solver", allow_unchecked=True)
+
+
+def test_the_fold_of_an_analysis_takes_the_tolerance_of_the_contract(study):
+    """A proof of 300 is beaten by 250, unless the contract says that such a difference is none."""
+    proven = gl.Snapshot.from_values({"one": 300.0, "two": 300.0}, name="proven", certified=["one", "two"])
+    file = study / "study.toml"
+    for line, certified in (("", False), ("tolerance = 0.5\n", True)):
+        file.write_text(file.read_text().replace("[reference]\n", f"[reference]\n{line}"))
+        opened = gl.open_study(study, snapshots=[proven], policy="analysis")
+        assert {entry.certified for entry in opened.snapshot.values.values()} == {certified}
+        assert {entry.certified for entry in opened.folded.snapshot.values.values()} == {certified}
+
+
+def test_notes_of_a_store_stand_with_the_scores(tmp_path):
+    (tmp_path / "lib.solu").write_text("=opt= i 10\n=best= j 10\n=best= k 10\n=inf= z\n")
+    opened = gl.open_study(gl.Campaign.from_runs(trace_runs()), references=tmp_path / "lib.solu")
+    assert opened.references[0].policy == "frozen, declared"
+    assert any("instances without a primal value: 1 (z)" in note for note in opened.notes())
+    assert any("as it stands" in note for note in opened.notes())

@@ -132,7 +132,7 @@ class Study:
         known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
         if known is not None:
             return known
-        return fold_reference(self.stored[0] if self.stored else None, self.envelopes)
+        return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
 
     @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
@@ -312,7 +312,8 @@ def open_study(
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
     references, snapshots
-        A CSV of reference values, or snapshots; else the contract's, else those that the sources carry.
+        Reference values (a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else the contract's,
+        else those that the sources carry.
     policy
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.
@@ -371,7 +372,8 @@ def open_study(
         )
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
-    stored = stored_snapshots(paths, folder, contract, references, snapshots)
+    noticed: list[str] = []
+    stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
     chosen_policy = policy or stated.get("policy")
     accepted: dict[str, Any] = {
@@ -397,8 +399,8 @@ def open_study(
         cells = cells.filter(~pl.col("instance").is_in(list(left_out)))
     envelopes = build_envelopes(campaign, transform=scale, **accepted)
     registered = None if register is None else register.snapshot_digests()
-    entries = choose_references(stored, envelopes, chosen_policy, registered)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
+    entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance)
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
@@ -437,7 +439,7 @@ def open_study(
             unscorable=int(dropped.sum()),
         ),
         alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
-        remarks=remarks,
+        remarks=(*remarks, *noticed),
         left_out=left_out,
     )
 

@@ -115,3 +115,15 @@ def test_unchecked_candidates_are_refused_until_somebody_decides(worked, capsys)
     assert any("1 unchecked candidates were left out" in note for note in strict["notes"])
     assert trusting["arms"][1]["final_gap"] == pytest.approx(0.2)
     assert strict["arms"][1]["final_gap"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("command", ["score", "curve", "analyse"])
+def test_references_may_be_any_store(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("traces.csv").write_text(TRACES)
+    Path("lib.solu").write_text("=best= worked 10\n=inf= other\n")
+    for given in ("lib.solu", "solu:lib.solu"):
+        code, found = as_json(capsys, command, "traces.csv", "--references", given, "--horizon", "30")
+        assert code == 0
+        assert any(f"read from {given} as it stands" in note for note in found["notes"])
+        assert any("instances without a primal value: 1 (other)" in note for note in found["notes"])

@@ -125,3 +125,33 @@ def test_names_cannot_drive_the_terminal(study, capsys):
 def test_help_has_an_example(command, capsys):
     assert run(["snapshot", command, "--help"]) == 0
     assert f"gapline snapshot {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_several_stores_become_one_snapshot(study, capsys):
+    (study / "more.solu").write_text("=opt= i3 7\n")
+    assert run(["snapshot", "freeze", "csv:refs.csv", "solu:more.solu", "--name", "all", "-o", "r/all.json"]) == 0
+    out = capsys.readouterr().out
+    assert "store name     csv:refs.csv + solu:more.solu\nstore 1        csv:refs.csv\nstore 2        solu:" in out
+    shown = answer(capsys, "show", "r/all.json")
+    assert {name: entry["store"]["name"] for name, entry in shown["values"].items()} == {
+        "i1": "csv:refs.csv", "i2": "csv:refs.csv", "i3": "solu:more.solu",
+    }  # fmt: skip
+
+
+def test_a_history_is_frozen_as_of_a_day(study, capsys):
+    (study / "best.csv").write_text("date,instance,value\n2020-01-01,i1,12\n2021-01-01,i1,10\n")
+    facts = ["freeze", "history:best.csv", "--name", "old", "--as-of", "2020-12-31", "-o", "r/old.json"]
+    assert answer(capsys, *facts)["as_of"] == "2020-12-31"
+    assert answer(capsys, "show", "r/old.json")["values"]["i1"]["value"] == 12.0
+
+
+def test_a_diff_names_files_that_were_rewritten(study, capsys):
+    for name, digest in (("one", "sha256:aa"), ("two", "sha256:bb")):
+        (study / "refs.csv").write_text(f"instance,value,instance_digest,problem_digest\ni1,10,{digest},sha256:p\n")
+        assert run(["snapshot", "freeze", "csv:refs.csv", "--name", "x", "-o", f"r/{name}.json"]) == 0
+    capsys.readouterr()
+    diff = answer(capsys, "diff", "r/one.json", "r/two.json")
+    assert (diff["unchanged"], diff["instance_changed"]) == (1, [])
+    assert diff["notes"][0].startswith("files of 1 instances were rewritten")
+    assert run(["snapshot", "diff", "r/one.json", "r/two.json"]) == 0
+    assert "note: files of 1 instances were rewritten" in capsys.readouterr().out

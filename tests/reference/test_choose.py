@@ -47,3 +47,18 @@ def test_without_a_snapshot_only_the_policy_analysis_has_a_reference():
         choose_references([], envelopes(*RUNS), None, None)
     with pytest.raises(UsageError, match="frozen, analysis or both, got 'best'"):
         choose_references([KNOWN], envelopes(*RUNS), "best", None)
+
+
+def test_the_tolerance_decides_whether_a_certificate_survives_the_fold():
+    proven = Snapshot.from_values({"i1": 9.5, "i2": 5.0}, name="proven", certified=["i1"])
+    for tolerance, certified in ((1e-9, False), (0.1, True)):
+        (found,) = choose_references([proven], envelopes(*RUNS), "analysis", None, tolerance)
+        assert (found.snapshot.values["i1"].value, found.snapshot.values["i1"].certified) == (9.0, certified)
+
+
+def test_what_a_store_says_of_itself_is_handed_on(tmp_path):
+    (tmp_path / "lib.solu").write_text("=opt= i1 10\n=unkn= i2\n")
+    notes = []
+    (found,) = stored_snapshots([], None, None, tmp_path / "lib.solu", [], notes)
+    assert (found.name, found.values["i1"].certified) == ("lib", True)
+    assert notes[0] == "instances without a primal value: 1 (i2)"

@@ -8,6 +8,8 @@ import pytest
 import gapline
 from gapline.errors import IntegrityError
 from gapline.journal.read import read_journal
+from gapline.model.problem import problem_digest_of
+from gapline.model.store import file_digest
 from gapline.run.campaign import run_study
 from run.campaign_content import children_of, is_alive
 
@@ -44,6 +46,21 @@ def test_another_instance_under_the_same_name_is_refused(make_study):
     run_study(study.path)
     (study.path / "instances" / "one.txt").write_text("changed\n")
     with pytest.raises(IntegrityError, match=r"instance sha256:\w+, now sha256:\w+"):
+        run_study(study.path)
+
+
+def test_other_bytes_with_the_same_problem_go_on_and_are_named_when_scored(make_study):
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    run_study(study.path)
+    file = study.path / "instances" / "one.txt"
+    before = gapline.read(study.path).runs.filter(instance="one").row(0, named=True)
+    assert before["problem_digest"] == problem_digest_of(file) != before["instance_digest"]
+    file.write_bytes(file.read_bytes().replace(b"\n", b"  \r\n"))
+    assert file_digest(file) != before["instance_digest"]
+    assert run_study(study.path).left == 0
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace("horizon = 60.0", "horizon = 30.0"))
+    with pytest.raises(IntegrityError, match="horizon 60, now 30"):
         run_study(study.path)
 
 

@@ -170,5 +170,16 @@ def test_another_instance_under_the_same_name_is_not_checked_against(study):
     assert results["two"].unchecked == 0
 
 
+def test_other_bytes_with_the_same_problem_are_checked_against(study):
+    run_study(study, check=False)
+    file = study / "instances" / "one.txt"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    results = {result.key.instance: result for result in check_study(study)}
+    assert (results["one"].unchecked, results["one"].problems) == (0, ())
+    file.unlink()
+    again = {result.key.instance: result for result in check_study(study, again=True)}
+    assert "got no file at instances/one.txt" in again["one"].problems[0]
+
+
 def test_we_wait_longer_than_a_checker_waits_for_its_own_program():
     assert PATIENCE > PROGRAM_PATIENCE

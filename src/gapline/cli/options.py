@@ -32,7 +32,9 @@ filters = _together(
 )
 choices = _together(
     filters,
-    click.option("--references", type=click.Path(), help="References CSV: instance,value (+ certified,source)."),
+    click.option(
+        "--references", metavar="FILE|STORE:PLACE", help="CSV instance,value (+ certified,source), .solu, or a store."
+    ),
     click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Snapshot JSON (repeatable)."),
     click.option(
         "--policy",

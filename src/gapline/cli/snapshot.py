@@ -36,11 +36,12 @@ def command() -> None:
 
 
 @command.command("freeze")
-@click.argument("source")
+@click.argument("sources", nargs=-1, required=True, metavar="STORE:PLACE...")
 @_NAME
 @_OUT
 @click.option("--objective", help="Objective to read, in a store with several.")
 @click.option("--family", help="Folder of the family inside a git store.")
+@click.option("--clones", type=click.Path(file_okay=False), help="Folder of clones of a git store's submodules.")
 @_AS_OF
 @click.option("--store-version", "version", help="Version of the store, where it does not say so itself.")
 @click.option("--url", help="Address of the store.")
@@ -50,8 +51,10 @@ def command() -> None:
 @click.option("--reprice", is_flag=True, help="Evaluate stored routes again with the installed checker.")
 @_TOLERANCE
 @options.as_json
-def freeze(source: str, name: str, output: str, validation: str, as_json: bool, **facts: object) -> int:
-    """Freeze a store: csv:FILE, solu:FILE, cvrplib:DIR, mamut:PATH@COMMIT, campaign:DIR.
+def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as_json: bool, **facts: object) -> int:
+    """Freeze csv:FILE, solu:FILE, cvrplib:DIR, mamut:PATH@COMMIT, campaign:DIR, history:FILE, combopt:PATH.
+
+    Several stores become one snapshot, in which each value names its own.
 
     Example: gapline snapshot freeze mamut:store@v1.2 --objective Duration --name v1.2 -o references/v1.2.json
     """
@@ -60,7 +63,7 @@ def freeze(source: str, name: str, output: str, validation: str, as_json: bool, 
     from gapline.reference.alarm import find_alarms
     from gapline.reference.freeze import freeze as freeze_store
 
-    frozen = freeze_store(source, name=name, trust_solver=validation == "solver", **facts)
+    frozen = freeze_store(*sources, name=name, trust_solver=validation == "solver", **facts)
     snapshot = frozen.snapshot
     snapshot.save(output)
     alarms = find_alarms(snapshot)
@@ -150,14 +153,16 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
     from gapline.reference.alarm import find_alarms
+    from gapline.reference.comparable import rewritten_instances
     from gapline.reference.diff import diff_snapshots
     from gapline.reference.snapshot import Snapshot
 
     before, after = Snapshot.load(old), Snapshot.load(new)
     found = diff_snapshots(before, after, tolerance=tolerance, sense=sense)
     alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
+    notes = rewritten_instances([before, after])
     if as_json:
-        options.print_json(found.document() | _alarms(alarms))
+        options.print_json(found.document() | {"notes": notes} | _alarms(alarms))
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
     click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
@@ -172,6 +177,7 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
             elif d.new_source:
                 line += f"  ({printable(d.new_source)})"
             click.echo(line)
+    options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
 
@@ -263,7 +269,10 @@ def _facts(snapshot: "Snapshot") -> dict[str, Any]:
 
 def _print_facts(snapshot: "Snapshot") -> None:
     facts = _facts(snapshot)
-    facts |= {f"store {name}": value or None for name, value in facts.pop("store").items()}
+    store = facts.pop("store")
+    parts = [f"{one['name']} {one.get('version') or ''}".strip() for one in store.pop("stores", ())]
+    facts |= {f"store {name}": value or None for name, value in store.items()}
+    facts |= {f"store {number}": part for number, part in enumerate(parts, start=1)}
     for name, value in facts.items():
         if value is not None:
             click.echo(f"{name:<14} {printable(value)}")

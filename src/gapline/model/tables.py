@@ -29,6 +29,7 @@ CARRIED: Schema = {
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
     "instance_digest": pl.String(),  # digest of the instance file that was solved
+    "problem_digest": pl.String(),  # digest of the problem in it (`model/problem.py`): what checker and solver read
 }
 
 # What the runner records of each run, beside the columns that every campaign has.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, MANIFEST
-from gapline.model.reading import ReferenceLabel
+from gapline.model.reading import TOLERANCE, ReferenceLabel
+from gapline.reference.freeze import freeze_references
 from gapline.reference.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
-from gapline.reference.snapshot import Snapshot, read_references
+from gapline.reference.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from gapline.model.contract import Contract
@@ -43,12 +44,19 @@ def stored_snapshots(
     contract: "Contract | None",
     references: str | Path | None,
     snapshots: Sequence[str | Path | Snapshot],
+    notes: list[str] | None = None,
 ) -> tuple[Snapshot, ...]:
-    """Find the snapshots: given ones, the contract's, or those that the sources carry."""
+    """Find the snapshots: given ones, the contract's, or those that the sources carry.
+
+    What was noticed while reading references is added to `notes`.
+    """
     if references is not None and snapshots:
         raise UsageError("expected references or snapshots, got both")
     if references is not None:
-        return (read_references(str(references)),)
+        frozen = freeze_references(references)
+        if notes is not None:
+            notes += frozen.notes
+        return (frozen.snapshot,)
     if snapshots:
         return tuple(one if isinstance(one, Snapshot) else Snapshot.load(one) for one in snapshots)
     named = None if contract is None or folder is None else contract.reference.snapshot
@@ -64,17 +72,21 @@ def stored_snapshots(
 
 
 def choose_references(
-    stored: Sequence[Snapshot], envelopes: Envelopes, policy: str | None, registered: frozenset[str] | None
+    stored: Sequence[Snapshot],
+    envelopes: Envelopes,
+    policy: str | None,
+    registered: frozenset[str] | None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[LabelledSnapshot, ...]:
     """Return what the runs are read against under a policy, the declared one first."""
     if policy not in (None, Policy.FROZEN, Policy.ANALYSIS, "both"):
         raise UsageError(f"policy: expected frozen, analysis or both, got {policy!r}")
     if not stored:
         if policy == Policy.ANALYSIS:
-            return (fold_reference(None, envelopes),)
+            return (fold_reference(None, envelopes, tolerance),)
         raise UsageError(
             "expected a reference for the instances, got none",
-            hint="give --references refs.csv or --snapshot FILE.json; --policy analysis takes the best of these runs",
+            hint="give --references FILE or --snapshot FILE.json; --policy analysis takes the best of these runs",
         )
     found = []
     for snapshot in stored:
@@ -85,11 +97,11 @@ def choose_references(
             label = label_reference(snapshot, envelopes, registered=registered or ())
             found.append(LabelledSnapshot(snapshot, label))
         if policy in (Policy.ANALYSIS, "both"):
-            found.append(fold_reference(snapshot, envelopes))
+            found.append(fold_reference(snapshot, envelopes, tolerance))
     return tuple(found)
 
 
-def fold_reference(snapshot: Snapshot | None, envelopes: Envelopes) -> LabelledSnapshot:
+def fold_reference(snapshot: Snapshot | None, envelopes: Envelopes, tolerance: float = TOLERANCE) -> LabelledSnapshot:
     """Return the analysis reference: the best of the stored values and of these runs."""
-    folded = analysis_snapshot(snapshot, envelopes)
+    folded = analysis_snapshot(snapshot, envelopes, tolerance=tolerance)
     return LabelledSnapshot(folded, label_reference(folded, envelopes, policy=Policy.ANALYSIS.value))

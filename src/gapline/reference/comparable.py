@@ -1,50 +1,43 @@
 """Refusing what cannot be compared: values and runs that belong to another instance of the same name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import polars as pl
 
 from gapline.errors import IntegrityError, listing
 from gapline.model.scale import Scale
-from gapline.reference.snapshot import Reference, Snapshot
+from gapline.reference.snapshot import Reference, Snapshot, known_digests
 
 
 def same_instance(one: Reference, other: Reference) -> bool:
-    """Say whether two entries belong to one instance (and its sidecars), as far as both of them say."""
-    if one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest:
+    """Say whether two entries belong to one instance, as far as both of them say.
+
+    Where both state the digest of the problem, that decides, whatever the bytes around it. Else the bytes do, and the
+    sidecars where the instance file does not itself pin them.
+    """
+    if one.problem_digest and other.problem_digest:
+        return one.problem_digest == other.problem_digest
+    if _rewritten(one, other):
         return False
     ours, theirs = one.more.get("sidecars"), other.more.get("sidecars")
     return not (ours and theirs) or ours == theirs
 
 
 def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
-    """Raise where snapshots, or one and the `instance_digest` of the runs, state different digests for an instance."""
-    given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
-    sides: dict[str, dict[str, str]] = {}
-    if runs is not None and "instance_digest" in runs.columns:
-        known = runs.select("instance", "instance_digest", "arm").drop_nulls().unique(["instance", "instance_digest"])
-        for instance, digest, arm in known.sort("instance", "arm").iter_rows():
-            sides.setdefault(instance, {}).setdefault(digest, f"runs of {arm}")
-    # Instances that nobody ran may have changed: that is the store's business.
-    wanted = set(runs["instance"]) if runs is not None else None
-    for snapshot in given:
-        for instance, entry in snapshot.values.items():
-            if entry.instance_digest and (wanted is None or instance in wanted):
-                sides.setdefault(instance, {}).setdefault(entry.instance_digest, f"snapshot {snapshot.name}")
-    for one, other in combinations(given, 2):
-        for instance in one.values.keys() & other.values.keys() & (wanted or one.values.keys()):
-            a, b = one.values[instance], other.values[instance]
-            if a.instance_digest == b.instance_digest and not same_instance(a, b):
-                sides[instance] = {f"sidecars {s.values[instance].more['sidecars']}": s.name for s in (one, other)}
-    changed = {instance: digests for instance, digests in sides.items() if len(digests) > 1}
+    """Raise where two sides state different digests for one instance that is to be scored.
+
+    Sides are the snapshots and the digest columns of the runs; a side that states none is not in doubt.
+    """
+    changed: dict[str, str] = {}
+    for instance, (one, where), (other, there) in _pairs(snapshots, runs):
+        if not same_instance(one, other):
+            ours, theirs = _distinction(one, other), _distinction(other, one)
+            changed.setdefault(instance, f"{instance}: {ours} in {where} but {theirs} in {there}")
     if changed:
-        shown = [
-            f"{instance}: " + " but ".join(f"{digest} in {where}" for digest, where in digests.items())
-            for instance, digests in sorted(changed.items())
-        ]
+        shown = listing([changed[instance] for instance in sorted(changed)], most=20)
         raise IntegrityError(
-            f"expected one instance behind each name, got {len(changed)} that changed: {listing(shown, most=20)}",
+            f"expected one instance behind each name, got {len(changed)} that changed: {shown}",
             hint="values of different instances are not comparable: freeze the store at the version that was solved",
         )
 
@@ -61,3 +54,52 @@ def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
             f"{snapshot.name}: expected the sense of the runs, got another for {len(wrong)}: {listing(wrong)}",
             hint="freeze the store with --sense, or turn an arm that reports the negated objective with --negate ARM",
         )
+
+
+def rewritten_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> list[str]:
+    """Say, in a note, for which instances two sides state other bytes and the same problem."""
+    found = {name for name, (one, _), (other, _) in _pairs(snapshots, runs) if _rewritten(one, other)}
+    if not found:
+        return []
+    return [
+        f"files of {len(found)} instances were rewritten and still hold the same problem (other bytes, equal problem "
+        f"digest): {listing(sorted(found))}"
+    ]
+
+
+Side = tuple[Reference, str]
+
+
+def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) -> Iterator[tuple[str, Side, Side]]:
+    sides: dict[str, dict[str, Side]] = {}
+    columns = [] if runs is None else [name for name in ("instance_digest", "problem_digest") if name in runs.columns]
+    if runs is not None and columns:
+        known = runs.select("instance", *columns, "arm").sort("instance", "arm")
+        for row in known.unique(["instance", *columns], keep="first", maintain_order=True).iter_rows(named=True):
+            digests = known_digests(row)
+            if digests:
+                entry = Reference(value=None, **digests)
+                sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
+    # Instances that nobody ran may have changed: that is the store's business.
+    wanted = set(runs["instance"]) if runs is not None else None
+    for snapshot in [snapshots] if isinstance(snapshots, Snapshot) else snapshots:
+        for instance, entry in snapshot.values.items():
+            said = entry.digests() | ({"sidecars": entry.more["sidecars"]} if entry.more.get("sidecars") else {})
+            if said and (wanted is None or instance in wanted):
+                sides.setdefault(instance, {}).setdefault(str(said), (entry, f"snapshot {snapshot.name}"))
+    for instance, known_sides in sides.items():
+        for one, other in combinations(known_sides.values(), 2):
+            yield instance, one, other
+
+
+def _rewritten(one: Reference, other: Reference) -> bool:
+    return bool(one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest)
+
+
+def _distinction(entry: Reference, other: Reference) -> str:
+    """Name an entry by what tells it from the other one."""
+    if _rewritten(entry, other):
+        return str(entry.instance_digest)
+    if entry.problem_digest and entry.problem_digest != other.problem_digest:
+        return f"problem {entry.problem_digest}"
+    return f"sidecars {entry.more.get('sidecars')}"

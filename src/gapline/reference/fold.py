@@ -15,7 +15,7 @@ from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.model.text import counted
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.beaten import check_tolerance, is_beaten
-from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
 from gapline.reference.freeze import check_moment, refuse_foreknowledge
 from gapline.reference.policy import best_against, known_after, run_entry, runs_digest
 from gapline.reference.snapshot import Snapshot
@@ -91,6 +91,7 @@ def fold(
         check_moment(as_of)
     refuse_changed_instances(snapshot, envelopes.runs)
     checked, notes = _vouched(envelopes, trust_solver=trust_solver)
+    notes += rewritten_instances(snapshot, envelopes.runs)
     if include_late and campaign is not None:
         checked = with_late(checked, campaign)
     alarms = find_alarms(snapshot, checked, tolerance=tolerance)
@@ -106,8 +107,8 @@ def fold(
             if before.certified or unbeaten:
                 continue
         entry = run_entry(row, checked)
-        if before is not None and before.instance_digest:
-            entry["instance_digest"] = before.instance_digest
+        if before is not None:
+            entry |= before.digests()
         entries[row["instance"]] = entry
         made = entry["fold"]
         old = None if before is None else before.value

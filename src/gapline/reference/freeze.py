@@ -1,7 +1,7 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -28,16 +28,18 @@ ENTRY_POINTS = "gapline.stores"
 class FreezeRequest:
     """What the user asked a store for: what stands behind the colon of `csv:FILE`, and the name of the snapshot.
 
-    `objective` and `family` (a folder; instances are keyed by their path inside it) are for stores that hold several.
-    `as_of`, `version`, `url`, `checker` and `sense` (`min` or `max`) are declared where the store cannot say it itself.
-    `trust_solver` takes candidates that only the solver vouches for. `reprice` evaluates stored solutions again with
-    the checker at hand; beyond the relative `tolerance` a value counts as moved.
+    `objective` and `family` (a folder; instances are keyed by their path inside it) are for stores that hold several;
+    `clones` is the folder in which a git store's submodules are looked for. `as_of`, `version`, `url`, `checker` and
+    `sense` (`min` or `max`) are declared where the store cannot say it itself. `trust_solver` takes candidates that
+    only the solver vouches for. `reprice` evaluates stored solutions again with the checker at hand; beyond the
+    relative `tolerance` a value counts as moved.
     """
 
     location: str
     name: str
     objective: str | None = None
     family: str | None = None
+    clones: str | None = None
     as_of: str | None = None
     version: str | None = None
     url: str | None = None
@@ -86,6 +88,8 @@ _STORES = {
     "cvrplib": "gapline.reference.stores.cvrplib:freeze_cvrplib",
     "mamut": "gapline.reference.stores.mamut:freeze_mamut",
     "campaign": "gapline.reference.stores.campaign:freeze_campaign",
+    "history": "gapline.reference.stores.history:freeze_history",
+    "combopt": "gapline.reference.stores.history:freeze_combopt",
 }
 
 
@@ -94,13 +98,24 @@ def store_names() -> list[str]:
     return [*_STORES, *sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - set(_STORES))]
 
 
-def freeze_snapshot(source: str, *, name: str, **options: Any) -> Snapshot:
-    """Freeze `csv:FILE`, `solu:FILE`, `cvrplib:DIR`, `mamut:PATH@COMMIT` or `campaign:DIR` (see `FreezeRequest`)."""
-    return freeze(source, name=name, **options).snapshot
+def freeze_snapshot(*sources: str, name: str, **options: Any) -> Snapshot:
+    """Freeze stores such as `csv:FILE`, `solu:FILE` or `mamut:PATH@COMMIT` into one snapshot (see `FreezeRequest`)."""
+    return freeze(*sources, name=name, **options).snapshot
 
 
-def freeze(source: str, *, name: str, **options: Any) -> Frozen:
-    """Freeze a store and say what was noticed on the way."""
+def freeze(*sources: str, name: str, **options: Any) -> Frozen:
+    """Freeze stores into one snapshot, and say what was noticed on the way."""
+    if not sources:
+        raise UsageError("freeze: expected STORE:PLACE, such as csv:refs.csv, got nothing")
+    frozen = {source: _freeze_one(source, name, options) for source in sources}
+    if len(frozen) == 1:
+        return next(iter(frozen.values()))
+    from gapline.reference.join import join_stores
+
+    return join_stores(frozen, name=name)
+
+
+def _freeze_one(source: str, name: str, options: Mapping[str, Any]) -> Frozen:
     scheme, colon, location = source.partition(":")
     if not colon or not location:
         raise UsageError(f"{source}: expected STORE:PLACE, such as csv:refs.csv; stores: {listing(store_names())}")
@@ -113,6 +128,36 @@ def freeze(source: str, *, name: str, **options: Any) -> Frozen:
     if request.sense not in (None, "min", "max"):
         raise UsageError(f"sense: expected min or max, got {request.sense!r}")
     return find_store(scheme)(request)
+
+
+def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
+    """Read references as a user names them when scoring: a CSV, a `.solu` file, a snapshot, or `STORE:PLACE`.
+
+    What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
+    """
+    text, file = str(given), Path(given)
+    scheme, colon, location = text.partition(":")
+    if text.removesuffix(".gz").endswith(".solu") and (not colon or file.exists()):
+        scheme, location = "solu", text
+    elif file.suffix == ".json" and file.is_file():
+        return Frozen(Snapshot.load(file))
+    # A drive letter is no store, and a file or a folder may have a colon in its name.
+    elif not colon or file.exists() or len(scheme) < 2 or "/" in scheme:
+        scheme, location = "csv", text
+    stem = Path(location.removesuffix(".gz")).stem
+    called = stem if scheme in ("csv", "solu") else f"{scheme}:{stem}"
+    try:
+        frozen = freeze(f"{scheme}:{location}", name=name or called)
+    except UsageError as error:
+        if scheme not in store_names():
+            raise
+        # What the store wants to be told, a command that scores cannot tell it.
+        first = f"first freeze it, `gapline snapshot freeze {text} --name NAME -o FILE.json`, then give --snapshot"
+        raise UsageError(error.message, hint=f"{error.hint}; {first}" if error.hint else first) from None
+    if scheme == "csv" or frozen.snapshot.as_of is not None:
+        return frozen
+    undated = f"references were read from {text} as it stands, and nothing says since when they are known"
+    return replace(frozen, notes=(*frozen.notes, f"{undated}: `gapline snapshot freeze` keeps them under a digest"))
 
 
 def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:

@@ -1,5 +1,6 @@
 """A git repository as a versioned store: commits, trees and blobs, read without a checkout."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -43,10 +44,14 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository on this machine, bare or not; `prefix` is the folder inside it that the path points to."""
+    """A git repository on this machine, bare or not; `prefix` is the folder inside it that the path points to.
+
+    Objects are also looked for in `alternates`, the object folders of other clones.
+    """
 
     path: Path
     prefix: str = ""
+    alternates: tuple[str, ...] = ()
 
     def commit(self, revision: str) -> Commit:
         """Find the commit that a branch, tag or id names."""
@@ -64,15 +69,41 @@ class Repository:
 
     def blobs(self, commit: Commit) -> dict[str, str]:
         """Return path -> blob id of every file in a commit."""
+        return self._tree(commit, "blob")
+
+    def links(self, commit: Commit) -> dict[str, str]:
+        """Return path -> commit id of every submodule that a commit mounts."""
+        return self._tree(commit, "commit")
+
+    def _tree(self, commit: Commit, wanted: str) -> dict[str, str]:
         out = self._git("ls-tree", "-r", "-z", "--full-tree", commit.id)
         found = {}
         for line in out.split(b"\0"):
             if line:
                 head, _, path = line.partition(b"\t")
-                _, kind, blob = head.split(b" ")
-                if kind == b"blob":
-                    found[path.decode("utf-8", "backslashreplace")] = blob.decode("ascii")
+                _, kind, object_id = head.decode("ascii").split(" ")
+                if kind == wanted:
+                    found[path.decode("utf-8", "backslashreplace")] = object_id
         return found
+
+    def submodule_urls(self, commit: Commit) -> dict[str, str]:
+        """Return path -> address of the submodules, as `.gitmodules` of a commit states them."""
+        blob = f"--blob={commit.id}:.gitmodules"
+        stated: dict[str, dict[str, str]] = {}
+        for line in self._run("config", blob, "-z", "--get-regexp", r"^submodule\.").stdout.split(b"\0"):
+            key, _, value = line.decode("utf-8", "replace").partition("\n")
+            name, _, field = key.rpartition(".")
+            stated.setdefault(name, {})[field] = value
+        return {one["path"]: one["url"] for one in stated.values() if {"path", "url"} <= one.keys()}
+
+    def has(self, commit_id: str) -> bool:
+        """Say whether a commit is in this clone."""
+        return self._run("cat-file", "-e", f"{commit_id}^{{commit}}").returncode == 0
+
+    def objects(self) -> str:
+        """Return the folder in which the objects lie."""
+        place = self._git("rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape").rstrip("\n")
+        return str((self.path / place).resolve())
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
@@ -121,6 +152,9 @@ class Repository:
         if program is None:
             raise EnvironmentLacksError("git is not installed", hint="install git to freeze from a git repository")
         settings = {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
+        if self.alternates:
+            # Quoted, for a folder may hold the separator in its name.
+            settings["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(json.dumps, self.alternates))
         command = [program, "-C", str(self.path), *arguments]
         return subprocess.Popen(command, stdout=subprocess.PIPE, env=settings, bufsize=1 << 20, **streams)
 
@@ -132,3 +166,13 @@ def open_repository(path: Path) -> Repository:
         raise SnapshotError(f"{path}: expected a git repository, got {found}")
     prefix = Repository(path)._git("rev-parse", "--show-prefix").decode("utf-8", "replace").strip().rstrip("/")
     return Repository(path, prefix)
+
+
+def open_revision(location: str) -> tuple[Repository, Commit, str]:
+    """Open `PATH@REVISION`, or the newest commit of `PATH`; also return both in words."""
+    # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
+    where, _, revision = location.rpartition("@")
+    if not where or (Path(location).is_dir() and not Path(where).is_dir()):
+        where, revision = location, "HEAD"
+    repository = open_repository(Path(where))
+    return repository, repository.commit(revision), f"{where}@{revision}"

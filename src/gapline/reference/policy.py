@@ -88,8 +88,8 @@ def analysis_snapshot(
             before = known.values.get(row["instance"])
             if before is not None and before.certified and not is_beaten(row["best"], reference, tolerance):
                 entry["certified"] = True
-            if before is not None and before.instance_digest:
-                entry["instance_digest"] = before.instance_digest
+            if before is not None:
+                entry |= before.digests()
             entries[row["instance"]] = entry
     fold = {"policy": Policy.ANALYSIS.value, "runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
     as_of = known_after(snapshot, envelopes.runs)

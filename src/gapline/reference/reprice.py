@@ -57,6 +57,8 @@ def reprice_entries(
             unpriced.append(f"{one.key} ({error})")
             entry["priced_by"] = "store"
             continue
+        # Priced here and now: whoever priced the stored value did not price this one.
+        entry.pop("checker", None)
         was_certified = entry["certified"]
         if _put_price(entry, value, priced, reason, tolerance):
             withdrawn = "certificate withdrawn" if was_certified else ""

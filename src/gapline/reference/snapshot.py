@@ -25,6 +25,7 @@ class Reference(BaseModel):
 
     `value` is the best-known objective before any transform, None where the store names the instance without a usable
     number (`stated` then holds what it said); `primary` and `secondary` are the parts of a hierarchical objective.
+    `instance_digest` is that of the instance file, `problem_digest` of the problem in it, which other bytes may hold.
     """
 
     model_config = _STRICT
@@ -33,6 +34,7 @@ class Reference(BaseModel):
     certified: bool = False
     source: str = ""
     instance_digest: str | None = None
+    problem_digest: str | None = None
     primary: float | None = None
     secondary: float | None = None
 
@@ -40,6 +42,10 @@ class Reference(BaseModel):
     def more(self) -> dict[str, Any]:
         """Fields beyond the schema, kept as they were read."""
         return dict(self.model_extra or {})
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests that say which instance this is, where known."""
+        return known_digests({"instance_digest": self.instance_digest, "problem_digest": self.problem_digest})
 
     def document(self) -> dict[str, Any]:
         """Return the entry as it stands in the file."""
@@ -309,15 +315,19 @@ def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: 
             "validation": validation,
         },
     }
-    return entry | ({"instance_digest": row["instance_digest"]} if row.get("instance_digest") else {})
+    return entry | known_digests(row)
+
+
+def known_digests(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of a run or an entry that say which instance it is of, where known."""
+    return {name: row[name] for name in ("instance_digest", "problem_digest") if row.get(name)}
 
 
 def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
-    """Read a references CSV: `instance,value` (+ `certified,source,instance_digest,primary,secondary`)."""
-    from gapline.reference.freeze import freeze_snapshot
+    """Read references: a CSV `instance,value,…`, a `.solu` file, a snapshot, or `STORE:PLACE` of a store to freeze."""
+    from gapline.reference.freeze import freeze_references
 
-    file = Path(path)
-    return freeze_snapshot(f"csv:{file}", name=name or file.stem)
+    return freeze_references(path, name=name).snapshot
 
 
 def _rebuild(document: dict[str, Any]) -> Snapshot:

@@ -18,6 +18,7 @@ from gapline.journal.read import read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
+from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
 from gapline.run.check_run import CheckSettings, check_attempt
@@ -218,6 +219,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
         "size": None if cell.instance.size is None else float(cell.instance.size),
         "validation": settings.validation,
         "instance_digest": _digest(settings.study / cell.instance.path),
+        "problem_digest": _digest(settings.study / cell.instance.path, of=problem_digest_of),
     }
     for name, value in cell.arm.options.items():
         # An option that is called like a column of ours keeps both, under another name.
@@ -226,7 +228,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
     return carried
 
 
-def condition(cell: Cell, settings: RunSettings) -> str:
+def condition(cell: Cell, settings: RunSettings, instance_digest: object = None) -> str:
     """Return the digest of what makes two attempts at a cell comparable."""
     # What may differ between two attempts is left out on purpose: cores, load, order of the cells, checker.
     facts = [
@@ -236,7 +238,7 @@ def condition(cell: Cell, settings: RunSettings) -> str:
         settings.threads,
         settings.memory,
         settings.validation,
-        _digest(settings.study / cell.instance.path),
+        instance_digest or _digest(settings.study / cell.instance.path),
     ]
     return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
@@ -244,6 +246,10 @@ def condition(cell: Cell, settings: RunSettings) -> str:
 def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> None:
     """Refuse to go on with a cell that was begun under another contract."""
     if order.condition == condition(cell, settings):
+        return
+    # Other bytes with the same problem in them are the instance that was solved; scoring says that they changed.
+    same = order.carried.get("problem_digest") == _digest(settings.study / cell.instance.path, of=problem_digest_of)
+    if same and order.condition == condition(cell, settings, order.carried.get("instance_digest")):
         return
     facts = {
         "horizon": (f"{order.horizon:g}", f"{cell.horizon:g}"),
@@ -261,15 +267,15 @@ class InstanceLostError(TraceError):
     """The file of an instance cannot be read any more."""
 
 
-def _digest(path: Path) -> str:
+def _digest(path: Path, of: Callable[[Path], str] = file_digest) -> str:
     try:
         facts = path.stat()
         # By time and size: thousands of cells share few instances, and each is read once unless it changes.
-        return _digest_at(path, (facts.st_mtime_ns, facts.st_size))
+        return _digest_at(path, of, (facts.st_mtime_ns, facts.st_size))
     except OSError as error:
         raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
 
 
 @lru_cache(maxsize=4096)
-def _digest_at(path: Path, _version: tuple[int, int]) -> str:
-    return file_digest(path)
+def _digest_at(path: Path, of: Callable[[Path], str], _version: tuple[int, int]) -> str:
+    return of(path)

@@ -20,6 +20,7 @@ from gapline.journal.verdicts import StoredVerdict, Verdicts, VerdictsHead, read
 from gapline.model.contract import load_contract
 from gapline.model.layout import JOURNALS
 from gapline.model.plan import file_slug
+from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import RunKey
 from gapline.run.check_cell import Answer, Identity, Question
@@ -139,8 +140,9 @@ def check_attempt(
     stated = order.carried.get("instance_digest")
     problems: list[str] = []
     verdicts: list[StoredVerdict] = []
-    # A verdict on another file under the same name would be a verdict on another problem.
-    if found != stated:
+    problem = order.carried.get("problem_digest")
+    # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
+    if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
         problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
     else:
         verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)

@@ -15,7 +15,7 @@ from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
-from gapline.reference.comparable import refuse_changed_instances
+from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
@@ -120,6 +120,7 @@ def score_grid(
     labels = policies or [None] * len(snapshots)
     # Two snapshots may disagree on an instance about which the runs say nothing.
     refuse_changed_instances(snapshots, envelopes.runs)
+    rewritten = rewritten_instances(snapshots, envelopes.runs)
     readings = []
     for snapshot, policy in zip(snapshots, labels, strict=True):
         references = reference_column(snapshot, envelopes)
@@ -131,7 +132,7 @@ def score_grid(
             reading = build_reading(
                 envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance
             )
-            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *resolution)
+            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *resolution, *rewritten)
             readings.append(Scores(_score_table(envelopes, parsed, matrix, companions), reading, notes))
     return tuple(readings)
 

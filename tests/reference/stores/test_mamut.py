@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from gapline.errors import UsageError
@@ -135,3 +137,44 @@ def test_sidecars_count_where_the_instance_does_not_pin_them(tmp_path):
     second = history.commit("01-02")
     old, new = (freeze_snapshot(f"mamut:{tmp_path}/repo@{commit}", name="x") for commit in (first, second))
     assert [d.instance for d in diff_snapshots(old, new).instance_changed] == ["n=5/A"]
+
+
+def test_the_checker_that_priced_a_value_is_kept(tmp_path):
+    """A store re-prices what its checker prices otherwise under new rules, and leaves the rest as it was."""
+    history = History(tmp_path / "repo")
+    history.bks("n=5/A-1", 10.0)
+    history.bks("n=5/A-2", 20.0)
+    file = history.folder / "n=5/A-1.bks.Duration.json"
+    document = json.loads(file.read_text())
+    repriced = {"previous_cost": 11.0, "contract": "td-fold/2", "checker": "referee 2", "date": "2026-09-01"}
+    document["metadata"]["repriced"] = repriced | {"history": [1]}
+    file.write_text(json.dumps(document))
+    history.commit("02-01")
+    frozen = freeze(f"mamut:{history.folder}", name="x")
+    first, second = frozen.snapshot.values.values()
+    assert (first.more["checker"], first.more["repriced"]) == ("td-fold/2", repriced)
+    assert "checker" not in second.more
+    assert "values re-priced in the store, by td-fold/2 (1), of 2" in frozen.notes
+
+
+def test_a_changed_picture_is_not_another_instance(tmp_path):
+    """Sidecars that are only drawn are pinned in the metadata; those that are read stand under `td`."""
+    history = History(tmp_path / "repo")
+
+    def put(picture, road="r1"):
+        metadata = {"sidecars": {"geo": {"path": "A-1.geo.json", "sha256": picture}}}
+        history.put("n=5/A-1.vrp.json", {"demands": [0, 1], "td": {"path": "A-1.road.json"}, "metadata": metadata})
+        history.put("n=5/A-1.geo.json", picture)
+        history.put("n=5/A-1.road.json", road)
+        history.bks("n=5/A-1", 10.0)
+
+    put("one")
+    commits = [history.commit("02-01")]
+    put("two")
+    commits.append(history.commit("03-01"))
+    put("two", road="r2")
+    commits.append(history.commit("04-01"))
+    first, drawn, built = (freeze_snapshot(f"mamut:{history.folder}@{commit}", name="x") for commit in commits)
+    assert first.values["n=5/A-1"].instance_digest != drawn.values["n=5/A-1"].instance_digest
+    assert diff_snapshots(first, drawn).unchanged == 1
+    assert len(diff_snapshots(drawn, built).instance_changed) == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from gapline.capture.neutral import NUMBER
 from gapline.errors import SnapshotError
+from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
 from gapline.reference.snapshot import lines
@@ -55,5 +56,5 @@ def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
     }
     instance = file.with_suffix(".vrp")
     if instance.is_file():
-        entry["instance_digest"] = file_digest(instance)
+        entry |= {"instance_digest": file_digest(instance), "problem_digest": problem_digest_of(instance)}
     return entry

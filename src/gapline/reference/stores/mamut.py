@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 
-from gapline.errors import SnapshotError, UsageError, listing
+from gapline.errors import GaplineError, SnapshotError, UsageError, listing
+from gapline.model.problem import Beside, problem_digest
 from gapline.model.text import meant
 from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
-from gapline.reference.git_store import Commit, Repository, open_repository
+from gapline.reference.git_store import Commit, Repository, open_revision
 from gapline.reference.snapshot import Snapshot
+from gapline.reference.submodules import follow_submodules
 
 INSTANCE = ".vrp.json"
 _BKS = re.compile(r"^(?P<stem>.+)\.bks\.(?P<objective>[^./]+)\.json$")
@@ -60,24 +62,30 @@ class _Noticed:
     unusable: list[str] = field(default_factory=list)
     undigested: list[str] = field(default_factory=list)
     doubted: list[str] = field(default_factory=list)
+    checkers: Counter[str] = field(default_factory=Counter)
 
 
 def freeze_mamut(request: FreezeRequest) -> Frozen:
     """Freeze one objective of one family at one commit."""
-    # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
-    where, _, revision = request.location.rpartition("@")
-    if not where or (Path(request.location).is_dir() and not Path(where).is_dir()):
-        where, revision = request.location, "HEAD"
-    repository = open_repository(Path(where))
-    commit = repository.commit(revision)
-    known = commit.known_at(request.as_of)
-    paths = repository.blobs(commit)
-    family = find_family(paths, request.family or repository.prefix or None, where=f"{where}@{revision}")
-    objective = find_objective(paths, family, request.objective, where=f"{where}@{revision}")
+    repository, commit, where = open_revision(request.location)
+    mounts = follow_submodules(repository, commit, None if request.clones is None else Path(request.clones))
+    repository, paths = mounts.repository, repository.blobs(commit) | mounts.paths
+    try:
+        family = find_family(paths, request.family or repository.prefix or None, where=where)
+    except GaplineError as error:
+        # The family may lie in what could not be read.
+        unread = [f"{note}: --clones FOLDER names a folder of clones" for note in mounts.notes]
+        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *unread))) or None) from None
+    objective = find_objective(paths, family, request.objective, where=where)
     stored = list(stored_solutions(paths, family, objective))
-    noticed = _read_entries(repository, stored, objective)
+    noticed = _read_entries(repository, paths, stored, objective)
+    used = {one.key: mount for one in stored if (mount := mounts.holding(one.bks)) is not None}
+    for key, mount in used.items():
+        noticed.entries[key]["store"] = mount.document()
+    # What a store mounts may be younger than the store: then it was known only with the youngest.
+    known = max((commit, *(one.commit for one in used.values())), key=lambda one: one.committed).known_at(request.as_of)
     moved: tuple[Moved, ...] = ()
-    notes = _notes(paths, family, stored, noticed)
+    notes = [*_notes(paths, family, stored, noticed), *mounts.notes]
     checker = request.checker
     if request.reprice:
         from gapline.reference.reprice import reprice_entries
@@ -168,7 +176,7 @@ def instance_digest(data: bytes) -> str:
     return "sha256:" + (pointer[1].decode("ascii") if pointer else hashlib.sha256(data).hexdigest())
 
 
-def _read_entries(repository: Repository, stored: list[Stored], objective: str) -> _Noticed:
+def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str) -> _Noticed:
     noticed = _Noticed()
     decode = msgspec.json.Decoder(StoredSolution).decode
     wanted = [blob for one in stored for blob in (one.bks_blob, one.instance_blob) if blob is not None]
@@ -184,10 +192,24 @@ def _read_entries(repository: Repository, stored: list[Stored], objective: str) 
             noticed.undigested.append(one.key)
         else:
             entry["instance_digest"] = instance_digest(instance)
+            # A large-file pointer says nothing of the problem in the file it stands for.
+            if not _POINTER.match(instance[:1024]):
+                entry["problem_digest"] = problem_digest(instance, one.instance, _sidecars(repository, paths, one))
             if one.sidecars and not _PINNED.search(instance):
                 entry["sidecars"] = {name: f"git:{blob}" for name, blob in one.sidecars.items()}
         noticed.entries[one.key] = entry
     return noticed
+
+
+def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:
+    """Return what gives the bytes of a sidecar that an instance names, beside it or from a folder above."""
+
+    def beside(name: str) -> bytes | None:
+        places = (str(parent / name) for parent in PurePosixPath(one.instance).parents)
+        blob = next((paths[place] for place in places if place in paths), None)
+        return None if blob is None else next(repository.read([blob]))
+
+    return beside
 
 
 def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _Noticed) -> dict[str, Any]:
@@ -210,6 +232,13 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
     provenance = {k: v for k, v in metadata.items() if isinstance(v, str | int | float | bool) and _fits(v)}
     if provenance:
         entry["provenance"] = provenance
+    repriced = metadata.get("repriced")
+    if isinstance(repriced, dict):
+        entry["repriced"] = {k: v for k, v in repriced.items() if not isinstance(v, list | dict) and _fits(v)}
+        # The rules under which the value that stands there was priced, which need not be those of its finder.
+        if priced_by := repriced.get("contract") or repriced.get("checker"):
+            entry["checker"] = str(priced_by)
+            noticed.checkers[str(priced_by)] += 1
     optimality = metadata.get("optimality")
     if isinstance(optimality, dict) and optimality.get("proven") is True and solution.cost is not None:
         entry["certified"] = True
@@ -243,7 +272,11 @@ def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed:
         (noticed.undigested, "solutions without their instance in the clone, so without its digest"),
         (noticed.doubted, "solutions that state another objective inside"),
     )
-    return [f"{what}: {len(found)} ({listing(sorted(found))})" for found, what in problems if found]
+    notes = [f"{what}: {len(found)} ({listing(sorted(found))})" for found, what in problems if found]
+    if noticed.checkers:
+        shown = listing(f"{name} ({number})" for name, number in sorted(noticed.checkers.items()))
+        notes.append(f"values re-priced in the store, by {shown}, of {len(noticed.entries)}")
+    return notes
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -134,7 +134,7 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
     values = "exact"
     if rounded:
         rows = zip(units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True)
-        finest = max(10.0**-decimals / value for decimals, value, exact in rows if not exact)
+        finest = max(10.0**-decimals / (abs(value) or 1.0) for decimals, value, exact in rows if not exact)
         values = (
             f"rounded on {rounded:,} of {len(units['exact']):,} instances, to at most {finest:.1g} of the reference; "
             "a difference below that counts as equal"

@@ -1,0 +1,90 @@
+"""A digest of the problem inside an instance file: what checker and solver read, not what stands around it.
+
+A rewritten comment, a moved sidecar or a new picture of the city changes the bytes of an instance, and not the problem.
+"""
+
+import bz2
+import gzip
+import hashlib
+import json
+import lzma
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Beside = Callable[[str], bytes | None]
+
+_UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+# Of a MAMUT instance: where it comes from, in words and in pins of sidecars that are only drawn.
+_UNREAD = ("metadata", "instance_origin", "benchmark_name")
+# Of a TSPLIB or CVRPLIB file, which one of the other lines shows it to be.
+_LIBRARY = re.compile(r"^(DIMENSION|EDGE_WEIGHT_TYPE)\s*:", re.MULTILINE)
+_WORDS = re.compile(r"^(NAME|COMMENT)\s*:")
+
+
+def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> str:
+    """Return the digest of the problem in an instance file of this name; `beside` gives the bytes of its sidecars.
+
+    JSON counts whatever its layout, and MAMUT's `.vrp.json` without its metadata, each sidecar by the digest that pins
+    it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text without the ends of its
+    lines, anything compressed as what is in it. What is none of these counts byte by byte.
+
+    >>> one, other = b'{"demands": [1, 2], "metadata": {"picture": "a"}}', b'{"metadata": {}, "demands": [1.0, 2]}'
+    >>> problem_digest(one, "i.vrp.json") == problem_digest(other, "i.vrp.json")
+    True
+    """
+    stem, data = _unpacked(name, data)
+    return "sha256:" + hashlib.sha256(_content(data, stem, beside)).hexdigest()
+
+
+def problem_digest_of(path: Path) -> str:
+    """Return the digest of the problem in a file, sidecars looked up beside it and in the folders above."""
+
+    def beside(name: str) -> bytes | None:
+        # A collection names its sidecars from its own root.
+        return next((file.read_bytes() for above in path.parents if (file := above / name).is_file()), None)
+
+    return problem_digest(path.read_bytes(), path.name, beside)
+
+
+def _content(data: bytes, name: str, beside: Beside) -> bytes:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+    if name.endswith(".json"):
+        try:
+            # 10 and 10.0 are one number to every reader; beyond 2^53 only the digits tell two apart.
+            document = json.loads(text, parse_int=lambda digits: float(digits) if len(digits) < 16 else int(digits))
+        except (ValueError, RecursionError):
+            return data
+        if name.endswith(".vrp.json") and isinstance(document, dict):
+            document = _read_part({key: value for key, value in document.items() if key not in _UNREAD}, beside)
+        return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    lines = [line.rstrip() for line in text.splitlines()]
+    if _LIBRARY.search(text):
+        lines = [" ".join(line.split()) for line in lines if not _WORDS.match(line)]
+    return "\n".join(lines).rstrip("\n").encode()
+
+
+def _read_part(node: Any, beside: Beside) -> Any:
+    if not isinstance(node, dict):
+        return node
+    pinned = any(key.endswith("sha256") for key in node)
+    read = {}
+    for key, value in node.items():
+        if not (key.endswith("path") and isinstance(value, str)):
+            read[key] = _read_part(value, beside)
+        elif not pinned:
+            data = beside(value)
+            read[key] = value if data is None else hashlib.sha256(_unpacked(value, data)[1]).hexdigest()
+    return read
+
+
+def _unpacked(name: str, data: bytes) -> tuple[str, bytes]:
+    stem, dot, suffix = name.rpartition(".")
+    try:
+        return (stem, _UNPACK[dot + suffix](data)) if dot + suffix in _UNPACK else (name, data)
+    except (OSError, EOFError, lzma.LZMAError):
+        return name, data
