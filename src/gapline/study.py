@@ -357,19 +357,7 @@ def open_study(
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
     campaign = kept.filter(**wanted)
     cells = planned_cells(campaign, planned, wanted)
-    try:
-        rule = Missing(missing)
-    except ValueError:
-        raise UsageError(f"missing: expected {listing(Missing)}, got {missing!r}") from None
-    absent = cells.filter(pl.col("state") != "done")
-    if rule is Missing.REFUSE and absent.height:
-        shown = listing(
-            (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
-        )
-        raise GaplineError(
-            f"expected every planned run, got {absent.height:,} of {cells.height:,} interrupted or missing: {shown}",
-            hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
-        )
+    rule, absent = _absent_cells(cells, missing)
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
     noticed: list[str] = []
@@ -392,7 +380,7 @@ def open_study(
     if leave_out_unscorable:
         left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
     dropped = campaign.runs["instance"].is_in(list(left_out))
-    if dropped.all():
+    if left_out and dropped.all():
         raise GaplineError(f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE)
     if left_out:
         campaign = replace(campaign, runs=campaign.runs.filter(~dropped))
@@ -442,6 +430,24 @@ def open_study(
         remarks=(*remarks, *noticed),
         left_out=left_out,
     )
+
+
+def _absent_cells(cells: pl.DataFrame, missing: str | Missing) -> tuple[Missing, pl.DataFrame]:
+    """Return what becomes of planned cells without a whole attempt, and these cells."""
+    try:
+        rule = Missing(missing)
+    except ValueError:
+        raise UsageError(f"missing: expected {listing(Missing)}, got {missing!r}") from None
+    absent = cells.filter(pl.col("state") != "done")
+    if rule is Missing.REFUSE and absent.height:
+        shown = listing(
+            (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
+        )
+        raise GaplineError(
+            f"expected every planned run, got {absent.height:,} of {cells.height:,} interrupted or missing: {shown}",
+            hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
+        )
+    return rule, absent
 
 
 def _shown(left_out: Mapping[str, str]) -> str:

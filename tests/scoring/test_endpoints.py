@@ -117,3 +117,19 @@ def test_an_empty_run_has_no_raw_final_gap_and_the_worst_squeezed_one():
     raw, squeezed = final_gaps(gl.build_envelopes(gl.Campaign.from_runs(runs)), np.array([10.0, 10.0]))
     assert math.isnan(raw[0])
     assert (raw[1], squeezed.tolist()) == (1.0, [1.0, pytest.approx(1 / 3)])
+
+
+def test_goals_and_final_gaps_of_references_that_are_not_positive():
+    """Against -100 a goal of 1 % is -99; against 0 only 0 attains any, and nothing else has a relative distance."""
+    traces = {"minus": [(1, -50.0), (3, -99.0)], "zero": [(2, 5.0)], "none": [(4, 0.0)]}
+    runs = [{"arm": "a", "instance": i, "seed": 1, "horizon": 10.0, "trace": t} for i, t in traces.items()]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs), signed=True)
+    snapshot = gl.Snapshot.from_values({"minus": -100.0, "zero": 0.0, "none": 0.0}, name="mine")
+    scores = gl.score(envelopes, snapshot, kernels=["berthold"], goals=[0.01])
+    frame = scores.frame
+    assert dict(frame.select("instance", "hit:0.01").iter_rows()) == {"minus": 3.0, "none": 4.0, "zero": math.inf}
+    assert dict(frame.select("instance", "final_gap").iter_rows()) == {"minus": 0.01, "none": 0.0, "zero": None}
+    assert frame["final_squeezed"].null_count() == 3
+    assert "runs that end apart from a reference of 0, so without a relative final gap: 1" in scores.notes
+    with pytest.raises(UsageError, match="kernel squeezed: expected positive objectives, got a scale of any sign"):
+        gl.score(envelopes, snapshot)

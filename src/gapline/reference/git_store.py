@@ -90,7 +90,7 @@ class Repository:
         """Return path -> address of the submodules, as `.gitmodules` of a commit states them."""
         blob = f"--blob={commit.id}:.gitmodules"
         stated: dict[str, dict[str, str]] = {}
-        for line in self._run("config", blob, "-z", "--get-regexp", r"^submodule\.").stdout.split(b"\0"):
+        for line in self._run("config", blob, "-z", "--get-regexp", r"^submodule\.")[0].split(b"\0"):
             key, _, value = line.decode("utf-8", "replace").partition("\n")
             name, _, field = key.rpartition(".")
             stated.setdefault(name, {})[field] = value
@@ -98,7 +98,7 @@ class Repository:
 
     def has(self, commit_id: str) -> bool:
         """Say whether a commit is in this clone."""
-        return self._run("cat-file", "-e", f"{commit_id}^{{commit}}").returncode == 0
+        return self._run("cat-file", "-e", f"{commit_id}^{{commit}}")[2] == 0
 
     def objects(self) -> str:
         """Return the folder in which the objects lie."""

@@ -18,7 +18,7 @@ NOT_DECLARED = "not declared"
 _FORMULAS = {
     KernelCode.SQUEEZED: "the squeezed gap (z − z*) / (z + z*)",
     KernelCode.MAXFORM: "the signed max-form (z − z*) / max(z, z*)",
-    KernelCode.BERTHOLD: "Berthold's absolute gap |z − z*| / max(z, z*)",
+    KernelCode.BERTHOLD: "Berthold's absolute gap |z − z*| / max(|z|, |z*|), 1 at a change of sign",
     KernelCode.RAW: "the raw gap (z − z*) / z*",
 }
 
@@ -116,10 +116,13 @@ def _clock_words(name: str) -> str:
 
 
 def _transform(facts: StudyFacts) -> Clause:
-    transform = str(facts.study.envelopes.scale)
+    scale = facts.study.envelopes.scale
+    transform = str(scale)
     if transform == "none":
         return Clause("transform", "Objectives are scored as they are, without a transform.")
     text = f"Objectives, bounds and references are scored under the transform {transform}."
+    if maximised := sum(one.maximises for one in scale.by_instance.values()):
+        text += f" {counted(maximised, 'instance')} of {len(scale.by_instance)} maximised."
     if "best_primary" in facts.study.envelopes.runs.columns:
         text += " K and C, the two parts of the objective, stand beside every best value."
     # The condition on M is checked on the observed solutions, whichever way it comes out.
