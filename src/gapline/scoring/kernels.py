@@ -4,7 +4,7 @@
 |---|---|---|
 | `squeezed` | (z - z*) / (z + z*), the paper's equation 2 | 1 |
 | `maxform` | (z - z*) / max(z, z*), equation 5: Berthold's gap above the reference, the raw one below it | 1 |
-| `berthold` | abs(z - z*) / max(abs(z), abs(z*)), 1 at a change of sign; below z* an improvement reads as a loss: never ranked | 1 |
+| `berthold` | abs(z - z*) / max(abs(z), abs(z*)), at most 1; below z* it reads an improvement as a loss | 1 |
 | `dimacs:THETA` | z/z* - 1 where z < THETA·z* by more than the tolerance, else THETA - 1 | THETA - 1 |
 | `raw` | z/z* - 1 | does not exist |
 """
