@@ -56,3 +56,11 @@ def test_exact_stamps_have_no_bound():
 def test_an_unbounded_kernel_has_none():
     with pytest.raises(UsageError, match="expected a bounded kernel, got raw"):
         resolution_bound(envelopes_of([[(1, 2.0)]]), np.array([1.0]), kernel="raw")
+
+
+def test_each_run_begins_at_the_gap_before_its_own_first_incumbent():
+    """Two runs that each fall from 1 to 0: nothing is taken over from the run before."""
+    envelopes = envelopes_of([[(1, 20.0)], [(2, 20.0)]])
+    bound = resolution_bound(envelopes, np.array([20.0, 20.0]))
+    assert bound.tolist() == [bound[0]] * 2
+    assert bound[0] == pytest.approx(1 / HORIZON)

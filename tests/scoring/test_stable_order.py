@@ -23,3 +23,10 @@ def test_stamps_that_differ_in_the_last_bit_alone_are_told_apart():
     """The position takes the place of the lowest bits of the key, so these need the pass afterwards."""
     time = 1.0 + np.arange(1000)[::-1] * 2.0**-52
     assert stable_order(time).tolist() == list(range(999, -1, -1))
+
+
+def test_equal_stamps_keep_their_order_where_the_fast_way_gives_up():
+    """A thousand stamps that fall in their last bits, each of them twice: far more moves than it has patience for."""
+    time = 1.0 + np.repeat(np.arange(1000)[::-1], 2) * 2.0**-52
+    expected = [place for first in range(1998, -1, -2) for place in (first, first + 1)]
+    assert stable_order(time).tolist() == expected

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from gapline.errors import UsageError
-from gapline.summary.cells import build_cells, finite_or_none
+from gapline.summary.cells import TIE, build_cells, finite_or_none, sign
 
 # Arm a: three runs in panel p (two of them on i), one in q. Arm b lacks j and k.
 RUNS = pl.DataFrame(
@@ -43,3 +43,8 @@ def test_an_unknown_arm_proposes_the_nearest():
 
 def test_what_does_not_exist_is_null_in_a_table():
     assert [finite_or_none(x) for x in (0.5, np.nan, np.inf)] == [0.5, None, None]
+
+
+def test_a_difference_within_the_tie_has_no_sign_in_either_direction():
+    assert sign(np.array([TIE, -TIE, TIE / 2, -TIE / 2, 0.0, np.nan])).tolist() == [0] * 6
+    assert sign(np.array([2 * TIE, -2 * TIE])).tolist() == [1, -1]
