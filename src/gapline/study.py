@@ -252,7 +252,7 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
-        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.diagnostics.notes]))
+        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.notes()]))
 
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""

@@ -15,8 +15,6 @@ from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RUN_KEY, RUNS, RunKey
 
-SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -45,6 +43,8 @@ def import_logs(
         Files and folders; .gz and .zst are unpacked.
     format
         A format's name, a reader of your own, or "auto" to look at the head of each file.
+    only
+        Patterns of file names, such as `*.log`: other files are left out, and counted.
     name
         A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
     arm, instance, seed, panel
@@ -95,17 +95,18 @@ def build_import(
     senses = [(run.sense, run.path) for run in survey.runs if run.sense is not None]
     sense = _only("sense", senses or [("min", "")])
     if not allow_mixed_clocks:
-        _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
+        clocks = [(run.clock, run.path) for run in survey.runs if run.clock]
+        _only("clock", clocks or [("wall", "")], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
     taken = [file for file in survey.files if file.error is None]
     problems = [problem for file in taken for problem in file.problems]
-    notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
+    notes = list(survey.notes)
+    own_notes = [(*run.notes, *([seed_notes[k]] if k in seed_notes else [])) for k, run in enumerate(survey.runs)]
+    formats = sorted({run.format for run in survey.runs} - {"empty"}) or ["empty"]
     if skipped := [file.path for file in survey.files if file.unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
     if not senses:
         notes.append("no log shows whether its objective is minimised or maximised: taken as min; --sense says which")
-    if without := sum(run.horizon is None for run in survey.runs):
-        notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
     diagnostics = replace(
         survey.spool.diagnostics,
         sources=tuple(file.path for file in taken),
@@ -113,12 +114,12 @@ def build_import(
         problem_count=sum(file.problem_count for file in taken),
     )
     campaign = survey.spool.finish(
-        pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row"),
-        facts={"sense": sense, "source format": ", ".join(sorted({run.format for run in survey.runs}))},
+        pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row").with_columns(
+            import_notes=pl.Series(["\n".join(own) or None for own in own_notes], dtype=pl.String)
+        ),
+        facts={"sense": sense, "source format": ", ".join(formats)},
         diagnostics=diagnostics,
     )
-    if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
-        notes.append(SOLVER_SAYS_SO)
     if sense == "max":
         notes.append("objectives are maximised and kept as they are: scoring needs a declared transform")
     elif odd := survey.spool.not_positive:

@@ -61,7 +61,9 @@ class FoundRun(RunTrace):
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
-        carried = {"clock": self.clock, "resolution": self.resolution, "validation": "solver"} | dict(self.carried)
+        carried = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"} | dict(
+            self.carried
+        )
         return replace(self, arm=arm, instance=instance, seed=seed, panel=panel, carried=carried)
 
 

@@ -27,6 +27,7 @@ CARRIED: Schema = {
     "resolution": pl.Float64(),  # stamps are multiples of this many seconds
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
+    "import_notes": pl.String(),  # what an import has to say of the run, a line each
     "instance_digest": pl.String(),  # digest of the instance file that was solved
 }
 

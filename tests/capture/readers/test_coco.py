@@ -152,12 +152,12 @@ def write_folder(folder, **more):
 def test_a_result_folder_is_imported_with_its_empty_tables_of_restarts_and_recommendations(tmp_path):
     campaign = import_logs([write_folder(tmp_path / "swarm")]).campaign
     assert (len(campaign), campaign.facts["sense"], campaign.diagnostics.problem_count) == (3, "min", 0)
-    assert LEFT_OUT_NOTE not in campaign.diagnostics.notes
+    assert LEFT_OUT_NOTE not in campaign.notes()
 
 
 def test_rows_in_the_tables_that_are_no_trace_are_left_out_with_a_note(tmp_path):
     campaign = import_logs([write_folder(tmp_path / "swarm", mdat="4 0 +1.0e-03 +8.0e+01\n")]).campaign
-    assert LEFT_OUT_NOTE in campaign.diagnostics.notes
+    assert LEFT_OUT_NOTE in campaign.notes()
     assert campaign.objective.min() == 0.023
 
 
@@ -206,7 +206,7 @@ def test_what_cocos_own_logger_writes_reads_as_cocopp_reads_it(tmp_path):
     assert {reference.certified for reference in imported.references} == {True}
     assert set(campaign.runs["instance"]) == set(truth) == set(theirs)
     assert campaign.runs["status"].to_list() == ["finished"] * 12
-    assert LEFT_OUT_NOTE in campaign.diagnostics.notes  # each run was restarted once
+    assert LEFT_OUT_NOTE in campaign.notes()  # each run was restarted once
     assert campaign.diagnostics.problem_count == 0
     for instance, first, count in campaign.runs.select("instance", "first", "count").iter_rows():
         part = slice(first, first + count)

@@ -7,9 +7,7 @@ from gapline.capture.readers.info_index import IndexedRun, index_writer, read_bl
 
 OLD = "funcId = 4, DIM = 2, Precision = 1.000e-08, algId = 'grid'\n"
 NEW = "suite = 'bbob', funcId = 4, DIM = 2, Precision = 1.000e-08, algId = 'grid', coco_version = '2.8.2'\n"
-IOH = (
-    'suite = "PBO", funcId = 2, funcName = "Lead, ones", DIM = 16, maximization = "T", algId = "w", algInfo = "a"\n'
-)
+IOH = 'suite = "PBO", funcId = 2, funcName = "Lead, ones", DIM = 16, maximization = "T", algId = "w", algInfo = "a"\n'
 FIRST_IOH = "suite = 'PBO', funcId = jump, DIM = 16, algId = 'walk', algInfo = 'flips, one'\n"
 
 
