@@ -4,7 +4,7 @@ A study is a contract, the plan that follows from it, a verified campaign and re
 trace file, an imported campaign) make a study whose choices are those of the caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -269,6 +269,8 @@ def open_study(
     arm: str | Sequence[str] = (),
     panel: str | Sequence[str] = (),
     instance: str | Sequence[str] = (),
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
     missing: str | Missing = Missing.LEAVE_OUT,
     references: str | Path | None = None,
     snapshots: Sequence[str | Path | Snapshot] = (),
@@ -298,6 +300,8 @@ def open_study(
         files, frames, campaigns.
     arm, panel, instance
         Names or patterns to keep.
+    columns, decimal
+        How tables among the sources differ from a neutral trace; see `gapline.read`.
     missing
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
@@ -333,7 +337,7 @@ def open_study(
     contract, text, register = _contract(folder)
     stated = _declared(contract)
     wanted = {"arm": _patterns(arm), "panel": _patterns(panel), "instance": _patterns(instance)}
-    whole = read(sources[0] if len(sources) == 1 else list(sources))
+    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)

@@ -45,6 +45,8 @@ def import_logs(
         A format's name, a reader of your own, or "auto" to look at the head of each file.
     only
         Patterns of file names, such as `*.log`: other files are left out, and counted.
+    columns, decimal
+        How a table of yours differs from a neutral trace: `arm=solver,time=elapsed` or a mapping, and its decimal mark.
     name
         A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
     arm, instance, seed, panel

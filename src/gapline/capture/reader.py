@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gapline.capture.assemble import RunTrace
+from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.loglines import shown
 
 HEAD = 64 * 1024
@@ -24,12 +25,15 @@ class LogFile:
     beside
         Reads a companion (`data_f1.dat` of an index file) by its path relative to this file's folder: its bytes, or
         None where there is no such file. A name that leaves the folder is None too.
+    dialect
+        How a table differs from a neutral trace, as the user says.
     """
 
     path: str
     data: bytes
     cut: bool = False
     beside: Callable[[str], bytes | None] = field(default=lambda _name: None, repr=False)
+    dialect: Dialect = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class FoundRun(RunTrace):
     importer, never by a reader. `sense` is "min" or "max" as the log states or shows it, None where it does neither;
     objectives stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), so that the
-    import can recompute it and report the difference. `where` says which part of the file the run is ("run 3").
+    import can recompute it and report the difference. `where` says which part of the file the run is ("run 3"), `notes`
+    what has to be said of this run alone.
     """
 
     clock: str = "wall"
@@ -58,6 +63,7 @@ class FoundRun(RunTrace):
     sense: str | None = "min"
     stated_integral: tuple[str, float] | None = None
     where: str = ""
+    notes: tuple[str, ...] = ()
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""

@@ -1,6 +1,6 @@
 """What a set of files holds, file by file and run by run, before it is decided whether that makes a campaign."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
+from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.formats import Detector, UnknownFormatError, all_readers, find_companion, find_reader
 from gapline.capture.logfiles import find_files, keep_only, load_file
 from gapline.capture.loglines import shown
@@ -86,6 +87,8 @@ class LogChoices(TypedDict, total=False):
 
     format: str | Reader
     only: str | Sequence[str]
+    columns: str | Mapping[str, str] | None
+    decimal: str | None
     name: str | None
     arm: str | None
     instance: str | None
@@ -102,6 +105,9 @@ def survey_logs(
     """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
     _refuse_choices(choices)
     format, name = choices.get("format", "auto"), choices.get("name")
+    dialect = Dialect.parse(choices.get("columns"), choices.get("decimal"))
+    # A table whose columns have to be told can be no other format.
+    format = "neutral" if format == "auto" and dialect != PLAIN else format
     progress = choices.get("progress") or (lambda _done, _all: None)
     pattern = PathPattern.parse(name) if name else None
     readers, notes = all_readers()
@@ -119,7 +125,7 @@ def survey_logs(
     for done, path in enumerate(paths):
         progress(done, len(paths))
         try:
-            log = load_file(path, survey.read_beside)
+            log = replace(load_file(path, survey.read_beside), dialect=dialect)
             if find_companion(log, readers):
                 survey.companions.append(path)
                 continue
@@ -165,7 +171,7 @@ def _take(survey: Survey, path: Path, found: Found, format: str, choices: LogCho
         who = survey.naming.settle(run, in_path)
         # Seeds are settled over all runs, so the batch goes under the number of the run in the survey.
         survey.spool.add_run(run.named(arm="", instance="", seed=len(survey.runs), panel=who.panel))
-        notes = [*found.notes, *overruled(run, who), *off_pattern]
+        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern]
         survey.runs.append(_run_line(str(path), format, run, who, notes))
     problems = tuple(found.problems[:MOST_PROBLEMS])
     survey.files.append(FileLine(str(path), found.problem_count, problems, format, start, len(found.runs)))

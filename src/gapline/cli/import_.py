@@ -19,6 +19,7 @@ _SHOWN_PROBLEMS = 10
 @click.argument("files", nargs=-1, type=click.Path())
 @click.option("--format", "format_", default="auto", show_default=True, help="Format of the files, or auto.")
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Campaign directory to write.")
+@options.tables
 @click.option("--only", multiple=True, metavar="PATTERN", help="Read files of these names alone ('*.log'; repeatable).")
 @click.option("--name", help="Path pattern such as '{arm}/{instance}-s{seed}.log'; {panel} and * work too.")
 @click.option("--arm", help="Arm of all runs.")

@@ -29,8 +29,15 @@ filters = _together(
     click.option("--panel", multiple=True, help="Keep panels that match this name or pattern (repeatable)."),
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
 )
+tables = _together(
+    click.option(
+        "--columns", metavar="OURS=THEIRS,...", help="Columns of a table under other names: arm=solver,time=elapsed."
+    ),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a table (default: a point)."),
+)
 choices = _together(
     filters,
+    tables,
     click.option("--references", type=click.Path(), help="References CSV: instance,value (+ certified,source)."),
     click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Snapshot JSON (repeatable)."),
     click.option(
