@@ -15,6 +15,7 @@ from gapline.errors import TraceError, listing
 from gapline.model.tables import TRACE_REQUIRED
 
 LARGEST = int(np.finfo(np.float64).max)
+HEADER = 1 << 16
 
 
 def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
@@ -37,7 +38,7 @@ def _read_csv(data: bytes, source: str) -> pl.DataFrame:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
-    separator = find_separator(data.lstrip().split(b"\n", 1)[0])
+    separator = find_separator(data[:HEADER].lstrip().split(b"\n", 1)[0])
     # Polars would rename a second `time` without a word, and the first one would be read.
     header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):

@@ -57,7 +57,7 @@ class Dialect:
             if name not in KNOWN:
                 hint = meant(name, KNOWN) or "the name of the trace stands first: time=elapsed"
                 raise UsageError(f"--columns: expected {listing(KNOWN, most=9)}, got {name!r}", hint=hint)
-        return cls(pairs, decimal or ".")
+        return cls(pairs, decimal or ".") if pairs or decimal == "," else PLAIN
 
 
 PLAIN = Dialect()

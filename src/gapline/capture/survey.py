@@ -125,7 +125,8 @@ def survey_logs(
     for done, path in enumerate(paths):
         progress(done, len(paths))
         try:
-            log = replace(load_file(path, survey.read_beside), dialect=dialect)
+            log = load_file(path, survey.read_beside)
+            log = log if dialect is PLAIN else replace(log, dialect=dialect)
             if find_companion(log, readers):
                 survey.companions.append(path)
                 continue

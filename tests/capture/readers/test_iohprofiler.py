@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.importer import import_logs
-from gapline.capture.readers.iohprofiler import OTHERS_NOTE, READER, SENSE_NOTE
+from gapline.capture.readers.iohprofiler import OTHERS_NOTE, READER, SECOND_NOTE, SENSE_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
 
@@ -123,6 +123,11 @@ def test_a_column_of_seconds_is_the_clock(name, clock):
     assert candidates(found.runs[0]) == [(0.5, 0.9), (0.75, 0.8)]
     assert found.runs[0].clock == clock
     assert "clock" in found.notes[0]
+
+
+def test_several_objectives_are_not_passed_over_in_silence():
+    found = read_index(index(attributes=["evaluations", "raw_y", "F2"]), "evaluations raw_y F2\n1 0.5 4.4\n")
+    assert SECOND_NOTE in found.notes
 
 
 def test_the_older_header_is_read_by_its_best_so_far():

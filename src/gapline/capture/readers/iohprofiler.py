@@ -21,6 +21,7 @@ _VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
 # What the older loggers write beside the .dat: the same runs at every evaluation, at intervals or at moments.
 _OTHER_TABLES = (".cdat", ".idat", ".tdat", ".rdat")
 SENSE_NOTE = "an older IOHprofiler index states no direction: it is the one in which best-so-far moves"
+SECOND_NOTE = "IOHprofiler tables with a column F2 have several objectives: raw_y, the first of them, is read alone"
 OTHERS_NOTE = "IOHprofiler's tables beside the .dat show its runs at other moments: left out"
 _SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|runtime)", re.IGNORECASE)
 
@@ -139,6 +140,9 @@ def _read_scenario(
         found.problems.append(f"{log.path} ({name}): expected {len(runs)} runs, got {len(segments)}")
     if columns.seconds is not None:
         found.notes.append(f"IOHprofiler tables with a column of seconds are read on that clock ({columns.clock})")
+    attributes = index.get("attributes")
+    if isinstance(attributes, list) and any(re.fullmatch("F[2-9]", str(name)) for name in attributes):
+        found.notes.append(SECOND_NOTE)
     algorithm = index.get("algorithm")
     maximised = index.get("maximization") in (True, "T", "true")
     sense = None if index.get("maximization") is None and "maximization" in index else "max" if maximised else "min"
