@@ -209,3 +209,23 @@ def test_the_note_of_a_split_follows_the_arms_that_were_split(tmp_path):
     for campaign in (gl.read(path), import_logs([path]).campaign):
         assert any("now 2 arms" in note for note in campaign.filter(arm="h *").notes())
         assert not any("now 2 arms" in note for note in campaign.filter(arm="g").notes())
+
+
+def test_runs_given_one_by_one_are_numbered_as_they_come():
+    given = [
+        {"arm": "a", "instance": "i", "trace": [(1, 9.0), (2, 8.0)]},
+        {"arm": "a", "instance": "i", "trace": [(3, 7.0)]},
+    ]
+    assert runs(gl.Campaign.from_runs(given)) == {"a/i/0": [(1.0, 9.0), (2.0, 8.0)], "a/i/1": [(3.0, 7.0)]}
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.log"])
+def test_records_of_other_names_are_mapped_too(tmp_path, name):
+    path = write(tmp_path, '{"solver": "a", "instance": "i", "t": 1, "cost": 9}\n', name)
+    campaign = import_logs([path], columns="arm=solver,time=t,objective=cost").campaign
+    assert runs(campaign) == {"a/i/0": [(1.0, 9.0)]}
+
+
+def test_columns_that_are_numbered_are_no_times():
+    with pytest.raises(TraceError, match="expected columns arm, instance, seed, time, objective"):
+        gl.read(pl.DataFrame({"arm": ["a"], "instance": ["i"], "t1": [9.0], "t2": [7.0]}))

@@ -21,7 +21,7 @@ KNOWN = (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)
 # A `Status` of others may hold anything; these mean the same however they are written.
 _ANY_CASE = (*TRACE_REQUIRED, "valid", "panel", "horizon")
 _NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary", "horizon", "resolution", "size")
-_MOMENT = re.compile(r"(?:t(?:ime)?\s*=?\s*)?([0-9]+(?:[.,][0-9]+)?)\s*(?:s|sec|seconds)?", re.IGNORECASE | re.ASCII)
+_MOMENT = re.compile(r"(?:t(?:ime)?\s*=\s*)?([0-9]+(?:[.,][0-9]+)?)\s*(?:s|sec|seconds)?", re.IGNORECASE | re.ASCII)
 _SYNONYMS = {
     "arm": "solver algorithm algo alg method configuration config tool heuristic optimizer approach",
     "instance": "problem model name benchmark case dataset instancename file filename graph",
@@ -176,7 +176,7 @@ def _with_points(cells: pl.Series) -> pl.Series:
     return points.zip_with(~spoilt, cells + " (a point where commas were declared)")
 
 
-def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: list[int] | None) -> tuple[pl.Series, str]:
+def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: Sequence[int] | None) -> tuple[pl.Series, str]:
     """Number the runs of a table without seeds: given one by one, or begun where the time goes back."""
     keys = [name for name in RUN_KEY if name in table.columns]
     rows = table.select(keys).with_columns(_time=pl.Series(stamps).fill_nan(None))

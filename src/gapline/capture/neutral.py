@@ -101,7 +101,7 @@ def campaign_from_table(
     table, lines, rows, notes = shape_table(table, dialect, source=source, first_line=first_line)
     known_runs = known_runs or rows
     if "seed" not in table.columns:
-        seeds, note = number_seeds(table, _parse_numbers(table["time"])[0], rows)
+        seeds, note = number_seeds(table, _parse_numbers(table["time"])[0], known_runs)
         table = table.with_columns(seeds)
         notes.append(note)
     problems = _Problems(source, lines)

@@ -40,8 +40,9 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 def _read(log: LogFile) -> Found:
-    declared = neutral_format(Path(log.path)) or "csv" if log.dialect != PLAIN else None
-    form = declared or _form(log.data[: 1 << 20])
+    form = _form(log.data[: 1 << 20])
+    if form is None and log.dialect != PLAIN:
+        form = neutral_format(Path(log.path)) or ("jsonl" if log.data.lstrip()[:1] == b"{" else "csv")
     if form is None:
         first = log.data[:240].split(b"\n")[0]
         raise TraceError(
