@@ -132,6 +132,8 @@ def test_wide_rows_of_one_key_are_refused():
 def test_a_wide_table_with_decimal_commas(tmp_path):
     path = write(tmp_path, "arm;instance;seed;0,5;1\na;i;1;12,5;11\n")
     assert runs(both_ways(path, decimal=",")) == {"a/i/1": [(0.5, 12.5), (1.0, 11.0)]}
+    with pytest.raises(TraceError, match="expected columns"):
+        gl.read(path)
 
 
 def test_a_wrong_header_proposes_the_mapping_as_a_command(tmp_path):

@@ -91,12 +91,17 @@ def header_names(header: bytes) -> list[str]:
 def is_neutral(names: Sequence[str]) -> bool:
     """Say whether column names are those of a trace, one row per candidate or one row per run."""
     lower = {name.lower() for name in names}
-    return {"time", "objective"} <= lower or ("instance" in lower and _is_wide(names))
+    return {"time", "objective"} <= lower or ("instance" in lower and len(_moments(names, PLAIN)) > 1)
 
 
-def _is_wide(names: Sequence[str]) -> bool:
-    moments = [name for name in names if _MOMENT.fullmatch(name)]
-    return len(moments) > 1 and not {"time", "objective"} & {name.lower() for name in names}
+def _moments(names: Sequence[str], dialect: Dialect) -> dict[str, float]:
+    """Return the columns that are named by a time, such as 10, 2.5s or t=10, where there are no columns of events."""
+    if {"time", "objective"} & {name.lower() for name in names}:
+        return {}
+    named = {name: match[1] for name in names if (match := _MOMENT.fullmatch(name))}
+    # `1,5` is a time where commas are decimal marks; elsewhere it may be anything.
+    other = "," if dialect.decimal == "." else "."
+    return {name: float(text.replace(",", ".")) for name, text in named.items() if other not in text}
 
 
 def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_line: int) -> Shaped:
@@ -105,8 +110,8 @@ def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_lin
     table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
     table, notes = _rename(table, dialect, source)
     runs = None
-    if _is_wide(table.columns):
-        table, rows, note = _unfold(table)
+    if len(moments := _moments(table.columns, dialect)) > 1:
+        table, rows, note = _unfold(table, moments)
         lines, runs = lines[rows], rows.tolist()
         notes.append(note)
     if any(name not in (*table.columns, "seed") for name in TRACE_REQUIRED):
@@ -141,9 +146,8 @@ def _same_but_case(name: str, names: Sequence[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def _unfold(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.int64], str]:
+def _unfold(table: pl.DataFrame, moments: dict[str, float]) -> tuple[pl.DataFrame, NDArray[np.int64], str]:
     """Turn one row per run and one column per time into one row per value that is new."""
-    moments = {name: float(m[1].replace(",", ".")) for name in table.columns if (m := _MOMENT.fullmatch(name))}
     numeric = all(table[name].dtype.is_numeric() for name in moments)
     cells = table.with_columns(pl.col(name).cast(pl.Float64 if numeric else pl.String) for name in moments)
     index = [name for name in table.columns if name not in moments]
@@ -186,7 +190,8 @@ def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: Sequenc
         how = "in the order of the rows"
     else:
         # A row without time and objective is a run that found nothing; a bad stamp alone begins no run.
-        empty = (pl.col(name).cast(pl.String).fill_null("") == "" for name in ("time", "objective"))
+        cells = (pl.col(name).cast(pl.String).fill_null("") for name in ("time", "objective"))
+        empty = (cell.str.strip_chars() == "" for cell in cells)
         rows = rows.with_columns(_blank=table.select(pl.all_horizontal(empty)).to_series())
         rows = rows.with_columns(pl.col("_time").forward_fill().over(*keys, "_blank"))
         before = {name: pl.col(name).shift(1).over(keys) for name in ("_time", "_blank")}
