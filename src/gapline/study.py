@@ -257,7 +257,7 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
-        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.diagnostics.notes]))
+        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.notes()]))
 
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""
@@ -276,6 +276,8 @@ def open_study(
     instance: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
     negate: str | Sequence[str] = (),
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
     missing: str | Missing = Missing.LEAVE_OUT,
     references: str | Path | None = None,
     snapshots: Sequence[str | Path | Snapshot] = (),
@@ -306,6 +308,8 @@ def open_study(
         files, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
+    columns, decimal
+        How tables among the sources differ from a neutral trace; see `gapline.read`.
     negate
         Arms whose source reports the negated objective: what they say is negated.
     missing
@@ -349,7 +353,7 @@ def open_study(
     stated = _declared(contract)
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
-    whole = read(sources[0] if len(sources) == 1 else list(sources))
+    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal)
     if negate:
         whole = whole.negate(negate)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.

@@ -1,10 +1,14 @@
 import gzip
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
+import gapline as gl
 from capture.small_logs import HGS, OLINES, dimacs
-from gapline.capture.importer import SOLVER_SAYS_SO, import_logs
+from gapline.capture.importer import import_logs
+from gapline.capture.readers.coco import SHIFT_NOTE
+from gapline.capture.survey import EMPTY, NO_HORIZON, OFF_PATTERN, SOLVER_SAYS_SO
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UsageError
 from gapline.model.tables import RunKey
 
@@ -22,7 +26,7 @@ def test_a_mixed_folder_becomes_one_campaign(folder):
     assert campaign.runs["horizon"].to_list() == [100.0, 100.0, None, None]
     assert campaign.runs["validation"].to_list() == ["solver", "solver", "declared", "declared"]
     assert campaign.facts == {"sense": "min", "source format": "dimacs, neutral"}
-    assert SOLVER_SAYS_SO in campaign.diagnostics.notes
+    assert f"{SOLVER_SAYS_SO} (2 of 4 runs)" in campaign.notes()
     assert [(one.instance, one.value) for one in imported.references] == [("I1", 1000.0), ("I2", 1000.0)]
     assert imported.stated_integrals[RunKey("team", "I1", 0)] == ("dimacs:1.1", pytest.approx(0.082))
 
@@ -121,7 +125,7 @@ def test_horizon_fills_what_logs_leave_open(folder):
     campaign = import_logs([logs], arm="x", name="{instance}.*", horizon=30).campaign
     assert campaign.runs["horizon"].to_list() == [100.0, 30.0]
     silent = import_logs([logs / "b.log"], arm="x", instance="i").campaign
-    assert "1 runs state no horizon: give --horizon here or when scoring" in silent.diagnostics.notes
+    assert NO_HORIZON in silent.notes()
     with pytest.raises(HorizonError, match="expected positive finite seconds, got -1"):
         import_logs([logs], horizon=-1)
 
@@ -155,8 +159,8 @@ def test_a_certificate_counts_from_any_log(folder):
 def test_references_follow_a_renamed_instance(folder):
     imported = import_logs([folder(a_dot_out=dimacs("path/to/X"))], instance="X")
     assert [one.instance for one in imported.references] == ["X"]
-    assert "1 logs state another instance than the option or path pattern, which was taken" in (
-        imported.campaign.diagnostics.notes
+    assert "the log states another instance than the option or path pattern, which was taken" in (
+        imported.campaign.notes()
     )
 
 
@@ -166,6 +170,14 @@ def test_a_solu_file_beside_logs_gives_references(folder):
     assert [(one.instance, one.value, one.certified) for one in imported.references] == [("i", 9.0, True)]
 
 
+def test_suffixes_of_models_do_not_keep_logs_and_references_apart(folder):
+    logs = folder(
+        t3_dot_opb_dot_gz_dot_log=OLINES, u_dot_wbo_dot_log=OLINES, best_dot_solu="=opt= t3 9\n=best= u.wbo 8\n"
+    )
+    imported = import_logs([logs], arm="x", name="{instance}.log")
+    assert sorted(imported.campaign.runs["instance"]) == [one.instance for one in imported.references] == ["t3", "u"]
+
+
 def test_unreadable_files_are_listed_together(folder):
     logs = folder(a_dot_out=dimacs(), r1_dot_md="# notes\n", r2_dot_md="# more\n")
     with pytest.raises(TraceError) as caught:
@@ -173,8 +185,76 @@ def test_unreadable_files_are_listed_together(folder):
     assert str(caught.value).startswith("2 of 3 files cannot be read:\n")
     assert "--skip-unknown" in str(caught.value)
     campaign = import_logs([logs], skip_unknown=True).campaign
-    assert campaign.diagnostics.notes[-2].startswith("left out 2 of no known format: ")
+    assert campaign.diagnostics.notes[-1].startswith("left out 2 of no known format: ")
     assert campaign.diagnostics.problem_count == 0
+
+
+def test_an_empty_log_is_a_run_that_crashed(folder):
+    logs = folder(
+        hgs__A_dot_csv=HGS.format(name="A", seed=1), hgs__B_dot_csv="", hgs__C_dot_csv_dot_gz=gzip.compress(b"")
+    )
+    campaign = import_logs([logs], name="{arm}/{instance}.csv").campaign
+    runs = campaign.runs.select("arm", "instance", "status", "count", "clock").rows()
+    assert runs == [
+        ("hgs", "A", "unknown", 2, "cpu"),
+        ("hgs", "B", "crashed", 0, None),
+        ("hgs", "C", "crashed", 0, None),
+    ]
+    assert f"{EMPTY} (2 of 3 runs)" in campaign.notes()
+    assert campaign.facts["source format"] == "hgs"
+    alone = import_logs([logs / "hgs" / "B.csv"], name="{arm}/{instance}.csv").campaign
+    assert alone.facts["source format"] == "empty"
+
+
+def test_an_empty_file_without_a_name_is_not_left_out_in_silence(folder):
+    with pytest.raises(TraceError, match=r"expected arm and instance for every run, got 1 without: .*B.log"):
+        import_logs([folder(a_dot_out=dimacs(), B_dot_log="")], skip_unknown=True)
+
+
+def test_an_empty_table_that_an_index_names_is_no_run(folder):
+    logs = folder(
+        f1_dot_info="funcId = 1, DIM = 2, Precision = 1.000e-08, algId = 'a'\ndata/f1.dat, 1:3|1\n",
+        data__f1_dot_dat="% f evaluations | g evaluations | best - Fopt (1)\n3 0 1.0\n",
+        data__f1_dot_mdat="",
+    )
+    assert len(import_logs([logs]).campaign) == 1
+
+
+def test_a_name_that_fits_no_path_is_wrong_use(folder):
+    logs = folder(a_dot_out=dimacs(), b_dot_out=dimacs("I2"))
+    with pytest.raises(
+        UsageError, match=r"--name \{arm\}/\{instance\}.log: expected a pattern that fits some path, got "
+    ):
+        import_logs([logs], name="{arm}/{instance}.log")
+
+
+def test_a_path_off_the_pattern_is_said_of_its_run(folder):
+    logs = folder(A_dot_out=dimacs("A", "x"), B_dot_res=dimacs("B", "x"))
+    assert f"{OFF_PATTERN} (1 of 2 runs)" in import_logs([logs], name="{instance}.out").campaign.notes()
+
+
+def test_only_leaves_other_files_out_and_counts_them(folder):
+    logs = folder(a_dot_out=dimacs(), b_dot_out_dot_gz=gzip.compress(dimacs("I2").encode()), README_dot_md="# notes\n")
+    campaign = import_logs([logs], only="*.out").campaign
+    assert len(campaign) == 2
+    assert f"left out 1 that --only does not name: {logs}/README.md" in campaign.notes()
+    with pytest.raises(UsageError, match=r"--only \*.log: expected a pattern that fits some of the files, got "):
+        import_logs([logs], only=["*.log"])
+
+
+def test_notes_follow_the_runs_that_they_are_about(folder, tmp_path):
+    coco = "funcId = 1, DIM = 2, Precision = 1.000e-08, algId = 'a'\ndata/f1.dat, 1:3|1\n"
+    table = "% f evaluations | g evaluations | best - Fopt (1)\n3 0 1.0\n"
+    logs = folder(f1_dot_info=coco, data__f1_dot_dat=table, b_dot_out=dimacs("B", "x"))
+    campaign = import_logs([logs], allow_mixed_clocks=True).campaign
+    assert f"{SHIFT_NOTE} (1 of 2 runs)" in campaign.notes()
+    assert SHIFT_NOTE in campaign.filter(arm="a").notes()
+    assert not any(SHIFT_NOTE in note or NO_HORIZON in note for note in campaign.filter(arm="x").notes())
+    campaign.save(tmp_path / "campaign")
+    again = gl.open(tmp_path / "campaign")
+    assert again.notes() == campaign.notes()
+    silent = replace(campaign, runs=campaign.runs.drop("import_notes"))
+    assert campaign.digest() == silent.digest()  # what is said of data is no data
 
 
 def test_only_references_are_no_campaign(folder):

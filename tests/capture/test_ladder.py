@@ -63,10 +63,10 @@ def test_thirty_six_runs_stay_thirty_six(carrier, tmp_path):
     assert sorted(campaign.runs["arm"].unique()) == arms
     assert campaign.runs.filter(pl.col("arm") == "hexaly slices=96")["slices"].unique().to_list() == [96]
     assert campaign.runs["count"].to_list() == [2] * 36 + [1] * 12
-    (note,) = (note for note in campaign.diagnostics.notes if "slices" in note)
+    (note,) = (note for note in campaign.notes() if "slices" in note)
     assert note == (
         "several runs of 'hexaly' share an instance and a seed, told apart by slices: now 3 arms, "
-        "'hexaly slices=5', 'hexaly slices=24', 'hexaly slices=96'"
+        "'hexaly slices=5', 'hexaly slices=24', 'hexaly slices=96' (36 of 48 runs)"
     )
     scores = gl.score(gl.build_envelopes(campaign), gl.Snapshot.from_values(dict.fromkeys("ijk", 10.0), name="r"))
     assert scores.frame.height == 48

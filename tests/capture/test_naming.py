@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.naming import Identity, Naming, PathPattern, refuse_missing, settle_seeds
+from gapline.capture.naming import Identity, Naming, PathPattern, overruled, refuse_missing, settle_seeds
 from gapline.capture.reader import FoundRun
 from gapline.errors import TraceError, UsageError
 
@@ -53,10 +53,17 @@ def test_options_rule_then_the_path_then_the_log():
     run = FoundRun(time=[], objective=[], arm="log", instance="log", seed=3, panel="log")
     who = naming.settle(run, naming.from_path("path/path.log"))
     assert who == Identity("option", "path", 3, "log")
-    assert naming.notes() == [
-        "1 logs state another arm than the option or path pattern, which was taken",
-        "1 logs state another instance than the option or path pattern, which was taken",
+    assert overruled(run, who) == [
+        "the log states another arm than the option or path pattern, which was taken",
+        "the log states another instance than the option or path pattern, which was taken",
     ]
+
+
+def test_an_instance_in_a_path_has_no_suffix_of_a_model():
+    naming = Naming(pattern=PathPattern.parse("{instance}.log"))
+    assert naming.from_path("logs/p0033.opb.gz.log").instance == "p0033"
+    assert naming.from_path("logs/p0033.out").instance is None
+    assert naming.matched == 1
 
 
 def test_missing_identities_are_one_error_with_every_path():
@@ -72,7 +79,7 @@ def test_missing_identities_are_one_error_with_every_path():
 def test_a_silent_seed_is_0_where_arm_and_instance_are_unique():
     seeds, notes = settle_seeds([Identity("a", "i"), Identity("a", "j"), Identity("b", "i", 5)], ["1", "2", "3"])
     assert seeds == [0, 0, 5]
-    assert notes == ["2 runs state no seed and are the only one of their arm and instance: seed 0"]
+    assert notes == dict.fromkeys([0, 1], "no seed stated, the only run of its arm and instance: seed 0")
 
 
 def test_twins_without_a_seed_are_listed():
@@ -90,4 +97,4 @@ def test_numbering_is_asked_for_and_leaves_known_seeds_alone():
         [Identity("a", "i"), Identity("a", "i", 1), Identity("a", "i")], list("123"), number_runs=True
     )
     assert seeds == [0, 1, 2]
-    assert notes == ["2 runs state no seed and were numbered in file order"]
+    assert notes == dict.fromkeys([0, 2], "no seed stated: numbered in file order")

@@ -30,7 +30,7 @@ def test_a_file_that_cannot_be_read_is_a_line_and_no_exception(folder):
 
 
 def test_a_choice_that_there_is_not_is_named(folder):
-    with pytest.raises(UsageError, match=r"expected format, name, arm, .* got horizont"):
+    with pytest.raises(UsageError, match=r"expected format, only, columns, decimal, name, arm, .* got horizont"):
         survey_logs([folder(a_dot_out=dimacs())], horizont=3)
 
 

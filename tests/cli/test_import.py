@@ -133,3 +133,26 @@ def test_formats_are_listed(capsys):
     assert run(["import", "--list-formats", "--json"]) == 0
     formats = json.loads(capsys.readouterr().out)
     assert {"neutral", "dimacs", "hgs", "pyvrp", "hexaly", "timefold", "lkh", "olines"} <= set(formats)
+
+
+def test_a_readme_among_the_logs_is_left_out_by_only(here, capsys):
+    (here / "logs" / "README.md").write_text("what this is\n")
+    assert run(["import", "logs", "-o", "c"]) == 1
+    capsys.readouterr()
+    assert run(["import", "logs", "--only", "*.out", "-o", "c"]) == 0
+    assert "left out 1 that --only does not name: logs/README.md" in capsys.readouterr().out
+
+
+def test_a_table_of_others_is_imported_by_the_command_that_the_error_proposes(here, capsys):
+    (here / "mine.csv").write_text("Solver;Problem;Elapsed;Cost\nx;i;2.5;20\n")
+    assert run(["import", "mine.csv", "-o", "c"]) == 1
+    told = capsys.readouterr().err
+    command = told[told.index("gapline import") :].split()
+    assert run(command[1:]) == 0
+    assert open_campaign("campaign").runs.select("arm", "instance", "seed").rows() == [("x", "i", 0)]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_name_that_fits_no_path_is_exit_code_2(capsys):
+    assert run(["import", "logs", "--name", "{instance}.log", "-o", "c"]) == 2
+    assert "--name {instance}.log: expected a pattern that fits some path, got logs/a.out" in capsys.readouterr().err

@@ -93,3 +93,41 @@ def test_missing_references_are_listed_all_at_once(worked, capsys):
     Path("traces.csv").write_text("arm,instance,seed,time,objective\na,x,1,1,12\na,y,1,1,12\na,worked,1,1,12\n")
     assert run(["score", *worked]) == 1
     assert "x (missing), y (missing)" in capsys.readouterr().err
+
+
+def test_a_table_with_other_names_and_decimal_commas_is_scored_as_it_is(tmp_path, capsys):
+    table = tmp_path / "mine.csv"
+    table.write_text("Solver;Problem;Elapsed;Cost\nx;i;2,5;20\nx;i;5;10,0\n")
+    refs = tmp_path / "refs.csv"
+    refs.write_text("instance,value\ni,10\n")
+    options = ["--references", str(refs), "--horizon", "10"]
+    assert run(["score", str(table), *options]) == 1
+    hint = capsys.readouterr().err
+    assert f"gapline score {table} --columns arm=Solver,instance=Problem,time=Elapsed,objective=Cost" in hint.replace(
+        "\n", ""
+    )
+    columns = ["--columns", "arm=Solver,instance=Problem,time=Elapsed,objective=Cost", "--decimal", ","]
+    code, document = as_json(capsys, "score", str(table), *options, *columns)
+    # Squeezed: 1 until 2.5, then 1/3 (20 against 10), 0 from 5 on.
+    assert code == 0
+    assert document["arms"][0]["scores"]["squeezed"] == pytest.approx((2.5 + 2.5 / 3) / 10)
+    study = gl.open_study(table, references=refs, horizon=10, columns=columns[1], decimal=",")
+    assert study.summary.frame["squeezed"].to_list() == [document["arms"][0]["scores"]["squeezed"]]
+
+
+def test_a_filtered_score_does_not_repeat_the_notes_of_runs_that_it_left_out(tmp_path, capsys):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    head = "arm,instance,seed,time,objective,valid,horizon\n"
+    (logs / "a.csv").write_text(head + "a,i,1,1,12,true,10\n")
+    (logs / "b.csv").write_text("arm,instance,time,objective,horizon\nb,i,1,13,10\n")
+    assert run(["import", str(logs), "-o", str(tmp_path / "c")]) == 0
+    told = capsys.readouterr().out
+    assert "no `seed` column: one run per arm and instance, seed 0 (1 of 2 runs)" in told
+    gl.Snapshot.from_values({"i": 10.0}, name="r").save(tmp_path / "r.json")
+    for arm, says in (("b", True), ("a", False)):
+        _, document = as_json(
+            capsys, "score", str(tmp_path / "c"), "--snapshot", str(tmp_path / "r.json"), "--arm", arm
+        )
+        assert any("seed" in note for note in document["notes"]) is says
+        assert any("the solver said so" in note for note in document["notes"]) is says

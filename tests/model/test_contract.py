@@ -69,5 +69,5 @@ def test_no_file_has_a_hint(tmp_path):
 
 
 def test_names_of_instances():
-    names = ["x/C101.txt", "a.vrp.json", "p0033.mps.gz", "noext", ".hidden"]
-    assert [default_name(name) for name in names] == ["C101", "a", "p0033", "noext", ".hidden"]
+    names = ["x/C101.txt", "a.vrp.json", "p0033.mps.gz", "t.opb.gz", "noext", ".hidden"]
+    assert [default_name(name) for name in names] == ["C101", "a", "p0033", "t", "noext", ".hidden"]

@@ -10,10 +10,12 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from gapline.capture.dialect import find_separator
 from gapline.errors import TraceError, listing
 from gapline.model.tables import TRACE_REQUIRED
 
 LARGEST = int(np.finfo(np.float64).max)
+HEADER = 1 << 16
 
 
 def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
@@ -36,12 +38,13 @@ def _read_csv(data: bytes, source: str) -> pl.DataFrame:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    separator = find_separator(data[:HEADER].lstrip().split(b"\n", 1)[0])
     # Polars would rename a second `time` without a word, and the first one would be read.
-    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False).row(0)
+    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
     # Everything is read as text: only then can a bad number be shown as it was written.
-    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""])
+    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""], separator=separator)
 
 
 def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:

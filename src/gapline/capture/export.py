@@ -34,13 +34,13 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
     # A left join: a run without events keeps its row, so that it cannot disappear from a denominator.
     table = runs.join(events, on="_run", how="left", maintain_order="left_right").drop("_run", "first", "count")
     front = [name for name in (*TRACE_REQUIRED, *TRACE_OPTIONAL) if name in table.columns]
-    rest = [name for name in table.columns if name not in front and name not in RUNS]
+    rest = [name for name in table.columns if name not in (*front, *RUNS, "import_notes")]
     return table.select(*front, *rest)
 
 
 def not_in_a_trace(campaign: Campaign) -> list[str]:
     """Say what a trace file has no place for: it holds runs and events, not what is declared of the campaign."""
-    notes = list(campaign.diagnostics.notes)
+    notes = campaign.notes()
     if campaign.interrupted:
         # A run of a trace is whole: written as one without events, a cell that was cut short would score as empty.
         cells = listing(map(str, campaign.interrupted))

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
+from gapline.capture.dialect import header_names, propose
 from gapline.capture.loglines import shown
 from gapline.capture.reader import HEAD, LogFile, Reader
 from gapline.errors import EnvironmentLacksError, TraceError, UsageError, listing
@@ -96,9 +97,11 @@ class Detector:
                 hint=f"say which with --format {candidates[0].name}",
             )
         first = next((line for line in head.splitlines() if line.strip()), b"")
+        hint = f"name it with --format: {listing(format_names(), most=40)}"
+        table = propose(header_names(first), source=log.path, command="import")
         raise UnknownFormatError(
             f"{log.path}: expected a known format, got {shown(first) if first else 'an empty file'}",
-            hint=f"name it with --format: {listing(format_names(), most=40)}",
+            hint=table if table and "time=" in table and "objective=" in table else hint,
         )
 
 

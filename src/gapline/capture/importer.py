@@ -17,8 +17,6 @@ from gapline.model.scale import instance_senses
 from gapline.model.tables import RUN_KEY, RUNS, RunKey
 from gapline.model.text import counted
 
-SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -48,6 +46,10 @@ def import_logs(
         Files and folders; .gz and .zst are unpacked.
     format
         A format's name, a reader of your own, or "auto" to look at the head of each file.
+    only
+        Patterns of file names, such as `*.log`: other files are left out, and counted.
+    columns, decimal
+        How a table of yours differs from a neutral trace: `arm=solver,time=elapsed` or a mapping, and its decimal mark.
     name
         A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
     arm, instance, seed, panel
@@ -99,15 +101,16 @@ def build_import(
     keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
     _refuse_twins(keys, where)
     if not allow_mixed_clocks:
-        _only("clock", [(run.clock, run.path) for run in survey.runs], hint="--allow-mixed-clocks takes them all")
+        clocks = [(run.clock, run.path) for run in survey.runs if run.clock]
+        _only("clock", clocks or [("wall", "")], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
     taken = [file for file in survey.files if file.error is None]
     problems = [problem for file in taken for problem in file.problems]
-    notes = [*survey.notes, *survey.naming.notes(), *seed_notes]
+    notes = list(survey.notes)
+    own_notes = [(*run.notes, *([seed_notes[k]] if k in seed_notes else [])) for k, run in enumerate(survey.runs)]
+    formats = sorted({run.format for run in survey.runs} - {"empty"}) or ["empty"]
     if skipped := [file.path for file in survey.files if file.unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
-    if without := sum(run.horizon is None for run in survey.runs):
-        notes.append(f"{without:,} runs state no horizon: give --horizon here or when scoring")
     diagnostics = replace(
         survey.spool.diagnostics,
         sources=tuple(file.path for file in taken),
@@ -116,8 +119,11 @@ def build_import(
     )
     named = pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row")
     campaign = survey.spool.finish(
-        named.with_columns(sense=pl.Series([run.sense for run in survey.runs], dtype=pl.String)),
-        facts={"source format": ", ".join(sorted({run.format for run in survey.runs}))},
+        named.with_columns(
+            sense=pl.Series([run.sense for run in survey.runs], dtype=pl.String),
+            import_notes=pl.Series(["\n".join(own) or None for own in own_notes], dtype=pl.String),
+        ),
+        facts={"source format": ", ".join(formats)},
         diagnostics=diagnostics,
     )
     if negate:
@@ -125,8 +131,6 @@ def build_import(
         notes += campaign.diagnostics.notes
     campaign, sense_notes = _settle_senses(campaign)
     notes += sense_notes
-    if "validation" in campaign.runs.columns and (campaign.runs["validation"] == "solver").any():
-        notes.append(SOLVER_SAYS_SO)
     if odd := survey.spool.not_positive:
         notes.append(
             f"{odd:,} candidates have an objective of 0 or below: --kernel berthold scores them, other kernels need a "

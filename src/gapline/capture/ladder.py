@@ -25,11 +25,12 @@ _BACK_IN_TIME = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The arm of each row with its settings in the name, the columns of candidates to leave out, and what to say."""
+    """The arm of each row with its settings in the name, what to leave out, and what to say of all or of the split."""
 
     arm: pl.Series
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    split_note: str = ""
 
 
 def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:
@@ -66,10 +67,10 @@ def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.flo
     if time is not None:
         _refuse_doubtful(rows, settings, time, source)
     arm, note = name_settings(rows, settings, source=source)
-    return Ladder(arm, tuple(left_out), (*notes, *note))
+    return Ladder(arm, tuple(left_out), tuple(notes), note)
 
 
-def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, tuple[str, ...]]:
+def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, str]:
     """Put the settings that tell runs of one key apart into the name of their arm; the columns stay as they are.
 
     >>> rows = pl.DataFrame({"arm": ["a", "a", "b"], "instance": "i", "seed": 1, "threads": [1, 2, 2]})
@@ -101,7 +102,7 @@ def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tu
         f"several runs of {before} share an instance and a seed, told apart by {' and '.join(named)}: "
         f"now {counted(len(fresh), 'arm')}, {listing(map(repr, fresh), most=3)}"
     )
-    return arm, (note,)
+    return arm, note
 
 
 def _in_a_name(cells: pl.Series) -> pl.Expr:

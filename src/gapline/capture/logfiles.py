@@ -1,7 +1,8 @@
 """Which files an import reads, and their bytes: folders walked, .gz and .zst unpacked, byte order marks removed."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from gapline.capture.reader import LogFile
@@ -9,6 +10,21 @@ from gapline.capture.unpack import unpack
 from gapline.errors import TraceError, UsageError, listing
 
 PACKED = (".gz", ".zst")
+
+
+def keep_only(paths: Sequence[Path], patterns: Sequence[str]) -> tuple[list[Path], list[Path]]:
+    """Split paths by whether their name fits one of the patterns (`*.log` fits a.log.gz too), none at all an error."""
+    if not patterns:
+        return list(paths), []
+    kept = [path for path in paths if _fits(path.name, patterns)]
+    if not kept:
+        shown = listing((str(path) for path in paths), most=5)
+        raise UsageError(f"--only {' '.join(patterns)}: expected a pattern that fits some of the files, got {shown}")
+    return kept, [path for path in paths if not _fits(path.name, patterns)]
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(one, pattern) for pattern in patterns for one in (name, path_without_packing(name)))
 
 
 def find_files(sources: Iterable[str | Path]) -> list[Path]:

@@ -32,8 +32,18 @@ def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     # In the order of the keys, so that a merge does not depend on the order of its sources.
     spool = Spool(in_memory=sys.maxsize)
     for campaign in whole:
-        spool.add(campaign)
+        spool.add(_with_its_notes(campaign))
     # A cell that was interrupted in one source and ran to the end in another is a run.
     begun = {key for campaign in whole for key in campaign.interrupted}.difference(*(one.keys() for one in whole))
-    merged = spool.finish(keys, facts=facts, diagnostics=spool.diagnostics)
+    merged = spool.finish(keys, facts=facts, diagnostics=replace(spool.diagnostics, notes=()))
     return replace(merged, interrupted=tuple(sorted(begun)))
+
+
+def _with_its_notes(campaign: Campaign) -> Campaign:
+    """Write what is said of a whole source to each of its runs: a filter takes it away with the last of them."""
+    if not campaign.diagnostics.notes:
+        return campaign
+    own = campaign.runs.get_column("import_notes", default=pl.Series([None] * len(campaign), dtype=pl.String))
+    whole = "\n".join(campaign.diagnostics.notes)
+    noted = [whole if cell is None else f"{whole}\n{cell}" for cell in own]
+    return replace(campaign, runs=campaign.runs.with_columns(import_notes=pl.Series(noted, dtype=pl.String)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from gapline.capture.logfiles import PACKED, path_without_packing
 from gapline.capture.reader import FoundRun
 from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.model.text import model_name
 
 FIELDS = ("arm", "instance", "seed", "panel")
 
@@ -94,37 +95,38 @@ class Naming:
 
     options: Identity = field(default_factory=Identity)
     pattern: PathPattern | None = None
-    overruled: Counter[str] = field(default_factory=Counter)
+    matched: int = 0
 
     def from_path(self, path: str) -> Identity:
         """Return what the options and a file's path say, once per file."""
         matched = self.pattern.match(path) if self.pattern else None
         if matched is None:
             return self.options
+        self.matched += 1
+        # `p0033.opb.log` is the log of p0033: so it is called in the log, and in the references.
+        matched = replace(matched, instance=matched.instance and model_name(matched.instance))
         return replace(matched, **{n: v for n in FIELDS if (v := getattr(self.options, n)) is not None})
 
     def settle(self, run: FoundRun, given: Identity) -> Identity:
         """Complete what options and path say by what the log says."""
-        settled = {}
-        for name in FIELDS:
-            own, outer = getattr(run, name), getattr(given, name)
-            if own is not None and outer is not None and own != outer:
-                self.overruled[name] += 1
-            settled[name] = own if outer in (None, "") else outer
-        return Identity(**settled)
+        both = {name: (getattr(run, name), getattr(given, name)) for name in FIELDS}
+        return Identity(**{name: own if outer in (None, "") else outer for name, (own, outer) in both.items()})
 
-    def notes(self) -> list[str]:
-        """Say where an option or a path contradicted a log."""
-        return [
-            f"{count:,} logs state another {name} than the option or path pattern, which was taken"
-            for name, count in sorted(self.overruled.items())
-        ]
+
+def overruled(run: FoundRun, settled: Identity) -> list[str]:
+    """Say where an option or a path contradicted a log."""
+    both = ((name, getattr(run, name), getattr(settled, name)) for name in sorted(FIELDS))
+    return [
+        f"the log states another {name} than the option or path pattern, which was taken"
+        for name, own, taken in both
+        if own is not None and own != taken
+    ]
 
 
 def settle_seeds(
     identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
-) -> tuple[list[int], list[str]]:
-    """Return a seed for every run, and notes: 0 where it states none and is unique; twins are refused or numbered."""
+) -> tuple[list[int], dict[int, str]]:
+    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on those that got it."""
     known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
     silent = [k for k, who in enumerate(identities) if who.seed is None]
     twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]
@@ -144,12 +146,8 @@ def settle_seeds(
             following[pair] += 1
         seeds[k] = following[pair]
         following[pair] += 1
-    notes = []
-    if unique := len(silent) - len(twins):
-        notes.append(f"{unique:,} runs state no seed and are the only one of their arm and instance: seed 0")
-    if twins:
-        notes.append(f"{len(twins):,} runs state no seed and were numbered in file order")
-    return seeds, notes
+    notes = dict.fromkeys(silent, "no seed stated, the only run of its arm and instance: seed 0")
+    return seeds, notes | dict.fromkeys(twins, "no seed stated: numbered in file order")
 
 
 def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:

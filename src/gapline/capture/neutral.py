@@ -4,6 +4,7 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from gapline.capture.assemble import assemble
 from gapline.capture.carriers import frame_of_records, read_table
+from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
 from gapline.capture.ladder import split_ladders
 from gapline.capture.logfiles import path_without_packing
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
-from gapline.errors import TraceError, UsageError, closest, found_at, listing
+from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
@@ -25,10 +27,11 @@ from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRE
 # What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INTEGER = r"^[+-]?[0-9]+$"
+_COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
-SUFFIXES |= {".csv": "csv"} | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
+SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
 
 def neutral_format(path: Path) -> str | None:
@@ -36,7 +39,7 @@ def neutral_format(path: Path) -> str | None:
     return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
-def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
+def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAIN) -> Campaign:
     """Read one neutral trace file."""
     form = form or neutral_format(path)
     if form is None:
@@ -51,17 +54,19 @@ def read_neutral(path: Path, *, form: str | None = None) -> Campaign:
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
     table = read_table(data, form=form, source=str(path))
-    if not table.height and set(TRACE_REQUIRED) <= set(table.columns):
+    if not table.height and is_neutral(table.columns):
         raise TraceError(
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1)
+    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1, dialect=dialect)
 
 
-def campaign_from_records(rows: Sequence[Mapping[str, Any]], *, runs: Sequence[int] | None = None) -> Campaign:
+def campaign_from_records(
+    rows: Sequence[Mapping[str, Any]], *, runs: Sequence[int] | None = None, dialect: Dialect = PLAIN
+) -> Campaign:
     """Read a list of mappings with the columns of a neutral trace; `runs` numbers the run of each, where known."""
-    return campaign_from_table(frame_of_records(rows), source="records", first_line=1, known_runs=runs)
+    return campaign_from_table(frame_of_records(rows), source="records", first_line=1, known_runs=runs, dialect=dialect)
 
 
 def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
@@ -81,33 +86,45 @@ def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
 
 
 def campaign_from_table(
-    table: pl.DataFrame, *, source: str, first_line: int, known_runs: Sequence[int] | None = None
+    table: pl.DataFrame,
+    *,
+    source: str,
+    first_line: int,
+    known_runs: Sequence[int] | None = None,
+    dialect: Dialect = PLAIN,
 ) -> Campaign:
     """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
-    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
-    if missing := [name for name in TRACE_REQUIRED if name not in table.columns]:
-        near = {name: closest(name, table.columns) for name in missing}
-        hint = ", ".join(f"{name}: is it {found!r}?" for name, found in near.items() if found)
-        got = listing(table.columns) or "no columns"
-        raise TraceError(f"{source}: expected columns {listing(TRACE_REQUIRED)}, got {got}", hint=hint or None)
-    problems = _Problems(source, first_line)
+    table, lines, rows, notes = shape_table(table, dialect, source=source, first_line=first_line)
+    known_runs = known_runs or rows
+    if "seed" not in table.columns:
+        seeds, note = number_seeds(table, _parse_numbers(table["time"])[0], known_runs)
+        table = table.with_columns(seeds)
+        notes.append(note)
+    problems = _Problems(source, lines)
     keys = _read_keys(table, problems)
     extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
     table = table.with_columns(extras)
     # Runs that are given one by one need no judgement on what a further column means.
     stamps = None if known_runs else _parse_numbers(table["time"])[0]
     ladder = split_ladders(pl.DataFrame(extras), keys, stamps, source=source)
+    split = set(ladder.arm.filter(ladder.arm != keys["arm"]))
     keys = keys.with_columns(arm=ladder.arm)
     run, runs = _number_runs(keys)
     # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
     if known_runs:
         _refuse_twins(keys, known_runs)
-    runs = _read_attributes(table.drop(ladder.left_out), run, runs, source, first_line)
-    notes = list(ladder.notes)
+    runs = _read_attributes(table.drop(ladder.left_out), run, runs, problems)
+    notes += ladder.notes
+    # Said of the arms that were split alone: a score of the others does not need it.
+    if split:
+        own = pl.when(pl.col("arm").is_in(sorted(split))).then(pl.lit(ladder.split_note))
+        runs = runs.with_columns(import_notes=own)
     has_verdicts = "valid" in table.columns
     if "validation" not in runs.columns:
         runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
     columns, reasons, kept = _read_events(table, problems, keys)
+    if any(_COMMA.search(message) for message in problems.messages):
+        notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
     return assemble(
@@ -132,13 +149,13 @@ def _refuse_twins(keys: pl.DataFrame, known_runs: Sequence[int]) -> None:
 class _Problems:
     """The first messages about cells that could not be used, and how many there were."""
 
-    def __init__(self, source: str, first_line: int) -> None:
-        self.source, self.first_line = source, first_line
+    def __init__(self, source: str, lines: NDArray[np.int64]) -> None:
+        self.source, self.lines = source, lines
         self.messages: list[str] = []
         self.count = 0
 
     def where(self, row: int) -> str:
-        return f"{self.source}:{row + self.first_line}"
+        return f"{self.source}:{self.lines[row]}"
 
     def add(self, bad: NDArray[np.bool_], expected: str, cells: pl.Series, keys: pl.DataFrame) -> None:
         self.count += int(np.count_nonzero(bad))
@@ -197,7 +214,7 @@ def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
 
 
 def _read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, source: str, first_line: int
+    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, problems: _Problems
 ) -> pl.DataFrame:
     """Read what a run has once: panel, horizon, status and any further column."""
     events = {"time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary"}
@@ -212,23 +229,23 @@ def _read_attributes(
             number = counts.filter(pl.col(name) > 1)["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))
-            raise TraceError(f"{source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
+            raise TraceError(f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
         values = grouped[name]
         if name == "horizon" or CARRIED.get(name) == pl.Float64:
-            values = _run_number(values, name, table, source, first_line)
+            values = _run_number(values, name, table, problems)
         elif name in ("panel", "status") or name in CARRIED:
             values = _as_text(values)
         runs = runs.with_columns(values.alias(name))
     return runs
 
 
-def _run_number(values: pl.Series, name: str, table: pl.DataFrame, source: str, first_line: int) -> pl.Series:
+def _run_number(values: pl.Series, name: str, table: pl.DataFrame, problems: _Problems) -> pl.Series:
     if values.dtype != pl.String:
         return values.cast(pl.Float64, strict=False)
     stripped = values.str.strip_chars()
     if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
         row = table[name].eq(strange[0]).fill_null(False).arg_true()[0]
-        raise TraceError(f"{source}:{row + first_line}: expected a number in {name}, got {strange[0]!r}")
+        raise TraceError(f"{problems.where(row)}: expected a number in {name}, got {strange[0]!r}")
     return stripped.cast(pl.Float64, strict=False)
 
 

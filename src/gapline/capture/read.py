@@ -1,11 +1,12 @@
 """`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.merge import merge_campaigns
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
 from gapline.errors import TraceError, UsageError
@@ -14,7 +15,7 @@ from gapline.model.layout import campaign_directory
 from gapline.model.store import open_campaign
 
 
-def read(source: Any, /) -> Campaign:
+def read(source: Any, /, *, columns: str | Mapping[str, str] | None = None, decimal: str | None = None) -> Campaign:
     """Read a campaign from whatever holds one.
 
     Parameters
@@ -23,30 +24,49 @@ def read(source: Any, /) -> Campaign:
         A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
         directory; any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
         records; or a list of any of these, which must hold disjoint runs.
+    columns
+        The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
+    decimal
+        "," where the table has decimal commas.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
+    return _read(source, Dialect.parse(columns, decimal))
+
+
+def _read(source: Any, dialect: Dialect) -> Campaign:
     if isinstance(source, str | Path):
-        path = Path(source)
-        if not path.exists():
-            raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
-        return open_campaign(campaign_directory(path)) if path.is_dir() else read_neutral(path)
+        return _read_path(Path(source), dialect)
     if isinstance(source, Campaign):
-        return source
+        return _no_table(source, dialect, "a campaign")
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
     # The one interface that pandas, polars, pyarrow and duckdb share: none of them is imported for it.
     if hasattr(source, "__arrow_c_stream__"):
-        return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0)
+        return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0, dialect=dialect)
     if isinstance(source, Sequence) and not isinstance(source, bytes):
         # Mappings are rows of one table; anything else in a list is a source of its own.
         if all(isinstance(item, dict) for item in source) and source:
             if all("trace" in item for item in source):
                 return Campaign.from_runs(source)
-            return campaign_from_records(source)
+            return campaign_from_records(source, dialect=dialect)
         if source:
-            return merge_campaigns([read(item) for item in source])
+            return merge_campaigns([_read(item, dialect) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
+
+
+def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
+    if dialect != PLAIN:
+        raise UsageError(f"--columns and --decimal: expected a table, got {what}, whose columns are known")
+    return campaign
+
+
+def _read_path(path: Path, dialect: Dialect) -> Campaign:
+    if not path.exists():
+        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+    if path.is_dir():
+        return _no_table(open_campaign(campaign_directory(path)), dialect, path)
+    return read_neutral(path, dialect=dialect)

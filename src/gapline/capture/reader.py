@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gapline.capture.assemble import RunTrace
+from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.loglines import shown
 
 HEAD = 64 * 1024
@@ -16,12 +17,14 @@ class LogFile:
     `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark, UTF-16 turned into UTF-8;
     `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
     index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder.
+    `dialect` is how a table differs from a neutral trace, as the user says.
     """
 
     path: str
     data: bytes
     cut: bool = False
     beside: Callable[[str], bytes | None] = field(default=lambda _name: None, repr=False)
+    dialect: Dialect = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class FoundRun(RunTrace):
     `sense` is "min" or "max" as the log states or shows it, None where it does neither; `guessed` says that it only
     follows from how the values move, so that the user's word goes before it. Objectives stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), which the
-    import recomputes. `where` says which part of the file the run is ("run 3").
+    import recomputes. `where` says which part of the file the run is ("run 3"), `notes` what is about this run alone.
     """
 
     clock: str = "wall"
@@ -50,10 +53,13 @@ class FoundRun(RunTrace):
     guessed: bool = False
     stated_integral: tuple[str, float] | None = None
     where: str = ""
+    notes: tuple[str, ...] = ()
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
-        carried = {"clock": self.clock, "resolution": self.resolution, "validation": "solver"} | dict(self.carried)
+        carried = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"} | dict(
+            self.carried
+        )
         return replace(self, arm=arm, instance=instance, seed=seed, panel=panel, carried=carried)
 
 

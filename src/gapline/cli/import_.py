@@ -20,6 +20,8 @@ LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "
 @click.argument("files", nargs=-1, type=click.Path())
 @click.option("--format", "format_", default="auto", show_default=True, help="Format of the files, or auto.")
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Campaign directory to write.")
+@options.tables
+@click.option("--only", multiple=True, metavar="PATTERN", help="Read files of these names alone ('*.log'; repeatable).")
 @click.option("--name", help="Path pattern such as '{arm}/{instance}-s{seed}.log'; {panel} and * work too.")
 @click.option("--arm", help="Arm of all runs.")
 @click.option("--instance", help="Instance of all runs.")
@@ -128,7 +130,7 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
         "campaign": str(target),
         "digest": campaign.digest(),
         "facts": dict(campaign.facts),
-        "diagnostics": asdict(known) | {"sources": len(known.sources)},
+        "diagnostics": asdict(known) | {"sources": len(known.sources), "notes": campaign.notes()},
     }
     if imported.references:
         from gapline.model.scale import instance_senses
@@ -195,9 +197,12 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
 
 
 def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
+    from dataclasses import replace
+
     known = imported.campaign.diagnostics
     read = sum(file.error is None for file in imported.files)
-    lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *known.lines()]
+    lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *replace(known, notes=()).lines()]
+    lines += imported.campaign.notes()
     if known.problem_count:
         lines += [f"{known.problem_count:,} problems:", *first_problems(known)]
     if references := facts.get("references"):
@@ -234,11 +239,11 @@ def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int
         refused = error
     rows = _survey_rows(survey)
     if as_json:
-        options.print_json({"files": rows, "notes": survey.notes, "error": str(refused) if refused else None})
+        options.print_json({"files": rows, "notes": survey.all_notes(), "error": str(refused) if refused else None})
         return 1 if refused else 0
     click.echo("\n".join(_aligned(_table_rows(rows))))
     shown = [problem for row in rows for problem in row["problems"][:SHOWN_PROBLEMS]]
-    for line in (*shown, *survey.notes, *([f"the import would be refused: {refused}"] if refused else [])):
+    for line in (*shown, *survey.all_notes(), *([f"the import would be refused: {refused}"] if refused else [])):
         click.echo(line)
     return 1 if refused else 0
 

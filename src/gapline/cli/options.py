@@ -30,8 +30,15 @@ filters = _together(
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
     click.option("--exclude", multiple=True, help="Leave out instances that match this name or pattern (repeatable)."),
 )
+tables = _together(
+    click.option(
+        "--columns", metavar="OURS=THEIRS,...", help="Columns of a table under other names: arm=solver,time=elapsed."
+    ),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a table (default: a point)."),
+)
 choices = _together(
     filters,
+    tables,
     click.option(
         "--references", metavar="FILE|STORE:PLACE", help="CSV instance,value (+ certified,source), .solu, or a store."
     ),

@@ -1,6 +1,7 @@
 """`Campaign`: what the solvers said, before anybody judged it."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -153,6 +154,13 @@ class Campaign:
         names = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
         return {name: column for name in names if (column := getattr(self, name)) is not None}
 
+    def notes(self) -> list[str]:
+        """Return what its source has to say: of the whole, then of runs at hand, with their number where not all."""
+        cells = self.runs["import_notes"].drop_nulls() if "import_notes" in self.runs.columns else ()
+        counts = Counter(note for cell in cells for note in cell.split("\n"))
+        among = [note if n == len(self) else f"{note} ({n:,} of {len(self):,} runs)" for note, n in counts.items()]
+        return [*self.diagnostics.notes, *among]
+
     def keys(self) -> Iterator[RunKey]:
         """Yield the identity of each run."""
         yield from (RunKey(*row) for row in self.runs.select(RUN_KEY).iter_rows())
@@ -231,7 +239,7 @@ class Campaign:
         whole = self.compact()
         # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
         order = whole.runs.with_row_index("_row").sort(RUN_KEY)
-        names = sorted(set(whole.runs.columns) - {"first"})
+        names = sorted(set(whole.runs.columns) - {"first", "import_notes"})
         # The counts are in the table, so the bytes of the columns that follow can be cut in one way only.
         state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
         if whole.interrupted:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.reading import TOLERANCE
+from gapline.model.text import model_name
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
 # The adapters that ship with gapline; other packages add theirs through the entry point group below.
@@ -189,9 +190,8 @@ def default_name(path: str) -> str:
     ('demo-1', 'X-n101-k25')
     """
     name = re.split(r"[/\\]", path)[-1]
-    for suffix in (".vrp.json", ".mps.gz", ".lp.gz"):
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
+    if (bare := model_name(name.removesuffix(".vrp.json"))) != name:
+        return bare
     return name.rpartition(".")[0] or name
 
 

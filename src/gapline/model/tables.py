@@ -28,6 +28,7 @@ CARRIED: Schema = {
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
+    "import_notes": pl.String(),  # what an import has to say of the run, a line each
     "instance_digest": pl.String(),  # digest of the instance file that was solved
     "problem_digest": pl.String(),  # digest of the problem in it (`model/problem.py`): what checker and solver read
 }

@@ -1,8 +1,22 @@
-"""Text that is safe to print, whoever wrote it: names come from files of others."""
+"""Names and text that come from files of others: safe to print, and the same wherever they come from."""
 
+import re
 from collections.abc import Collection
 
 from gapline.errors import closest, listing
+
+_MODEL_SUFFIXES = re.compile(
+    r"(?:\.(?:mps|lp|rew|rlp|cip|opb|wbo|osil|w?cnf|fzn|pip|zpl|nl|mod|sav|gz|bz2|xz|zst|zip|7z))+$", re.IGNORECASE
+)
+
+
+def model_name(name: str) -> str:
+    """Return the name of a model without the suffixes of its file, which a library of best values does not have.
+
+    >>> model_name("p0033.opb.gz"), model_name("X-n101-k25.vrp"), model_name(".lp")
+    ('p0033', 'X-n101-k25.vrp', '.lp')
+    """
+    return _MODEL_SUFFIXES.sub("", name) or name
 
 
 def printable(text: object) -> str:

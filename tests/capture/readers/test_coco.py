@@ -1,11 +1,17 @@
 """COCO: an index and its tables, old and new layout, and what is missing or torn in them."""
 
+import json
+import subprocess
+import sys
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreign_logs import candidates, mutated, read_log, survive
-from gapline.capture.readers.coco import READER, SHIFT_NOTE
+from gapline.capture.importer import import_logs
+from gapline.capture.readers.coco import LEFT_OUT_NOTE, READER, SHIFT_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
 
@@ -111,6 +117,112 @@ def test_evaluations_that_restart_open_a_run_where_the_header_is_missing():
 def test_another_text_is_refused():
     with pytest.raises(TraceError, match=r"run\.log: expected an index"):
         read_log(READER, "hello\n")
+
+
+def test_a_run_that_was_never_closed_is_killed_and_keeps_its_events():
+    found = read_index(INFO.replace("7:9|3.0e+00", "7"))
+    assert (found.runs[3].status, found.runs[3].carried["evaluations"]) == ("killed", None)
+    assert candidates(found.runs[3]) == [(1.0, 9.0), (9.0, 3.0)]
+    assert found.problems == []
+
+
+def test_a_reference_that_is_no_optimum_is_not_certified():
+    tables = {name: table.replace("Fopt", "Fref") for name, table in TABLES.items()}
+    assert {reference.certified for reference in read_index(tables=tables).references} == {False}
+
+
+def test_an_index_of_iohprofiler_is_refused_because_its_values_are_no_differences():
+    theirs = 'suite = "PBO", funcId = 1, funcName = "OneMax", DIM = 16, maximization = "T", algId = "a", algInfo = ""\n'
+    assert not READER.looks_like("x.info", theirs.encode())
+    with pytest.raises(TraceError, match=r"expected an index of COCO, got one of IOHprofiler"):
+        read_log(READER, theirs + "data.dat, 1:5|3\n")
+
+
+def write_folder(folder, **more):
+    tables = {name: text for name, text in TABLES.items() if "DIM2" in name}
+    for suffix in ("rdat", "mdat"):
+        tables[f"data_f3/bbobexp_f3_DIM2.{suffix}"] = HEADER * 3 + more.get(suffix, "")
+    (folder / "data_f3").mkdir(parents=True)
+    (folder / "bbobexp_f3.info").write_text(INFO[: INFO.index("funcId = 3, DIM = 5")])
+    for name, text in tables.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_result_folder_is_imported_with_its_empty_tables_of_restarts_and_recommendations(tmp_path):
+    campaign = import_logs([write_folder(tmp_path / "swarm")]).campaign
+    assert (len(campaign), campaign.facts["sense"], campaign.diagnostics.problem_count) == (3, "min", 0)
+    assert LEFT_OUT_NOTE not in campaign.notes()
+
+
+def test_rows_in_the_tables_that_are_no_trace_are_left_out_with_a_note(tmp_path):
+    campaign = import_logs([write_folder(tmp_path / "swarm", mdat="4 0 +1.0e-03 +8.0e+01\n")]).campaign
+    assert LEFT_OUT_NOTE in campaign.notes()
+    assert campaign.objective.min() == 0.023
+
+
+EXPERIMENT = """
+import json, random, warnings
+warnings.simplefilter("ignore")
+import cocoex, cocopp
+draw = random.Random(11)
+suite = cocoex.Suite("bbob", "", "dimensions:2,3 function_indices:1,8 instance_indices:1-3")
+observer = cocoex.Observer("bbob", "result_folder: walk algorithm_name: walk")
+truth = {}
+for problem in suite:
+    problem.observe_with(observer)
+    best, steps = float("inf"), []
+    for k in range(150):
+        if k == 70:
+            observer.signal_restart(problem)
+        value = problem([draw.uniform(-5, 5) for _ in range(problem.dimension)])
+        if value < best:
+            best = value
+            steps.append([k + 1, value])
+    truth[f"f{problem.id_function}-d{problem.dimension}-i{problem.id_instance}"] = steps
+    problem.free()
+theirs = {}
+for data in cocopp.load(observer.result_folder):
+    for column, instance in enumerate(data.instancenumbers, start=1):
+        theirs[f"f{data.funcId}-d{data.dim}-i{instance}"] = {
+            "targets": [[row[0], row[column]] for row in data.evals.tolist()],
+            "budgets": [[row[0], row[column]] for row in data.funvals.tolist()],
+            "last": data.maxevals[column - 1],
+        }
+print()
+print(json.dumps([observer.result_folder, truth, theirs]).replace("NaN", "null"))
+"""
+
+
+def test_what_cocos_own_logger_writes_reads_as_cocopp_reads_it(tmp_path):
+    """Event by event: the evaluations at every target, the value at every budget, and the values that were logged."""
+    pytest.importorskip("cocoex")
+    out = subprocess.run(
+        [sys.executable, "-c", EXPERIMENT], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    folder, truth, theirs = json.loads(out.splitlines()[-1])
+    imported = import_logs([tmp_path / folder])
+    campaign = imported.campaign
+    assert {reference.certified for reference in imported.references} == {True}
+    assert set(campaign.runs["instance"]) == set(truth) == set(theirs)
+    assert campaign.runs["status"].to_list() == ["finished"] * 12
+    assert LEFT_OUT_NOTE in campaign.notes()  # each run was restarted once
+    assert campaign.diagnostics.problem_count == 0
+    for instance, first, count in campaign.runs.select("instance", "first", "count").iter_rows():
+        part = slice(first, first + count)
+        ours = list(zip(campaign.time[part].tolist(), campaign.objective[part].tolist(), strict=True))
+        assert ours[-1][0] == theirs[instance]["last"] == 150
+        for target, evaluations in theirs[instance]["targets"]:
+            assert next((time for time, value in ours if value <= target), None) == evaluations
+        for budget, value in theirs[instance]["budgets"]:
+            assert min(objective for time, objective in ours if time <= budget) == pytest.approx(value, rel=1e-12)
+        # What was logged is the best so far of the search, up to the ten digits that COCO prints and one constant.
+        logged = sorted(set(ours))
+        known = [max(step for step in truth[instance] if step[0] <= time)[1] for time, _ in logged]
+        optimum = known[0] - logged[0][1]
+        for (time, value), best in zip(logged, known, strict=True):
+            assert value == pytest.approx(best - optimum, abs=1e-6 * abs(best)), time
+        assert all(later <= earlier for (_, earlier), (_, later) in pairwise(logged))
 
 
 @settings(max_examples=100, deadline=None)

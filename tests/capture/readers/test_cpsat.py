@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from cpsat_logutils import LogParser
-from cpsat_logutils.blocks import SearchProgressBlock
+from cpsat_logutils.blocks import ResponseBlock, SearchProgressBlock
 from cpsat_logutils.blocks.search_progress import BoundEvent, ObjEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -215,6 +215,12 @@ def test_the_solver_s_own_logs_read_as_cpsat_logutils_reads_them(real_logs):
         assert bound_alone <= set(bounds(run))
         assert (run.sense, run.status, run.seed, run.horizon) == (sense, "finished", 7, 30.0)
         assert candidates(run)[-1][1] == optimum
+        response = LogParser(text).get_block_of_type(ResponseBlock).to_dict()
+        assert response["status"] == "OPTIMAL"
+        assert (candidates(run)[-1][1], bounds(run)[-1][1]) == (
+            float(response["objective"]),
+            float(response["best_bound"]),
+        )
         assert run.instance.startswith(sense)
 
 

@@ -2,14 +2,18 @@
 
 import json
 import random
+from pathlib import Path
 
 import ioh
+import iohinspector
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreign_logs import candidates, mutated, read_log, survive
-from gapline.capture.readers.iohprofiler import READER
+from gapline.capture.importer import import_logs
+from gapline.capture.readers.iohprofiler import OTHERS_NOTE, READER, SECOND_NOTE, SENSE_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
 
@@ -104,6 +108,14 @@ def test_the_best_of_the_index_is_a_candidate_where_the_table_skipped_it():
     assert candidates(seen.runs[0]) == [(1.0, 2.0), (5.0, 9.0), (9.0, 8.0)]
 
 
+def test_the_best_of_the_index_gives_its_digits_to_the_row_that_rounded_it():
+    best = {"evals": 9, "y": 0.78849999999}
+    found = read_index(
+        index(runs=[{"instance": 1, "evals": 9, "best": best}]), "evaluations raw_y\n3 0.8594\n9 0.7885\n"
+    )
+    assert candidates(found.runs[0]) == [(3.0, 0.8594), (9.0, 0.78849999999)]
+
+
 @pytest.mark.parametrize(("name", "clock"), [("cpu_time", "cpu"), ("time", "wall"), ("wall_time", "wall")])
 def test_a_column_of_seconds_is_the_clock(name, clock):
     table = f"evaluations raw_y {name}\n1 0.9 0.5\n3 0.8 0.75\n"
@@ -111,6 +123,11 @@ def test_a_column_of_seconds_is_the_clock(name, clock):
     assert candidates(found.runs[0]) == [(0.5, 0.9), (0.75, 0.8)]
     assert found.runs[0].clock == clock
     assert "clock" in found.notes[0]
+
+
+def test_several_objectives_are_not_passed_over_in_silence():
+    found = read_index(index(attributes=["evaluations", "raw_y", "F2"]), "evaluations raw_y F2\n1 0.5 4.4\n")
+    assert SECOND_NOTE in found.notes
 
 
 def test_the_older_header_is_read_by_its_best_so_far():
@@ -174,6 +191,159 @@ def test_what_its_own_logger_writes_has_the_best_so_far_of_the_search(tmp_path):
         assert (run.sense, run.arm, run.carried["evaluations"]) == ("max", "walk", 40.0)
     assert [(run.instance, run.seed) for run in found.runs] == [("f1-d20-i1", 0), ("f1-d20-i2", 0), ("f1-d20-i1", 1)]
     assert found.problems == []
+
+
+OLDER = """suite = "PBO", funcId = 2, funcName = "Ridge", DIM = 6, maximization = "T", algId = "walk", algInfo = "x, y"
+%
+data_f2/IOH_f2_DIM6.dat, 1:5|6;0.5, 1:2|4;0.25
+"""
+OLDER_TABLE = """"function evaluation" "current f(x)" "best-so-far f(x)" "current af(x)+b" "best af(x)+b" "rate"
+1 2.0 2.0 2.0 2.0 0.5
+5 6.0 6.0 6.0 6.0 0.5
+9 1.0 6.0 1.0 6.0 0.5
+"function evaluation" "current f(x)" "best-so-far f(x)" "current af(x)+b" "best af(x)+b" "rate"
+1 3.0 3.0 3.0 3.0 0.5
+2 4.0 4.0 4.0 4.0 0.5
+"""
+
+
+def read_older(info=OLDER, **tables):
+    beside = {"data_f2/IOH_f2_DIM6.dat": OLDER_TABLE} | {f"data_f2/IOH_f2_DIM6.{s}": t for s, t in tables.items()}
+    return read_log(READER, info, path="walk/IOH_f2.info", beside={name: t for name, t in beside.items() if t})
+
+
+def test_an_older_index_is_maximised_as_it_says_and_brings_no_reference():
+    assert READER.looks_like("x.info", OLDER.encode())
+    found = read_older()
+    assert [candidates(run) for run in found.runs] == [[(1.0, 2.0), (5.0, 6.0), (9.0, 6.0)], [(1.0, 3.0), (2.0, 4.0)]]
+    assert [(run.arm, run.instance, run.seed, run.panel, run.sense, run.status) for run in found.runs] == [
+        ("walk", "f2-d6-i1", seed, "Ridge-d6", "max", "finished") for seed in (0, 1)
+    ]
+    # The index counts up to the best, the table ends with the last evaluation.
+    assert [run.carried["evaluations"] for run in found.runs] == [9.0, 2.0]
+    assert (found.references, found.problems, found.notes) == ([], [], [])
+
+
+def test_minimised_is_as_the_older_index_says_too():
+    assert {run.sense for run in read_older(OLDER.replace('"T"', '"F"')).runs} == {"min"}
+
+
+FIRST = (
+    "suite = 'PBO', funcId = ridge, DIM = 6, algId = 'walk', algInfo = ''\n%\ndata_f2/IOH_f2_DIM6.dat, 1:5|6, 1:2|4\n"
+)
+
+
+def test_an_index_of_the_first_years_shows_its_direction_by_what_best_so_far_does():
+    found = read_older(FIRST)
+    assert [(run.instance, run.sense) for run in found.runs] == [("fridge-d6-i1", "max")] * 2
+    assert SENSE_NOTE in found.notes
+    falling = OLDER_TABLE.replace("6.0", "1.0").replace("4.0", "3.0")
+    assert {run.sense for run in read_older(FIRST, dat=falling).runs} == {"min"}
+    flat = "\n".join(line for line in OLDER_TABLE.splitlines() if not line.startswith(("5", "9", "2")))
+    assert {run.sense for run in read_older(FIRST, dat=flat).runs} == {None}
+
+
+def test_two_blocks_of_one_table_share_its_runs_in_order():
+    head, runs = OLDER.split("%\n")
+    found = read_older(f"{head}%\n{runs.replace(', 1:2|4;0.25', '')}{head}%\n{runs.replace('1:5|6;0.5, ', '')}")
+    assert [(run.instance, run.seed, len(run.time)) for run in found.runs] == [("f2-d6-i1", 0, 3), ("f2-d6-i1", 1, 2)]
+    assert found.problems == []
+
+
+def test_other_tables_of_the_older_loggers_are_left_out_or_stand_in_for_the_dat():
+    assert read_older(cdat=OLDER_TABLE).notes == [OTHERS_NOTE]
+    found = read_older(dat="", cdat=OLDER_TABLE)
+    assert ([len(run.time) for run in found.runs], found.notes) == ([3, 2], [])
+    assert READER.is_companion("x/IOH_f2_DIM6.cdat", OLDER_TABLE.encode())
+    assert [run.status for run in read_older(dat="").runs] == ["lost", "lost"]
+
+
+def test_an_index_of_coco_is_refused_because_its_values_are_differences():
+    with pytest.raises(TraceError, match=r"expected an index of IOHprofiler, got one of COCO"):
+        read_log(READER, "funcId = 1, DIM = 2, Precision = 1.000e-08, algId = 'a'\nf1.dat, 1:5|3\n")
+
+
+def walk(logger, seed, root):
+    """Run a random search on problems to maximise and to minimise; return its improvements by function and run."""
+    draw, truth = random.Random(seed), {}
+    for name, kind, size, sign in (
+        ("OneMax", ioh.ProblemClass.PBO, 20, 1),
+        ("LeadingOnes", ioh.ProblemClass.PBO, 12, 1),
+        ("Sphere", ioh.ProblemClass.BBOB, 3, -1),
+    ):
+        if sign < 0 and root == "pbo":
+            continue
+        problem = ioh.get_problem(name, 1, size, kind)
+        problem.attach_logger(logger)
+        for repetition in range(3):
+            steps: list[tuple[float, float]] = []
+            for k in range(60):
+                problem([draw.randint(0, 1) if sign > 0 else draw.uniform(-5, 5) for _ in range(size)])
+                # Both loggers write the value before it is shifted and scaled.
+                value = problem.state.current_internal.y
+                if not steps or sign * value > sign * steps[-1][1]:
+                    steps.append((k + 1.0, value))
+            truth[name, repetition] = steps
+            problem.reset()
+        problem.detach_logger()
+    logger.close()
+    return truth
+
+
+def improving(events, sense="max"):
+    steps = []
+    for time, value in events:
+        if not steps or (value > steps[-1][1] if sense == "max" else value < steps[-1][1]):
+            steps.append((time, value))
+    return steps
+
+
+@pytest.mark.parametrize("kind", [ioh.logger.Analyzer, ioh.logger.old.Analyzer])
+def test_both_of_its_own_loggers_are_read_event_by_event(tmp_path, kind):
+    truth = walk(kind(root=str(tmp_path), folder_name="data", algorithm_name="walk", store_positions=False), 9, "all")
+    found = {}
+    for path in sorted((tmp_path / "data").glob("IOHprofiler*")):
+        tables = {str(p.relative_to(path.parent)): p.read_text("utf-8") for p in path.parent.rglob("*.dat")}
+        for run in read_log(READER, path.read_text("utf-8"), path=str(path), beside=tables).runs:
+            found[run.panel.rsplit("-d")[0], run.seed] = run
+    assert found.keys() == truth.keys()
+    for key, steps in truth.items():
+        # Both loggers print ten decimals.
+        ours = improving(candidates(found[key]), found[key].sense)
+        assert ours == [(time, pytest.approx(value, abs=1e-9)) for time, value in steps]
+        assert found[key].sense == ("min" if key[0] == "Sphere" else "max")
+        assert found[key].carried["evaluations"] == 60
+
+
+def test_a_folder_of_its_logger_reads_as_iohinspector_reads_it(tmp_path):
+    walk(ioh.logger.Analyzer(root=str(tmp_path), folder_name="data", algorithm_name="walk"), 4, "pbo")
+    manager = iohinspector.DataManager()
+    manager.add_folder(str(tmp_path / "data"))
+    # Their own thinning to improvements forgets where a run ends, so all rows are asked for.
+    theirs = manager.load(monotonic=False, include_meta_data=True)
+    campaign = import_logs([Path(tmp_path / "data")]).campaign
+    assert len(campaign) == theirs["data_id"].n_unique() == 6
+    for panel, seed, first, count in campaign.runs.select("panel", "seed", "first", "count").iter_rows():
+        name = panel.rsplit("-d")[0]
+        rows = theirs.filter(pl.col("function_name") == name, pl.col("run_id") == seed + 1)
+        events = zip(campaign.time[first : first + count], campaign.objective[first : first + count], strict=True)
+        assert len(ours := improving(events)) > 1
+        assert ours == improving(rows.select("evaluations", "raw_y").rows())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200) | mutated(OLDER.encode()), mutated(OLDER_TABLE.encode()))
+def test_broken_older_files_are_survived(text, table):
+    survive(READER, text, beside={"data_f2/IOH_f2_DIM6.dat": table})
+
+
+class TestOlderConformance(ReaderConformance):
+    reader = READER
+    path = "IOHprofiler_f2.info"
+    sample = OLDER.encode()
+    companions = {"data_f2/IOH_f2_DIM6.dat": OLDER_TABLE.encode()}  # noqa: RUF012
+    runs = 2
+    candidates = ((1.0, 2.0), (5.0, 6.0), (9.0, 6.0))
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,6 +16,11 @@ def test_optimal_values_are_certified_and_best_ones_are_not():
     assert found.problems == ["x.solu:7: expected a value after e, got 'x'"]
 
 
+def test_names_are_those_of_the_models_not_of_their_files():
+    (found,) = READER.read(LogFile("x.solu", b"=opt= t3.opb.gz 4\n")).references
+    assert found.instance == "t3"
+
+
 def test_it_is_recognised_by_its_first_line():
     assert READER.looks_like("x.solu", TEXT)
     assert not READER.looks_like("x.solu", b"opt a 1\n")

@@ -21,6 +21,12 @@ def test_solu(tmp_path):
     assert frozen.notes == ("instances without a primal value: 2 (none, open)",)
 
 
+def test_names_are_those_of_the_models_not_of_their_files(tmp_path):
+    (tmp_path / "t.solu").write_text("=opt= t3.wbo.gz 4\n=best= u.fzn 5\n")
+    frozen = freeze(f"solu:{tmp_path / 't.solu'}", name="t")
+    assert sorted(frozen.snapshot.values) == ["t3", "u"]
+
+
 def test_mistakes_of_a_solu_file_are_listed(tmp_path):
     file = tmp_path / "lib.solu"
     file.write_text("=opt= a 1\n=opt= b\nhello\n=best= a 2\n=what= c 3\n")

@@ -1,33 +1,47 @@
-"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations; values minus the optimum."""
+"""COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations.
+
+The tables hold the value minus the optimum, so the reference of every run is 0 and a shift has to be declared before
+relative gaps mean anything. The reader states that reference and changes nothing.
+"""
 
 import re
 from pathlib import PurePosixPath
 
 from gapline.capture.loglines import EventList, log_lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.capture.readers.info_index import Block, index_writer, read_blocks
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 SHIFT_NOTE = "COCO logs the value minus the optimum: the reference is 0, and a shift must be declared to score it"
-_INDEX = re.compile(rb"(?:^|\n)(?:suite = '[^'\n]{0,80}', )?funcId = [0-9]{1,6}, DIM = [0-9]{1,6},")
-_FACT = re.compile(r"(\w{1,40}) = (?:'([^']{0,300})'|([^,]{1,60}))")
-_ENTRY = re.compile(r"\s{0,4}([0-9]{1,9}):([0-9]{1,18})\|(\S{1,40})")
+LEFT_OUT_NOTE = "COCO's tables of restarts (.rdat) and of recommendations (.mdat) are no part of a trace: left out"
 _TABLE = re.compile(rb"% (?:f evaluations|function evaluation) \|")
 _TABLE_NAME = re.compile(r"_f([0-9]{1,6})(?:_i[0-9]{1,6})?_DIM([0-9]{1,6})", re.IGNORECASE)
+# The .dat has a row per target that was reached, the .tdat one per so many evaluations: both are the trace.
+_OF_THE_TRACE = (".dat", ".tdat")
+_BESIDE_IT = (".rdat", ".mdat")
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _INDEX.search(head[:4096]) is not None or _TABLE.match(head) is not None
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head is an index of the bbob logger, or one of its tables on its own."""
+    return index_writer(head) == "coco" or _TABLE.match(head) is not None
 
 
-def _is_companion(path: str, head: bytes) -> bool:
-    return path.lower().endswith((".dat", ".tdat", ".mdat", ".rdat")) and _TABLE.match(head) is not None
+def is_companion(path: str, head: bytes) -> bool:
+    """Say whether a file is a table that an index names."""
+    return path.lower().endswith((*_OF_THE_TRACE, *_BESIDE_IT)) and _TABLE.match(head) is not None
 
 
-def _read(log: LogFile) -> Found:
+def read(log: LogFile) -> Found:
+    """Read every run that an index names; a table that is given on its own is read without its index."""
     found = Found()
     if _TABLE.match(log.data):
         _read_lone_table(log, found)
+    elif index_writer(log.data) == "iohprofiler":
+        raise TraceError(
+            f"{log.path}: expected an index of COCO, got one of IOHprofiler, which logs the value itself",
+            hint="--format iohprofiler",
+        )
     else:
         _read_index(log, found)
     if not found.runs:
@@ -40,47 +54,32 @@ def _read(log: LogFile) -> Found:
 
 
 def _read_index(log: LogFile, found: Found) -> None:
-    facts: dict[str, str] = {}
     seen: dict[str, int] = {}
-    for number, line in log_lines(log.data):
-        if line.startswith("%") or not line.strip():
-            continue
-        if "funcId = " in line:
-            facts = {name: text or bare.strip() for name, text, bare in _FACT.findall(line)}
-            continue
-        if not facts:
-            found.refuse(f"{log.path}:{number}", "'funcId = …' before the runs", line)
-            continue
-        _read_runs(log, found, facts, line, seen=seen, where=f"{log.path}:{number}")
+    for block in read_blocks(log, found):
+        _read_runs(log, found, block, seen)
 
 
-def _read_runs(
-    log: LogFile, found: Found, facts: dict[str, str], line: str, *, seen: dict[str, int], where: str
-) -> None:
-    table, _, runs = line.partition(",")
-    table = table.strip().replace("\\", "/")
+def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -> None:
+    facts, table, runs, where = block
     function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
-    entries = []
-    for text in runs.split(","):
-        if entry := _ENTRY.fullmatch(text.rstrip()):
-            entries.append((int(entry[1]), int(entry[2])))
-        elif text.strip():
-            found.refuse(where, "a run such as 1:500|2.3e-09", text)
-    # The .dat has a row per target that was reached, the .tdat one per so many evaluations: both are the trace.
-    tables = [
-        _read_table(data, found, name, log.path)
-        for name in (table, str(PurePosixPath(table).with_suffix(".tdat")) if table else "")
-        if name and (data := log.beside(name)) is not None
-    ]
+    stem = str(PurePosixPath(table).with_suffix("")) if table else ""
+    contents = [data for suffix in _OF_THE_TRACE if stem and (data := log.beside(stem + suffix)) is not None]
+    tables = [_read_table(data, found, table, log.path) for data in contents]
+    # Asked for one by one, because a table that the index accounts for is not refused in a folder.
+    if any([_has_rows(log.beside(stem + suffix)) for suffix in _BESIDE_IT if stem]):  # noqa: C419
+        found.notes.append(LEFT_OUT_NOTE)
     if not tables:
         found.problems.append(f"{where}: expected the table {table!r} beside the index, got no such file")
     for events in tables:
-        if len(events) != len(entries):
-            found.problems.append(f"{where}: expected {len(entries)} runs in {table!r}, got {len(events)}")
-    for index, (instance, evaluations) in enumerate(entries):
+        if len(events) != len(runs):
+            found.problems.append(f"{where}: expected {len(runs)} runs in {table!r}, got {len(events)}")
+    # Where nobody knows the optimum, COCO subtracts a value that it calls Fref, which proves nothing.
+    certified = not any(b" - Fref " in data[:1000] for data in contents)
+    for index, (instance, evaluations) in enumerate(runs):
         parts = [events[index] for events in tables if index < len(events)]
         merged = EventList(found.problems, [event for part in parts for event in part.events])
         name = f"f{function}-d{dimension}-i{instance}"
+        ended = RunStatus.FINISHED if evaluations is not None else RunStatus.KILLED
         found.runs.append(
             FoundRun(
                 **merged.columns(),
@@ -88,7 +87,7 @@ def _read_runs(
                 instance=name,
                 seed=seen.setdefault(name, 0),
                 panel=f"{facts['suite']}-d{dimension}" if facts.get("suite") else f"d{dimension}",
-                status=RunStatus.FINISHED if parts else RunStatus.LOST,
+                status=ended if parts else RunStatus.LOST,
                 clock="evaluations",
                 carried={"evaluations": evaluations},
                 where=name,
@@ -97,7 +96,12 @@ def _read_runs(
         # COCO names no seed: runs of one instance are numbered as they stand.
         seen[name] += 1
         if seen[name] == 1:
-            found.references.append(SourceReference(name, 0.0, certified=True, source="COCO: value minus optimum"))
+            source = f"COCO: value minus {'optimum' if certified else 'a reference value'}"
+            found.references.append(SourceReference(name, 0.0, certified=certified, source=source))
+
+
+def _has_rows(data: bytes | None) -> bool:
+    return any(line.strip() and not line.startswith(b"%") for line in (data or b"").splitlines())
 
 
 def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventList]:
@@ -132,4 +136,4 @@ def _read_lone_table(log: LogFile, found: Found) -> None:
     found.numbered()
 
 
-READER = Reader("coco", "COCO bbob logger (.info with its .dat and .tdat)", _looks_like, _read, _is_companion)
+READER = Reader("coco", "COCO bbob logger (result folder, or .info with its tables)", looks_like, read, is_companion)

@@ -1,11 +1,16 @@
-"""IOHprofiler: a JSON index and the `.dat` tables that it names, in evaluations or on a clock that has a column."""
+"""IOHprofiler: a JSON index of scenarios and runs, or an older `.info`, and the `.dat` tables that it names.
+
+Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
+"""
 
 import re
+from math import isclose
 from typing import Any, NamedTuple
 
 from gapline.capture.loglines import EventList, log_lines, shown
 from gapline.capture.loosejson import as_float, as_name, decode_json
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.capture.readers.info_index import Block, index_writer, read_blocks
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus, VerdictCode
 
@@ -13,6 +18,11 @@ _INDEX = re.compile(rb'\s*\{.{0,65536}?"(?:scenarios|function_id)"\s*:', re.DOTA
 _HEADER = re.compile(rb'(?:"function evaluation"|evaluations)[ \t]')
 _COLUMN = re.compile(r'"([^"]{0,100})"|(\S{1,100})')
 _VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
+# What the older loggers write beside the .dat: the same runs at every evaluation, at intervals or at moments.
+_OTHER_TABLES = (".cdat", ".idat", ".tdat", ".rdat")
+SENSE_NOTE = "an older IOHprofiler index states no direction: it is the one in which best-so-far moves"
+SECOND_NOTE = "IOHprofiler tables with a column F2 have several objectives: raw_y, the first of them, is read alone"
+OTHERS_NOTE = "IOHprofiler's tables beside the .dat show its runs at other moments: left out"
 _SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|runtime)", re.IGNORECASE)
 
 
@@ -25,17 +35,20 @@ class _Columns(NamedTuple):
     clock: str = "evaluations"
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    if _HEADER.match(head):
+def looks_like(_path: str, head: bytes) -> bool:
+    """Say whether a head is an IOHprofiler index, or one of its tables on its own."""
+    if _HEADER.match(head) or index_writer(head) == "iohprofiler":
         return True
     return b'"algorithm"' in head and b'"maximization"' in head and _INDEX.match(head) is not None
 
 
-def _is_companion(path: str, head: bytes) -> bool:
-    return path.lower().endswith(".dat") and _HEADER.match(head) is not None
+def is_companion(path: str, head: bytes) -> bool:
+    """Say whether a file is a table that an index names."""
+    return path.lower().endswith((".dat", *_OTHER_TABLES)) and _HEADER.match(head) is not None
 
 
-def _read(log: LogFile) -> Found:
+def read(log: LogFile) -> Found:
+    """Read every run that an index names; a table that is given on its own is read without its index."""
     found = Found()
     if _HEADER.match(log.data):
         segments, columns = _read_table(log.data, found, log.path)
@@ -43,6 +56,10 @@ def _read(log: LogFile) -> Found:
         for seed, events in enumerate(segments):
             found.runs.append(FoundRun(**events.columns(), seed=seed, status=status, clock=columns.clock, sense=None))
         return found.numbered()
+    seen: dict[str, int] = {}
+    if index_writer(log.data):
+        _read_older(log, found, seen)
+        return found
     try:
         index = decode_json(log.data)
     except ValueError as error:
@@ -55,33 +72,82 @@ def _read(log: LogFile) -> Found:
         raise TraceError(f"{log.path}: expected a list of scenarios, got {type(scenarios).__name__}")
     for number, scenario in enumerate(scenarios, start=1):
         if isinstance(scenario, dict):
-            _read_scenario(log, found, index, scenario)
+            _read_scenario(log, found, index, scenario, seen)
         else:
             found.refuse(f"{log.path}: scenario {number}", "an object", str(scenario)[:80])
     return found
 
 
-def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: dict[str, Any]) -> None:
+def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
+    """Read an `.info`: each of its blocks says what a JSON index says of one scenario."""
+    blocks = list(read_blocks(log, found))
+    if not blocks or index_writer(log.data) != "iohprofiler":
+        got = "one of COCO, which logs the value minus the optimum" if blocks else shown(log.data)
+        hint = "--format coco" if blocks else None
+        raise TraceError(f"{log.path}: expected an index of IOHprofiler, got {got}", hint=hint)
+    # An algorithm that was started again appends: two blocks, one table, its runs one behind the other.
+    tables: dict[str, list[Block]] = {}
+    for block in blocks:
+        tables.setdefault(block.table, []).append(block)
+    for table, sharing in tables.items():
+        data, stem = log.beside(table) if table else None, table.removesuffix(".dat")
+        others = [other for suffix in _OTHER_TABLES if stem and (other := log.beside(stem + suffix)) is not None]
+        if data is None and others:
+            data = others[0]
+        elif others:
+            found.notes.append(OTHERS_NOTE)
+        segments, columns = ([], _Columns()) if data is None else _read_table(data, found, f"{log.path} ({table})")
+        for place, (facts, _, runs, _) in enumerate(sharing):
+            mine = segments if place == len(sharing) - 1 else segments[: len(runs)]
+            segments = segments[len(mine) :]
+            head = {
+                "algorithm": facts.get("algId"),
+                "maximization": facts.get("maximization") or _direction(mine, found),
+                "function_id": facts.get("funcId"),
+                "function_name": facts.get("funcName"),
+            }
+            listed = [{"instance": run.instance, "evals": run.evaluations} for run in runs]
+            scenario = {"dimension": facts.get("DIM"), "path": table, "runs": listed}
+            _read_scenario(log, found, head, scenario, seen, table=None if data is None else (mine, columns))
+
+
+def _direction(segments: list[EventList], found: Found) -> bool | None:
+    """Say whether best-so-far rises: an index of the first years does not state what is better."""
+    moves = [events.events[-1][1] - events.events[0][1] for events in segments if events.events]
+    found.notes.append(SENSE_NOTE)
+    return None if not any(moves) else max(moves, key=abs) > 0
+
+
+def _read_scenario(
+    log: LogFile,
+    found: Found,
+    index: dict[str, Any],
+    scenario: dict[str, Any],
+    seen: dict[str, int],
+    *,
+    table: tuple[list[EventList], _Columns] | None = None,
+) -> None:
     dimension = as_name(scenario.get("dimension")) or "?"
     listed = scenario.get("runs")
     runs = [run if isinstance(run, dict) else {} for run in listed] if isinstance(listed, list) else []
-    table = str(scenario.get("path") or "").replace("\\", "/")[:1000]
-    data = log.beside(table) if table else None
-    segments: list[EventList] = []
-    columns = _Columns()
-    if data is None:
-        found.problems.append(f"{log.path}: expected the table {shown(table)} beside the index, got no such file")
-    else:
-        segments, columns = _read_table(data, found, f"{log.path} ({table})")
-        if len(segments) != len(runs):
-            found.problems.append(f"{log.path} ({table}): expected {len(runs)} runs, got {len(segments)}")
-        if columns.seconds is not None:
-            found.notes.append(f"IOHprofiler tables with a column of seconds are read on that clock ({columns.clock})")
+    name = str(scenario.get("path") or "").replace("\\", "/")[:1000]
+    if table is None and (data := log.beside(name) if name else None) is not None:
+        table = _read_table(data, found, f"{log.path} ({name})")
+    segments, columns = table or ([], _Columns())
+    if table is None:
+        found.problems.append(f"{log.path}: expected the table {shown(name)} beside the index, got no such file")
+    elif len(segments) != len(runs):
+        found.problems.append(f"{log.path} ({name}): expected {len(runs)} runs, got {len(segments)}")
+    if columns.seconds is not None:
+        found.notes.append(f"IOHprofiler tables with a column of seconds are read on that clock ({columns.clock})")
+    attributes = index.get("attributes")
+    if isinstance(attributes, list) and any(re.fullmatch("F[2-9]", str(name)) for name in attributes):
+        found.notes.append(SECOND_NOTE)
     algorithm = index.get("algorithm")
     maximised = index.get("maximization") in (True, "T", "true")
+    sense = None if index.get("maximization") is None and "maximization" in index else "max" if maximised else "min"
     function = f"f{as_name(index.get('function_id')) or '?'}"
     family = as_name(index.get("function_name")) or function
-    seen: dict[str, int] = {}
     # A killed run stands in the table and not in the index; of a lost table only the index speaks.
     for number in range(max(len(runs), len(segments))):
         run = runs[number] if number < len(runs) else {}
@@ -102,12 +168,21 @@ def _read_scenario(log: LogFile, found: Found, index: dict[str, Any], scenario: 
                 panel=f"{family}-d{dimension}",
                 status=status,
                 clock=columns.clock,
-                sense="max" if maximised else "min",
-                carried={"evaluations": as_float(run.get("evals"))},
+                sense=sense,
+                carried={"evaluations": _evaluations(run, events, columns)},
                 where=f"{name} run {number + 1}",
             )
         )
         seen[name] += 1
+
+
+def _evaluations(run: dict[str, Any], events: EventList, columns: _Columns) -> float | None:
+    """Return how many were made: older indexes count up to the best alone, the table ends with the last one."""
+    stated = as_float(run.get("evals"))
+    if columns.seconds is not None or not events.events:
+        return stated
+    # The number first: a stamp that is NaN is never greater.
+    return max(stated or 0.0, *(event[0] for event in events.events))
 
 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
@@ -116,6 +191,11 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
     value, evaluations = (as_float(best.get(name)) if isinstance(best, dict) else None for name in ("y", "evals"))
     if value is None or evaluations is None or evaluations < 0:
         return
+    for place, (time, objective, verdict, *more) in enumerate(events.events):
+        # The table prints ten decimals, the index all of them: one candidate, not a second one that is a little better.
+        if time == evaluations and verdict == VerdictCode.VALID and isclose(objective, value, abs_tol=1e-9):
+            events.events[place] = (time, value, verdict, *more)  # type: ignore[assignment]
+            return
     sign = -1.0 if maximised else 1.0
     valid = [sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID]
     if not valid or sign * value < min(valid):
@@ -155,4 +235,4 @@ def _name_columns(line: str) -> _Columns:
     return _Columns(0, objective)
 
 
-READER = Reader("iohprofiler", "IOHprofiler (JSON index with its .dat tables)", _looks_like, _read, _is_companion)
+READER = Reader("iohprofiler", "IOHprofiler (JSON index or older .info, with tables)", looks_like, read, is_companion)

@@ -1,11 +1,14 @@
 """gapline's own trace files (CSV, JSONL, Parquet, Arrow); identity columns that are missing come from the path."""
 
+from pathlib import Path
+
 import msgspec
 import polars as pl
 
 from gapline.capture.carriers import read_table
+from gapline.capture.dialect import PLAIN, header_names, is_neutral
 from gapline.capture.loglines import shown, torn_line
-from gapline.capture.neutral import campaign_from_table
+from gapline.capture.neutral import campaign_from_table, neutral_format
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.campaign import Campaign
@@ -29,8 +32,7 @@ def _form(head: bytes) -> str | None:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return "jsonl" if all(name in keys for name in _EVENTS) else None
-    names = {cell.strip().strip(b'"') for cell in first.split(b",")}
-    return "csv" if all(name.encode() in names for name in _EVENTS) else None
+    return "csv" if is_neutral(header_names(first)) else None
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
@@ -39,6 +41,8 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 def _read(log: LogFile) -> Found:
     form = _form(log.data[: 1 << 20])
+    if form is None and log.dialect != PLAIN:
+        form = neutral_format(Path(log.path)) or ("jsonl" if log.data.lstrip()[:1] == b"{" else "csv")
     if form is None:
         first = log.data[:240].split(b"\n")[0]
         raise TraceError(
@@ -55,14 +59,19 @@ def _read(log: LogFile) -> Found:
             torn, data = True, whole
             found.refuse_torn(f"{log.path}:{line}", last)
     table = read_table(data, form=form, source=log.path)
-    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
-    silent = [name for name in RUN_KEY if name not in table.columns]
+    stated = {name.strip().lower() for name in table.columns} | log.dialect.columns.keys()
+    silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
         found.runs.append(FoundRun(time=[], objective=[], sense=None))
         return found
-    table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in silent)
-    campaign = campaign_from_table(table, source=log.path, first_line=2 if form == "csv" else 1)
+    # Without arm and instance it is the log of one run; with them, missing seeds are numbered where it is read.
+    placed = silent if len(silent) == len(RUN_KEY) else [name for name in silent if name != "seed"]
+    table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in placed)
+    line = 2 if form == "csv" else 1
+    campaign = campaign_from_table(table, source=log.path, first_line=line, dialect=log.dialect)
+    if (campaign.runs["seed"] != 0).any():
+        silent = [name for name in silent if name != "seed"]
     found.problems.extend(campaign.diagnostics.problems)
     found.problems.unlisted = campaign.diagnostics.problem_count - len(campaign.diagnostics.problems)
     found.notes.extend(note for note in campaign.diagnostics.notes if "the solver said so" not in note)
@@ -74,7 +83,7 @@ def _read(log: LogFile) -> Found:
 
 def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
     """Give back each run by itself, without the identity that the file does not state."""
-    extras = [name for name in campaign.runs.columns if name not in RUNS]
+    extras = [name for name in campaign.runs.columns if name not in (*RUNS, "import_notes")]
     for row in campaign.runs.iter_rows(named=True):
         part = slice(row["first"], row["first"] + row["count"])
         run = FoundRun(
@@ -89,6 +98,7 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             resolution=row.get("resolution"),
             sense=row.get("sense"),
             carried={name: row[name] for name in extras if name != "sense"},
+            notes=tuple(own.split("\n")) if (own := row.get("import_notes")) else (),
             where="/".join(str(row[name]) for name in RUN_KEY if name not in silent),
             **{name: row[name] for name in RUN_KEY if name not in silent},
             **{name: column[part] for name in _OPTIONAL if (column := getattr(campaign, name)) is not None},

@@ -5,6 +5,7 @@ import re
 from gapline.capture.loglines import log_lines, parse_number
 from gapline.capture.reader import Found, LogFile, Reader, SourceReference
 from gapline.errors import TraceError
+from gapline.model.text import model_name
 
 _LINE = re.compile(r"=(opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s+(\S+)(?:\s+(\S+))?", re.ASCII)
 _LINE_BYTES = re.compile(rb"\s*=(?:opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s")
@@ -24,7 +25,7 @@ def _read(log: LogFile) -> Found:
         if match is None:
             found.refuse(where, "`=opt= name value`", text)
             continue
-        kind, name, text_value = match.groups()
+        kind, name, text_value = match[1], model_name(match[2]), match[3]
         # Infeasible, unknown and dual bounds are no values to score against.
         if kind not in ("opt", "best"):
             continue

@@ -6,6 +6,7 @@ from typing import Any
 
 from gapline.capture.neutral import NUMBER
 from gapline.errors import SnapshotError, listing
+from gapline.model.text import model_name
 from gapline.reference.freeze import FreezeRequest, Frozen, read_text
 from gapline.reference.snapshot import lines
 
@@ -40,7 +41,7 @@ def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], proble
     if match is None or match[1] not in (*_VALUED, *_VALUELESS):
         problems.append(f"{where}: expected `=opt= NAME VALUE` or another tag, got {line[:60]!r}")
         return
-    tag, instance, cell = match[1], match[2], match[3]
+    tag, instance, cell = match[1], model_name(match[2]), match[3]
     if tag == "bestdual":
         # A bound on the other side says nothing of the best solution known; the instance has a line of its own.
         return

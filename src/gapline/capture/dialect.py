@@ -1,0 +1,235 @@
+"""Tables as people have them: other names, semicolons, decimal commas, no seed, one row per run and a column per time.
+
+Nothing is guessed about numbers: a name is mapped and a comma is decimal only where the user says so.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED
+from gapline.model.text import meant
+
+KNOWN = (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)
+# A `Status` of others may hold anything; these mean the same however they are written.
+_ANY_CASE = (*TRACE_REQUIRED, "valid", "panel", "horizon")
+_NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary", "horizon", "resolution", "size")
+_MOMENT = re.compile(r"(?:t(?:ime)?\s*=\s*)?([0-9]+(?:[.,][0-9]+)?)\s*(?:s|sec|seconds)?", re.IGNORECASE | re.ASCII)
+_SYNONYMS = {
+    "arm": "solver algorithm algo alg method configuration config tool heuristic optimizer approach",
+    "instance": "problem model name benchmark case dataset instancename file filename graph",
+    "seed": "run rep repetition replicate trial runid iterationseed",
+    "time": "elapsed runtime seconds sec secs t walltime wall cputime times elapsedtime timestamp timesec",
+    "objective": "cost value obj best fitness incumbent primal primalbound objectivevalue objvalue bestcost ub z y f",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a table differs from a neutral trace: our names of its columns, and its decimal mark.
+
+    >>> Dialect.parse("arm=solver,time=elapsed").columns
+    {'arm': 'solver', 'time': 'elapsed'}
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    decimal: str = "."
+
+    @classmethod
+    def parse(cls, columns: str | Mapping[str, str] | None = None, decimal: str | None = None) -> "Dialect":
+        """Read `ours=theirs,…` or a mapping, refusing names that a trace does not have."""
+        if decimal not in (None, ".", ","):
+            raise UsageError(f"--decimal: expected . or , got {decimal!r}")
+        pairs = dict(columns or {}) if not isinstance(columns, str) else {}
+        for part in columns.split(",") if isinstance(columns, str) else ():
+            ours, equals, theirs = (text.strip() for text in part.partition("="))
+            if not (ours and equals and theirs) or ours in pairs:
+                raise UsageError(f"--columns: expected pairs such as arm=solver,time=elapsed, got {part!r}")
+            pairs[ours] = theirs
+        for name in pairs:
+            if name not in KNOWN:
+                hint = meant(name, KNOWN) or "the name of the trace stands first: time=elapsed"
+                raise UsageError(f"--columns: expected {listing(KNOWN, most=9)}, got {name!r}", hint=hint)
+        return cls(pairs, decimal or ".") if pairs or decimal == "," else PLAIN
+
+
+PLAIN = Dialect()
+
+
+class Shaped(NamedTuple):
+    """A table in the columns of a neutral trace, the line of each of its rows, and their runs where these are known."""
+
+    table: pl.DataFrame
+    lines: NDArray[np.int64]
+    runs: list[int] | None
+    notes: list[str]
+
+
+def find_separator(header: bytes) -> str:
+    r"""Return what separates the columns of a header: a comma, a semicolon or a tab.
+
+    >>> find_separator(b'arm;"a, b";time'), find_separator(b"arm\ttime"), find_separator(b"x")
+    (';', '\t', ',')
+    """
+    bare = re.sub(rb'"[^"]*"', b"", header)
+    return max(",;\t", key=lambda mark: bare.count(mark.encode()))
+
+
+def header_names(header: bytes) -> list[str]:
+    """Return the names in the first line of a table."""
+    cells = header.split(find_separator(header).encode())
+    return [cell.decode("utf-8", "replace").strip().strip('"').strip() for cell in cells]
+
+
+def is_neutral(names: Sequence[str]) -> bool:
+    """Say whether column names are those of a trace, one row per candidate or one row per run."""
+    lower = {name.lower() for name in names}
+    return {"time", "objective"} <= lower or ("instance" in lower and len(_moments(names, PLAIN)) > 1)
+
+
+def _moments(names: Sequence[str], dialect: Dialect) -> dict[str, float]:
+    """Return the columns that are named by a time, such as 10, 2.5s or t=10, where there are no columns of events."""
+    if {"time", "objective"} & {name.lower() for name in names}:
+        return {}
+    named = {name: match[1] for name in names if (match := _MOMENT.fullmatch(name))}
+    # `1,5` is a time where commas are decimal marks; elsewhere it may be anything.
+    other = "," if dialect.decimal == "." else "."
+    return {name: float(text.replace(",", ".")) for name, text in named.items() if other not in text}
+
+
+def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_line: int) -> Shaped:
+    """Bring a table into the columns of a neutral trace, or say which command would."""
+    lines = np.arange(first_line, first_line + table.height)
+    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
+    table, notes = _rename(table, dialect, source)
+    runs = None
+    if len(moments := _moments(table.columns, dialect)) > 1:
+        table, rows, note = _unfold(table, moments)
+        lines, runs = lines[rows], rows.tolist()
+        notes.append(note)
+    if any(name not in (*table.columns, "seed") for name in TRACE_REQUIRED):
+        got = listing(table.columns) or "no columns"
+        hint = propose(table.columns, source=source)
+        raise TraceError(f"{source}: expected columns {listing(TRACE_REQUIRED)}, got {got}", hint=hint)
+    if dialect.decimal == ",":
+        table = table.with_columns(_with_points(table[name]) for name in _NUMBERS if name in table.columns)
+    return Shaped(table, lines, runs, notes)
+
+
+def _rename(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[pl.DataFrame, list[str]]:
+    wanted, notes = {}, []
+    for ours, theirs in dialect.columns.items():
+        found = theirs if theirs in table.columns else _same_but_case(theirs, table.columns)
+        if found is None:
+            hint = meant(theirs, table.columns, show=True)
+            raise TraceError(f"{source}: expected the column {theirs!r}, declared as {ours}, got none", hint=hint)
+        if ours in table.columns and ours != found:
+            notes.append(f"column {ours!r} of the file is left out: {found!r} was declared to be it")
+        wanted[ours] = found
+    for name in _ANY_CASE:
+        if name not in table.columns and name not in wanted and (found := _same_but_case(name, table.columns)):
+            wanted[name] = found
+    renamed = {ours: table[theirs].alias(ours) for ours, theirs in wanted.items()}
+    rest = [column for column in table if column.name not in (*wanted, *wanted.values())]
+    return (pl.DataFrame([*renamed.values(), *rest]) if wanted else table), notes
+
+
+def _same_but_case(name: str, names: Sequence[str]) -> str | None:
+    same = [one for one in names if one.lower() == name.lower()]
+    return same[0] if len(same) == 1 else None
+
+
+def _unfold(table: pl.DataFrame, moments: dict[str, float]) -> tuple[pl.DataFrame, NDArray[np.int64], str]:
+    """Turn one row per run and one column per time into one row per value that is new."""
+    numeric = all(table[name].dtype.is_numeric() for name in moments)
+    cells = table.with_columns(pl.col(name).cast(pl.Float64 if numeric else pl.String) for name in moments)
+    index = [name for name in table.columns if name not in moments]
+    long = cells.with_row_index("_row").unpivot(
+        list(moments), index=["_row", *index], variable_name="time", value_name="objective"
+    )
+    long = long.with_columns(pl.col("time").replace_strict(moments, return_dtype=pl.Float64)).sort("_row", "time")
+    value = pl.col("objective")
+    there = value.is_not_null() if numeric else value.is_not_null() & (value.str.strip_chars() != "")
+    kept = long.filter(there)
+    # A table of best values repeats them until there is a better one; a repeated value is no further candidate.
+    kept = kept.filter(value.ne_missing(value.shift(1).over("_row")))
+    without = long.filter(~there.any().over("_row")).unique("_row", maintain_order=True)
+    blank = [pl.lit(None, dtype=kept[name].dtype).alias(name) for name in ("time", "objective")]
+    both = pl.concat([kept, without.with_columns(blank)]).sort("_row", maintain_order=True)
+    first, last = min(moments.values()), max(moments.values())
+    note = f"one row per run, {len(moments):,} times from {first:g} to {last:g}: a value counts from its column's time"
+    # It was found at some moment since the column before.
+    if "resolution" not in both.columns:
+        both = both.with_columns(resolution=pl.lit(max(np.diff(sorted({0.0, *moments.values()})).tolist())))
+    return both.drop("_row"), both["_row"].to_numpy().astype(np.int64), note
+
+
+def _with_points(cells: pl.Series) -> pl.Series:
+    """Read decimal commas; a point beside them may stand for thousands, so such a cell stays text and is shown."""
+    if cells.dtype != pl.String:
+        return cells
+    spoilt = cells.str.contains(".", literal=True).fill_null(False)
+    points = cells.str.replace(",", ".", literal=True)
+    return points.zip_with(~spoilt, cells + " (a point where commas were declared)")
+
+
+def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: Sequence[int] | None) -> tuple[pl.Series, str]:
+    """Number the runs of a table without seeds: given one by one, or begun where the time goes back."""
+    keys = [name for name in RUN_KEY if name in table.columns]
+    rows = table.select(keys).with_columns(_time=pl.Series(stamps).fill_nan(None))
+    if runs is not None:
+        rows = rows.with_columns(_run=pl.Series(runs, dtype=pl.Int64))
+        seed = (pl.col("_run").rank("dense").over(keys) - 1).cast(pl.Int64)
+        how = "in the order of the rows"
+    else:
+        # A row without time and objective is a run that found nothing; a bad stamp alone begins no run.
+        cells = (pl.col(name).cast(pl.String).fill_null("") for name in ("time", "objective"))
+        empty = (cell.str.strip_chars() == "" for cell in cells)
+        rows = rows.with_columns(_blank=table.select(pl.all_horizontal(empty)).to_series())
+        rows = rows.with_columns(pl.col("_time").forward_fill().over(*keys, "_blank"))
+        before = {name: pl.col(name).shift(1).over(keys) for name in ("_time", "_blank")}
+        begins = pl.col("_blank") | before["_blank"] | (pl.col("_time") < before["_time"])
+        begins = begins.fill_null(False) & before["_blank"].is_not_null()
+        seed = begins.cast(pl.Int64).cum_sum().over(keys)
+        how = "a run beginning where the time goes back"
+    seeds = rows.select(seed.alias("seed")).to_series()
+    if not (seeds > 0).any():
+        return seeds, "no `seed` column: one run per arm and instance, seed 0"
+    number = rows.with_columns(seeds).select(*keys, "seed").n_unique()
+    return seeds, f"no `seed` column: {number:,} runs numbered from 0, {how}"
+
+
+def propose(names: Sequence[str], *, source: str, command: str = "score") -> str | None:
+    """Return the command that maps the columns of a file, as far as they can be guessed."""
+    there = {name.lower() for name in names}
+    missing = [name for name in TRACE_REQUIRED if name not in there]
+    free, found = [name for name in names if name.lower() not in KNOWN], {}
+    words = {ours: (ours, *_SYNONYMS[ours].split()) for ours in missing}
+    plain = {name: re.sub(r"[^a-z0-9]", "", name.lower()) for name in free}
+    guesses: tuple[Callable[[str], list[str]], ...] = (
+        lambda ours: [name for word in words[ours] for name in free if plain[name] == word],
+        lambda ours: [name for word in words[ours] for name in free if len(word) > 3 and word in plain[name]],
+        lambda ours: [name] if ours != "seed" and (name := closest(ours, free)) else [],
+    )
+    # What is certain goes first: no column is guessed for one name that is another's beyond doubt.
+    for guess in guesses:
+        for ours in missing:
+            if ours not in found and (fits := guess(ours)):
+                found[ours] = fits[0]
+                free.remove(fits[0])
+    found = {ours: found[ours] for ours in missing if ours in found}
+    if not found:
+        return None
+    open_ones = [f"{name}=…" for name in missing if name not in (*found, "seed")]
+    if source in ("frame", "records"):
+        return f"columns={found!r}" + (f" and {listing(open_ones)}" if open_ones else "")
+    pairs = ",".join([*(f"{ours}={theirs}" for ours, theirs in found.items()), *open_ones])
+    end = " -o campaign" if command == "import" else ""
+    return f"gapline {command} {quote(source)} --columns {quote(pairs)}{end}"
