@@ -36,7 +36,9 @@ def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, 
 
 def as_float(value: object) -> float | None:
     """Return the finite number that a decoded value is, or None; true is no number."""
-    return value if isinstance(value, float) and math.isfinite(value) else None
+    # Decoded numbers are floats; tables that stand in for a JSON index may give whole ones.
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if number else None  # type: ignore[arg-type]
 
 
 def as_cell(value: object) -> float | str | None:

@@ -103,6 +103,7 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
             head = {
                 "algorithm": facts.get("algId"),
                 "maximization": facts.get("maximization") or _direction(mine, found),
+                "guessed": "maximization" not in facts,
                 "function_id": facts.get("funcId"),
                 "function_name": facts.get("funcName"),
             }
@@ -169,6 +170,7 @@ def _read_scenario(
                 status=status,
                 clock=columns.clock,
                 sense=sense,
+                guessed=index.get("guessed") is True,
                 carried={"evaluations": _evaluations(run, events, columns)},
                 where=f"{name} run {number + 1}",
             )
