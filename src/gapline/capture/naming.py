@@ -126,7 +126,7 @@ def overruled(run: FoundRun, settled: Identity) -> list[str]:
 def settle_seeds(
     identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
 ) -> tuple[list[int], dict[int, str]]:
-    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on those that got it."""
+    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on such runs."""
     known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
     silent = [k for k, who in enumerate(identities) if who.seed is None]
     twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]
