@@ -151,6 +151,20 @@ def test_verdicts_that_cover_more_runs_win_then_the_later_ones(tmp_path):
     assert campaign.facts["checker"] == "c 2"
 
 
+def test_the_count_of_cells_decides_then_the_date_and_not_the_name(tmp_path):
+    cells = [write_attempt(tmp_path, [9.0], arm=arm, validation="checker") for arm in ("a", "b", "c")]
+    for cell in cells:
+        write_verdicts(cell, "1", [5.0], checked="2026-08-01")
+    write_verdicts(cells[0], "2", [4.0], checked="2026-09-01")
+    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+    for cell in cells[1:]:
+        write_verdicts(cell, "2", [4.0], checked="2026-07-01")
+    # Both judged all three; what counts is the last day of each.
+    assert choose_checker(tmp_path.glob("journal/*")) == ["c 2", "c 1"]
+    write_verdicts(cells[2], "1", [5.0], checked="2026-10-01")
+    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+
+
 def test_a_verdict_file_that_cannot_be_read_is_named(tmp_path):
     attempt = write_attempt(tmp_path, [9.0], validation="checker")
     write_verdicts(attempt, "1", [5.0])

@@ -3,8 +3,12 @@
 import pytest
 
 import gapline
+from gapline.journal.attempts import read_cell
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.write import JournalWriter
 from gapline.run.campaign import run_study
 from gapline.run.resume import study_status
+from journal.sample_journal import ORDER, bodies
 from scripted_studies import plant
 
 
@@ -48,3 +52,18 @@ def test_where_every_attempt_is_disturbed_the_first_counts(make_study):
     row = campaign.runs.filter(attempts=3).row(0, named=True)
     assert row["attempt"] == 1
     assert campaign.objective[row["first"]] == 50.0
+
+
+def test_a_cell_is_interrupted_where_attempts_were_begun_and_none_is_whole(tmp_path):
+    cell = tmp_path / "cell"
+    assert not read_cell(cell).interrupted
+    for number in (1, 2):
+        attempt = cell / f"attempt-00{number}"
+        attempt.mkdir(parents=True)
+        writer = JournalWriter(attempt / EVENTS_FILE)
+        # The first attempt has no end, as a killed runner leaves it.
+        writer.append(bodies()[: -1 if number == 1 else None])
+        writer.close()
+        record = read_cell(cell)
+        assert (record.interrupted, record.counting is None) == ((True, True) if number == 1 else (False, False))
+        assert record.order == ORDER

@@ -1,15 +1,16 @@
 """A journal that was cut, changed or shuffled: the valid prefix counts, the rest is reported and never scored."""
 
+import math
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gapline.journal.line import EVENTS_FILE
+from gapline.journal.line import EVENTS_FILE, seal
 from gapline.journal.read import JournalState, read_journal
 from gapline.journal.write import JournalWriter
-from gapline.model.tables import RunStatus
+from gapline.model.tables import Reason, RunStatus
 from journal.sample_journal import END, OBJECTIVES, ORDER, bodies
 
 
@@ -106,3 +107,48 @@ def test_any_bytes_at_all_can_be_read(tmp_path, data):
     journal = read_journal(tmp_path)
     assert journal.state is not JournalState.WHOLE
     assert journal.events == []
+
+
+def sealed(*parts: tuple[int, bytes]) -> bytes:
+    """Return lines under the numbers given, with checksums that fit."""
+    lines, checksum = [], 0
+    for number, body in parts:
+        line, checksum = seal(b'{"seq":%d,%b' % (number, body), checksum)
+        lines.append(line)
+    return b"".join(lines)
+
+
+def test_bytes_after_the_end_leave_the_attempt_broken(attempt):
+    """Whoever wrote them had not finished: the end that stands before them is not the end."""
+    rewrite(attempt, (attempt / EVENTS_FILE).read_bytes() + b'{"seq":5')
+    journal = read_journal(attempt)
+    assert (journal.ending, journal.torn) == (END, 8)
+    assert journal.state is JournalState.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("numbers", "order", "told"),
+    [
+        ([0, 1, 3, 4, 5], [0, 1, 2, 3, 4], "expected line number 2, got 3"),
+        ([0, 1, 2, 3, 4, 5], [0, 1, 0, 2, 3, 4], "expected the start on the first line and nowhere else"),
+        ([0, 1, 2, 3], [1, 2, 3, 4], "expected the start on the first line and nowhere else"),
+        ([0, 1, 2, 3, 4], [0, 1, 2, 4, 3], "expected nothing after the end"),
+    ],
+    ids=["a number is missing", "two starts", "no start", "a candidate after the end"],
+)
+def test_checksums_that_fit_do_not_excuse_the_wrong_lines(attempt, numbers, order, told):
+    parts = bodies()
+    rewrite(attempt, sealed(*zip(numbers, (parts[k] for k in order), strict=True)))
+    journal = read_journal(attempt)
+    assert journal.state is JournalState.QUARANTINED
+    assert told in journal.problems()[0]
+
+
+def test_an_objective_beyond_the_range_of_doubles_is_rejected_as_not_finite(attempt):
+    parts = bodies()
+    for k, text in ((1, b"1e999"), (2, b"-1e999")):
+        parts[k] = parts[k].replace(b"%.1f" % OBJECTIVES[k - 1], text)
+    rewrite(attempt, sealed(*enumerate(parts)))
+    events = read_journal(attempt).events
+    assert [event.reason for event in events] == [Reason.OBJECTIVE_NOT_FINITE, Reason.OBJECTIVE_NOT_FINITE, ""]
+    assert all(math.isnan(event.objective) for event in events[:2])
