@@ -26,10 +26,14 @@ _BANNERS = {
     "OptVerse Optimizer": "optverse",
 }
 _BANNER_TEXTS = tuple(_BANNERS)
-_SIGNS = {"SCIP Status ": "scip", " time | node ": "scip", "CPLEX> ": "cplex", "CPXPARAM_": "cplex"}
+_SIGNS = {
+    "SCIP Status ": "scip", " time | node ": "scip", "original problem has ": "scip", "CPLEX> ": "cplex",
+    "CPXPARAM_": "cplex",
+}  # fmt: skip
 BANNER = re.compile(
     rb"^(?:Gurobi Optimizer version |Gurobi \S{1,20} .{0,40}logging started|Running HiGHS |SCIP version |SCIP Status  "
-    rb"| time \| node |Welcome to IBM\(R\) ILOG\(R\) CPLEX|Version identifier: \S{1,20} \| |CPXPARAM_"
+    rb"| time \| node |original problem has [0-9]{1,12} variables "
+    rb"|Welcome to IBM\(R\) ILOG\(R\) CPLEX|Version identifier: \S{1,20} \| |CPXPARAM_"
     rb"|Log started \(V[0-9.]{3,20}\)|Welcome to the CBC MILP Solver"
     rb"|FICO Xpress(?: v| Solver |-Optimizer )|(?:Using )?Cardinal Optimizer v|MOSEK Version |OptVerse Optimizer)",
     re.MULTILINE,
