@@ -64,7 +64,7 @@ def read_printed(text: str, digits: int = 0) -> Number | None:
         return None
     mantissa, _, exponent = text.lower().partition("e")
     power = (int(exponent) if exponent else 0) - len(mantissa.partition(".")[2])
-    if digits:
+    if len(text) <= digits:
         power = min(power, (math.floor(math.log10(abs(value))) if value else 0) + 1 - digits)
     return Number(value, 10.0**power if -300 < power < 300 else 0.0)
 
@@ -293,12 +293,16 @@ def stamp_rows(rows: list[Row], *, end: float | None, start: float = 0.0) -> lis
         if row.time is None:
             waiting += 1
             continue
-        value, unit = row.time.value + (start if row.is_relative else 0.0), row.time.unit
+        value, unit = row.time
+        if row.is_relative:
+            value += start
         moment = floor if value < floor < value + unit else value
-        latest = value + unit if end is None else max(min(value + unit, end), moment)
-        untimed = rows[len(stamped) : len(stamped) + waiting]
-        stamped += [Stamped(moment, round(max(latest - floor, 0.0), 9), one) for one in untimed]
+        if waiting:
+            latest = value + unit if end is None else max(min(value + unit, end), moment)
+            untimed = rows[len(stamped) : len(stamped) + waiting]
+            stamped += [Stamped(moment, round(max(latest - floor, 0.0), 9), one) for one in untimed]
+            waiting = 0
         stamped.append(Stamped(moment, unit, row))
-        floor, waiting = max(floor, moment), 0
+        floor = max(floor, moment)
     moment = math.nan if end is None else max(end, floor)
     return stamped + [Stamped(moment, round(moment - floor, 9), one) for one in rows[len(stamped) :]]

@@ -179,6 +179,9 @@ def _without_tails(solves: list[Solve]) -> list[Solve]:
 
 def _start(line: str) -> str | None:
     """Return which of the lines that open a solve this is."""
+    # Most lines are rows, and most rows begin with a space.
+    if line.startswith(" "):
+        return None
     if line.startswith(_STARTS):
         return next(start for start in _STARTS if line.startswith(start))
     found = _STARTING.match(line)
