@@ -24,7 +24,8 @@ RUNS = _schema("arm:text instance:text panel:text seed:whole horizon:real status
 CARRIED: Schema = {
     "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
-    "resolution": pl.Float64(),  # stamps are multiples of this many seconds
+    "resolution": pl.Float64(),  # a stamp may be this many seconds early or late
+    "value_resolution": pl.Float64(),  # unit of the last digit to which the source prints the run's best objective
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known

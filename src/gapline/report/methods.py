@@ -95,7 +95,7 @@ def _stated(study: Study) -> dict[str, Clause]:
     )
     seen = {
         "clock": clocks and f"Time is {listing(map(_clock_words, clocks))}, as the source states.",
-        "granularity": steps and f"Stamps are multiples of {listing(f'{float(step):g} s' for step in steps)}.",
+        "granularity": steps and f"A stamp may be off by up to {max(map(float, steps)):g} s.",
         "threads": threads and f"Threads per run, as the source states: {listing(threads)}.",
         "machine": machines and f"Machine, as recorded: {listing(machines, most=3)}.",
     }

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 def resolution_bound(envelopes: Envelopes, references: Floats, *, kernel: str | Kernel = "squeezed") -> Floats:
     """Return, per run, how much its uniform-weight score can change when each stamp moves by up to its resolution.
 
-    A run whose stamps are multiples of r seconds shows each improvement up to r early or late. Moving a step of height
+    A run whose stamps may be off by r seconds shows each improvement up to r early or late. Moving a step of height
     |gap_i - gap_{i-1}| by at most r changes the area by at most the height times r, so that
 
         |ΔΛ| ≤ r/Γ · Σ_i |gap(z_i) - gap(z_{i-1})|

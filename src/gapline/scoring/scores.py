@@ -179,7 +179,7 @@ def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], ker
     bound = resolution_bound(envelopes, references, kernel=bounded[0])
     coarse = float(runs["resolution"].max())  # type: ignore[arg-type]
     return [
-        f"stamps are multiples of up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
+        f"stamps may be off by up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
         f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
     ]
 

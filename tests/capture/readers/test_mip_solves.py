@@ -1,5 +1,7 @@
 """Where each solve of a text begins, who it is, and what its header states."""
 
+import pytest
+
 from gapline.capture.readers.mip_solves import bare_name, split_solves
 
 
@@ -40,6 +42,45 @@ def test_headers_state_sense_clock_and_instance():
     assert (cbc.instance, cbc.horizon, cbc.is_cpu) == ("yard7", 20.0, False)
 
 
+def test_gurobi_lists_what_is_not_at_its_default_before_each_solve():
+    listed = "Non-default parameters:\nTimeLimit  500\nSeed  19\n\n"
+    (one,) = split(f"Gurobi Optimizer version 12.0.2 build\n{listed}Optimize a model with 2 rows\n")
+    assert (one.horizon, one.seed, one.parameters) == (500.0, 19, {"TimeLimit": "500", "Seed": "19"})
+
+
+@pytest.mark.parametrize(
+    ("line", "parameters"),
+    [
+        ("CPXPARAM_MIP_Limits_Nodes                        5", {"MIP_Limits_Nodes": "5"}),
+        ("Set option mip_rel_gap to 0", {"mip_rel_gap": "0"}),
+        ("limits/gap = 0.5", {"limits/gap": "0.5"}),
+        ("Setting parameter 'NodeLimit' to 5", {"NodeLimit": "5"}),
+        ("MAXTIME=-7200", {"MAXTIME": "-7200"}),
+        ("  MAXNODE = 5", {"MAXNODE": "5"}),
+        ("Changed value of parameter Cuts to 0", {"Cuts": "0"}),
+        ("command line - cbc a.mps -max -sec 20 -solve", {"max": "", "sec": "20", "solve": ""}),
+        ("Objective range  [1e+00, 1e+06]", {}),
+    ],
+)
+def test_every_solver_has_its_way_to_say_what_was_set(line, parameters):
+    assert split(line)[0].parameters == parameters
+
+
+def test_two_banners_of_xpress_belong_to_one_solve_and_two_starts_to_two():
+    start = "FICO Xpress v8.5.1, solve started 11:02:03, Jun  5, 2018\nMinimizing MILP yard7\n"
+    assert len(split("FICO Xpress Solver 64bit v8.5.1 Jun  4 2018\n" + start)) == 1
+    assert [one.instance for one in split(start + start)] == ["yard7", "yard7"]
+
+
+def test_an_infeasible_model_that_cplex_is_asked_for_twice_is_one_solve():
+    text = (
+        "Log started (V12.8.0.0) Mon Jan  6 2020\nCPXPARAM_TimeLimit   60\n"
+        "Total (root+branch&cut) =    0.17 sec. (1.00 ticks)\nMIP - Integer infeasible.\n"
+    )
+    (one,) = split(text + text.partition("\n")[2])
+    assert (one.solver, one.banner, one.horizon) == ("cplex", "Log started (V12.8.0.0) Mon Jan  6 2020", 60.0)
+
+
 def test_names_lose_folder_and_suffixes_whatever_the_system():
     assert [bare_name(path) for path in ("C:\\\\models\\\\a.lp.bz2", "'b.MPS'", ".mps", "x/y/c")] == [
         "a",
@@ -47,3 +88,5 @@ def test_names_lose_folder_and_suffixes_whatever_the_system():
         None,
         "c",
     ]
+    formats = ("opb", "osil", "cnf", "fzn", "pip", "wbo", "zpl", "cip.gz", "OPB.gz")
+    assert {bare_name(f"models/yard7.{suffix}") for suffix in formats} == {"yard7"}

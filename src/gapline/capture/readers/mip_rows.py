@@ -27,29 +27,42 @@ class Number(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One progress line. `found` says that the solver marks a new incumbent; `time` is None where it prints none."""
+    """One progress line. `found` says that the solver marks a new incumbent; `time` is None where it prints none.
+
+    `is_relative` says that the clock of this line began when the solve did, not when the whole call did.
+    """
 
     line: int
     time: Number | None
     primal: Number | None = None
     dual: Number | None = None
     found: bool = False
+    is_relative: bool = False
 
 
-def read_printed(text: str) -> Number | None:
-    """Read a number with the unit of its last digit.
+class Stamped(NamedTuple):
+    """A row with its moment (NaN where the log allows none) and how far from it the truth may lie."""
+
+    moment: float
+    slack: float
+    row: Row
+
+
+def read_printed(text: str, digits: int = 0) -> Number | None:
+    """Read a number with the unit of its last digit; `digits` are those of a print that leaves out zeros at its end.
 
     >>> read_printed("2.1000e+09")
     Number(value=2100000000.0, unit=100000.0)
-    >>> read_printed("1526"), read_printed("--"), read_printed("-inf")
-    (Number(value=1526.0, unit=1.0), None, None)
+    >>> read_printed("1526"), read_printed("1526", 8), read_printed("--"), read_printed("-inf")
+    (Number(value=1526.0, unit=1.0), Number(value=1526.0, unit=0.0001), None, None)
     """
     value = parse_number(text)
     if value is None:
         return None
     mantissa, _, exponent = text.lower().partition("e")
-    digits = len(mantissa.partition(".")[2])
-    power = (int(exponent) if exponent else 0) - digits
+    power = (int(exponent) if exponent else 0) - len(mantissa.partition(".")[2])
+    if len(text) <= digits:
+        power = min(power, (math.floor(math.log10(abs(value))) if value else 0) + 1 - digits)
     return Number(value, 10.0**power if -300 < power < 300 else 0.0)
 
 
@@ -109,11 +122,12 @@ _GUROBI_NOREL = re.compile(r"Elapsed time for NoRel heuristic: ([0-9]{1,12}s)(?:
 def read_gurobi(line: str, number: int) -> Row | None:
     """Read a row of Gurobi's tree table, of its NoRel heuristic, or an incumbent that comes before them."""
     if found := _GUROBI_UNTIMED.match(line):
-        return Row(number, None, read_printed(found[1]), found=True)
+        digits = 6 if line.startswith("Loaded") else 0
+        return Row(number, None, read_printed(found[1], digits), found=True)
     if found := _GUROBI_TIMED.match(line):
-        return Row(number, read_stamp(found[2]), read_printed(found[1]), found=True)
+        return Row(number, read_stamp(found[2]), read_printed(found[1], 6), found=True)
     if norel := _GUROBI_NOREL.match(line):
-        return Row(number, read_stamp(norel[1]), dual=read_printed(norel[2] or ""))
+        return Row(number, read_stamp(norel[1]), dual=read_printed(norel[2] or "", 6), is_relative=True)
     is_new = line.startswith(("H", "*"))
     # From the right: columns on the left are empty in some rows, and differ between versions.
     tokens = line[is_new:].split()
@@ -128,18 +142,25 @@ def read_gurobi(line: str, number: int) -> Row | None:
 def read_highs(line: str, number: int) -> Row | None:
     """Read a row of HiGHS' table, or the objective of a start solution."""
     if line.startswith("MIP start solution is feasible, objective value is "):
-        return Row(number, None, read_printed(line.rpartition(" ")[2]), found=True)
+        return Row(number, None, read_printed(line.rpartition(" ")[2], 10), found=True)
     tokens = line.split()
     if len(tokens) < 12 or not tokens[-1].endswith("s") or not _percent(tokens[-9]):
         return None
     stamp = read_stamp(tokens[-1])
-    # HiGHS marks the source of an incumbent by a letter before the counts.
-    found = not _COUNT.fullmatch(tokens[0])
-    return None if stamp is None else Row(number, stamp, read_printed(tokens[-7]), read_printed(tokens[-8]), found)
+    if stamp is None:
+        return None
+    # HiGHS marks the source of an incumbent by a letter before the counts, which have one behind: 1001k.
+    is_new = not tokens[0][0].isdecimal()
+    return Row(number, stamp, read_printed(tokens[-7], 10), read_printed(tokens[-8], 10), is_new)
 
 
 _CPLEX_FOUND = re.compile(r"Found incumbent of value (\S{1,60}) after (\S{1,20}) sec")
 _CPLEX_CLOCK = re.compile(r"Elapsed (?:real )?time =\s{1,20}(\S{1,20}) sec")
+# `* 12+    4  INCUMBENT BOUND` was found by a heuristic, `* 12 4 integral 0 INCUMBENT BOUND` at a node; wide counts
+# leave no space: `*367357+280317`.
+_CPLEX_NEW = re.compile(
+    r"\*\s{0,9}[0-9]{1,18}(?:\+\s{0,9}[0-9]{1,18}|\s{1,9}[0-9]{1,18}\s{1,20}integral\s{1,9}0)\s(.{1,200})"
+)
 
 
 def read_cplex(line: str, number: int) -> Row | None:
@@ -149,19 +170,19 @@ def read_cplex(line: str, number: int) -> Row | None:
     if clock := _CPLEX_CLOCK.match(line):
         stamp = read_stamp(clock[1])
         return None if stamp is None else Row(number, stamp)
-    tokens = line.split()
-    is_new = line.startswith("*")
-    if len(tokens) < 5 + is_new or not _percent(tokens[-1]):
-        return None
-    if not all(_INTEGER.fullmatch(token) for token in tokens[is_new : is_new + 2]):
-        return None
-    if is_new:
-        # `* 12+ 4  INCUMBENT BOUND` was found by a heuristic, `* 12 4 integral 0 INCUMBENT BOUND` at a node.
-        primal, dual = [*(tokens[3:] if tokens[1].endswith("+") else tokens[5:]), "", ""][:2]
+    if new := _CPLEX_NEW.match(line):
+        primal, dual = [*str(new[1]).split(), "", ""][:2]
         return Row(number, None, read_printed(primal), read_printed(dual), found=True)
-    # `Cuts: 12` stands where the bound would.
-    has_bound = _COUNT.fullmatch(tokens[-2]) is not None and not tokens[-4].endswith(":")
-    return Row(number, None, read_printed(tokens[-4]), read_printed(tokens[-3])) if has_bound else None
+    tokens = line.split()
+    if len(tokens) < 5 or not all(_COUNT.fullmatch(token) for token in tokens[:2]):
+        return None
+    if _percent(tokens[-1]) or tokens[-1] == "---":
+        # `Cuts: 12` stands where the bound would.
+        has_bound = len(tokens) > 5 and _COUNT.fullmatch(tokens[-2]) is not None and not tokens[-4].endswith(":")
+        return Row(number, None, read_printed(tokens[-4]), read_printed(tokens[-3])) if has_bound else None
+    # Before the first incumbent a row ends with the count of iterations, and the bound stands before it.
+    is_bound = len(tokens) in (5, 6) and _COUNT.fullmatch(tokens[-1]) is not None and "." in tokens[-2]
+    return Row(number, None, None, read_printed(tokens[-2])) if is_bound and not tokens[-3].endswith(":") else None
 
 
 _CBC_FOUND = re.compile(r"Cbc00(?:04|12|16)I Integer solution of (\S{1,60}) found .{0,120}\((\S{1,20}) seconds\)")
@@ -176,16 +197,18 @@ def read_cbc(line: str, number: int) -> Row | None:
     if not line.startswith("Cbc00"):
         return None
     if found := _CBC_FOUND.match(line):
-        return Row(number, read_stamp(found[2]), read_printed(found[1]), found=True)
+        return Row(number, read_stamp(found[2]), read_printed(found[1], 8), found=True)
     if after := _CBC_AFTER.match(line):
-        primal = read_printed(after[1])
+        primal = read_printed(after[1], 8)
         # CBC prints 1e+50 where it has no incumbent yet.
         no_incumbent = primal is None or abs(primal.value) >= 1e50
-        return Row(number, read_stamp(after[3]), None if no_incumbent else primal, read_printed(after[2]))
+        return Row(number, read_stamp(after[3]), None if no_incumbent else primal, read_printed(after[2], 8))
     return None
 
 
-_XPRESS_FOUND = re.compile(r" ?\*\*\* Solution found:\s{1,20}(\S{1,60})\s{1,20}Time:\s{1,20}([0-9.]{1,20})\s")
+_XPRESS_FOUND = re.compile(
+    r" ?\*\*\* (?:Heuristic s|S)olution found:\s{1,20}(\S{1,60})\s{1,20}Time:\s{1,20}([0-9.]{1,20})\s"
+)
 
 
 def read_xpress(line: str, number: int) -> Row | None:
@@ -196,7 +219,8 @@ def read_xpress(line: str, number: int) -> Row | None:
     if len(tokens) < 6 or not _COUNT.fullmatch(tokens[-1]) or not _COUNT.fullmatch(tokens[-2]):
         return None
     values = [token for token in tokens[:4] if "." in token and not token.endswith("%")]
-    if not any(_percent(token) for token in tokens[-4:-1]):
+    # The gap is no percentage where the bound is 0.
+    if len(values) < 2 and not any(_percent(token) for token in tokens[-4:-1]):
         # Before the first incumbent a row has a bound, no gap, and counts elsewhere.
         counts = sum(_COUNT.fullmatch(token) is not None for token in tokens)
         is_bound = len(values) == 1 and counts >= 5 and len(tokens) - counts <= 2
@@ -252,24 +276,30 @@ def progress_rows(solver: str, lines: list[tuple[int, str]]) -> Iterator[Row]:
             yield row
 
 
-def stamp_rows(rows: list[Row], *, end: float | None) -> tuple[list[tuple[float, Row]], float | None]:
-    """Give every row a moment, and return the rows with it and the resolution of the coarsest stamp (None without any).
+def stamp_rows(rows: list[Row], *, end: float | None, start: float = 0.0) -> list[Stamped]:
+    """Give every row a moment that the log allows: order in the file is order in time.
 
-    A row without a stamp is put at the latest moment that the log allows, so that no run looks earlier than it was: the
-    next stamp, which may be rounded, plus its resolution, or the stated end where that is earlier, or else NaN.
+    A stamp `0s` stands for any moment of that second, so a row with it that follows one at 0.02 s is at 0.02 s. A row
+    without a stamp lies between its neighbours: it stands at the next stamp, later than which it cannot be, and its
+    slack reaches back to the stamp before. Where no stamp follows, the end of the search is the limit; a log that was
+    cut off before has none, and the row has no moment (NaN). `start` is when the solve began on the clock of the log.
     """
-    moments: list[float] = [math.nan] * len(rows)
-    coming = math.nan if end is None else end
-    resolution = 0.0
-    # Backwards, because the bound of a row without a stamp is the stamp that follows it.
-    for index in range(len(rows) - 1, -1, -1):
-        stamp = rows[index].time
-        if stamp is None:
-            moments[index] = coming
+    stamped: list[Stamped] = []
+    floor, waiting = start, 0
+    for row in rows:
+        if row.time is None:
+            waiting += 1
             continue
-        moments[index] = stamp.value
-        resolution = max(resolution, stamp.unit)
-        coming = round(stamp.value + stamp.unit, 9)
-        if end is not None:
-            coming = max(min(coming, end), stamp.value)
-    return list(zip(moments, rows, strict=True)), resolution or None
+        value, unit = row.time
+        if row.is_relative:
+            value += start
+        moment = floor if value < floor < value + unit else value
+        if waiting:
+            latest = value + unit if end is None else max(min(value + unit, end), moment)
+            untimed = rows[len(stamped) : len(stamped) + waiting]
+            stamped += [Stamped(moment, round(max(latest - floor, 0.0), 9), one) for one in untimed]
+            waiting = 0
+        stamped.append(Stamped(moment, unit, row))
+        floor = max(floor, moment)
+    moment = math.nan if end is None else max(end, floor)
+    return stamped + [Stamped(moment, round(moment - floor, 9), one) for one in rows[len(stamped) :]]

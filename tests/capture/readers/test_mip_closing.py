@@ -1,0 +1,90 @@
+"""How a solve ended: its final objective and bound with their digits, the moment and the reason."""
+
+import pytest
+
+from gapline.capture.readers.mip_closing import Closing, ask_miplog, read_closing, read_version
+from gapline.capture.readers.mip_rows import Number
+from gapline.capture.readers.mip_solves import Solve, split_solves
+from gapline.model.tables import RunStatus
+
+TOLD = {"bounds": {"primal": 7.0, "dual": 6.0}, "timing": {"wall_seconds": 3.5, "cpu_seconds": 2.5}}
+
+
+def one(text):
+    (solve,) = split_solves(list(enumerate(text.splitlines(), start=1)))
+    return solve
+
+
+@pytest.mark.parametrize(
+    ("text", "closing"),
+    [
+        (
+            "Gurobi Optimizer version 12.0.1\nExplored 9 nodes (72 simplex iterations) in 4.25 seconds (1 work units)\n"
+            "Best objective 1.250000000000e+02, best bound 1.200000000000e+02, gap 4.0000%\n",
+            (125.0, 1e-10, 120.0, 4.25),
+        ),
+        (
+            "SCIP version 9.2.0\nSCIP Status        : problem is solved\nSolving Time (sec) : 4.25\n"
+            "Primal Bound       : +1.25000000000000e+02 (3 solutions)\nDual Bound         : +1.20000000000000e+02\n",
+            (125.0, 1e-12, 120.0, 4.25),
+        ),
+        # Zeros at the end are left out: 125 has twelve digits here.
+        (
+            "Running HiGHS 1.12.0\nSolving report\n  Primal bound      125\n  Dual bound        120\n"
+            "  Timing            4.25\n",
+            (125.0, 1e-9, 120.0, 4.25),
+        ),
+        (
+            "FICO Xpress v8.5.1\nFinal objective                         : 1.100000000000000e+02\n"
+            " *** Search completed ***     Time:     4 Nodes:        505\nBest integer solution found is   125.000000\n"
+            "Best bound is   120.000000\n",
+            (125.0, 1e-6, 120.0, 4.0),
+        ),
+        (
+            "FICO Xpress v9.8.1\n *** Search completed ***\n"
+            "Final MIP objective                   : 1.250000000000000e+02\n"
+            "Final MIP bound                       : 1.200000000000000e+02\n"
+            "  Solution time / primaldual integral :      4.25s/ 21.500000%\n",
+            (125.0, 1e-13, 120.0, 4.25),
+        ),
+        (
+            "Using Cardinal Optimizer v8.0.3 on Linux\n"
+            "Best solution   : 125.000000000\nBest bound      : 120.000000000\n"
+            "Best gap        : 4.0000%\nSolve time      : 4.25\n",
+            (125.0, 1e-9, 120.0, 4.25),
+        ),
+    ],
+)
+def test_the_closing_lines_of_a_solver_give_value_unit_bound_and_end(text, closing):
+    value, bound, end, _ = read_closing(one(text), {})
+    assert (value.value, value.unit, bound, end) == pytest.approx(closing)
+
+
+def test_miplog_fills_what_no_line_says_on_the_clock_of_the_solve():
+    assert read_closing(Solve(solver="cbc", ended_at=0), TOLD)[:3] == (Number(7.0, 0.0), 6.0, 3.5)
+    assert read_closing(Solve(solver="cbc", ended_at=0, is_cpu=True), TOLD).end == 2.5
+
+
+@pytest.mark.parametrize("solver", ["xpress", "cplex"])
+def test_the_relaxation_and_the_last_row_are_no_result(solver):
+    closing = read_closing(Solve(solver=solver, has_body=True, ended_at=0), TOLD)
+    assert closing == Closing(None, None, 3.5, RunStatus.UNKNOWN)
+
+
+def test_no_incumbent_is_written_as_a_huge_number():
+    text = "FICO Xpress v8.5.1\n *** Search completed ***     Time:     0\nBest bound is  1.00000E+40\n"
+    assert read_closing(one(text), {})[:3] == (None, None, 0.0)
+
+
+def test_a_solve_without_an_end_or_in_a_file_that_was_cut_is_killed():
+    assert read_closing(Solve(solver="scip"), {}).status == RunStatus.KILLED
+    ended = Solve(solver="scip", ended_at=0)
+    assert read_closing(ended, {"termination": {"status": "optimal"}}).status == RunStatus.FINISHED
+    assert read_closing(ended, {"termination": {"status": "optimal"}}, cut=True).status == RunStatus.KILLED
+
+
+def test_a_banner_that_miplog_does_not_know_has_a_version_too():
+    solve = one("Running HiGHS 1.12.0 (git hash: n/a): Copyright (c) 2025 HiGHS under MIT licence terms\n")
+    assert read_version(solve, ask_miplog(solve)) == "1.12.0"
+    assert read_version(solve, {"version": "1.13.0"}) == "1.13.0"
+    assert read_version(Solve(solver="scip"), {"version": "0.0.0"}) is None
