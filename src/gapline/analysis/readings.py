@@ -91,8 +91,6 @@ def build_readings(
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
-    # An empty run beats no reference.
-    best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
     declared = parse_weight(weight)
     cells = build_cells(envelopes.runs)
     references, scores, beaten = [], [], []
@@ -100,7 +98,7 @@ def build_readings(
         column = reference_column(snapshot, envelopes)
         references.append(column)
         scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=declared))
-        beaten.append(is_beaten(best, column, tolerance))
+        beaten.append(is_beaten(envelopes.worst_best, column, tolerance))
     return Readings(
         envelopes=envelopes,
         cells=cells,

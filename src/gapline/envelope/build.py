@@ -45,7 +45,8 @@ class Envelopes:
     `runs` has one row per run: its key, panel, status and carried columns; `horizon` (the one scored) and `announced`
     (the one the solver was told); `first` and `count`, the slice of `time` and `objective`; `captured`, `rejected`,
     `unchecked`, `late` and `steps`; `terminal_valid` (verdict of the last candidate in the horizon, null without one);
-    `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, who vouches for it.
+    `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, who vouches for it;
+    `print_slack`, by how much the print of the best may flatter it, where the source printed rounded values.
     Under a hierarchical transform also `best_primary` and `best_secondary` (K and C of the best), and `hierarchy`, how
     far the multiplier M keeps the order of the solutions of the whole campaign.
     """
@@ -75,6 +76,13 @@ class Envelopes:
         if counts.height <= 1:
             return str(counts["validation"][0]) if counts.height else "declared"
         return ", ".join(f"{name} ({number} runs)" for name, number in counts.iter_rows())
+
+    @property
+    def worst_best(self) -> Floats:
+        """The best objective of each run, as bad as the digits of its print allow; infinite for an empty run."""
+        best = self.runs["best"].fill_null(np.inf).to_numpy()
+        slack = self.runs["print_slack"].fill_null(0.0).to_numpy() if "print_slack" in self.runs.columns else 0.0
+        return np.asarray(best + slack)
 
     def select(self, rows: pl.Expr | Sequence[int]) -> "Envelopes":
         """Keep some runs; the step columns are shared, not copied."""
@@ -144,7 +152,7 @@ def build_envelopes(
     hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None
     notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
     return Envelopes(
-        runs=_runs_table(campaign, columns, scored, policy),
+        runs=_with_print_slack(_runs_table(campaign, columns, scored, policy), scale),
         time=columns.time,
         objective=columns.objective,
         scale=scale,
@@ -308,3 +316,13 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         best_time=at_best(campaign.time),
         **extra,
     )
+
+
+def _with_print_slack(runs: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Add how much worse than its print the best of each run may be, on the scale that is scored."""
+    if "value_resolution" not in runs.columns or scale.hierarchical:
+        return runs
+    names, raw = runs["instance"].to_list(), runs["best_raw"].fill_null(np.nan).to_numpy()
+    half = 0.5 * runs["value_resolution"].fill_null(0.0).to_numpy()
+    worst = np.maximum(scale.apply(names, raw - half), scale.apply(names, raw + half)) - scale.apply(names, raw)
+    return runs.with_columns(print_slack=pl.Series(worst).fill_nan(None))

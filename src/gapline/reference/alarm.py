@@ -12,7 +12,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RunKey
-from gapline.reference.beaten import check_tolerance, is_beaten
+from gapline.reference.beaten import check_tolerance, run_beats
 from gapline.reference.comparable import same_instance
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Reference, Snapshot
@@ -137,7 +137,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
     )
     alarms = []
     for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):
-        if not is_beaten(row["best"], reference, tolerance):
+        if not run_beats(row, reference, tolerance):
             continue
         key = RunKey(row["arm"], row["instance"], row["seed"])
         raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]

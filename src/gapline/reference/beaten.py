@@ -1,5 +1,6 @@
 """When a value is better than a reference: by more than the tolerance, since the last bits are no discovery."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from gapline.errors import UsageError
@@ -14,6 +15,15 @@ def is_beaten(value: Any, reference: Any, tolerance: float) -> Any:
     (True, False, False)
     """
     return value < reference - tolerance * abs(reference)
+
+
+def run_beats(row: Mapping[str, Any], reference: float, tolerance: float) -> bool:
+    """Say whether the best of a run, as bad as the digits of its print allow, is better than a reference.
+
+    >>> run_beats({"best": 99.0}, 100.0, 1e-9), run_beats({"best": 99.0, "print_slack": 5.0}, 100.0, 1e-9)
+    (True, False)
+    """
+    return bool(is_beaten(row["best"] + (row.get("print_slack") or 0.0), reference, tolerance))
 
 
 def check_tolerance(tolerance: float) -> None:

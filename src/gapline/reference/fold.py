@@ -102,7 +102,9 @@ def fold(
             absent.append(row["instance"])
             continue
         if before is not None and before.value is not None:
-            unbeaten = math.isfinite(reference) and not is_beaten(row["best"], reference, tolerance)
+            unbeaten = math.isfinite(reference) and not is_beaten(
+                row["best"] + (row.get("print_slack") or 0.0), reference, tolerance
+            )
             # A certificate that a run contradicts is an alarm above, never a new value.
             if before.certified or unbeaten:
                 continue

@@ -14,7 +14,7 @@ from gapline.errors import IntegrityError, listing
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import best_runs
-from gapline.reference.beaten import is_beaten
+from gapline.reference.beaten import run_beats
 from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Snapshot, found_entry, parse_moment
@@ -86,7 +86,7 @@ def analysis_snapshot(
         if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
             before = known.values.get(row["instance"])
-            if before is not None and before.certified and not is_beaten(row["best"], reference, tolerance):
+            if before is not None and before.certified and not run_beats(row, reference, tolerance):
                 entry["certified"] = True
             if before is not None:
                 entry |= before.digests()

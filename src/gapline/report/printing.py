@@ -106,9 +106,10 @@ def negative_lines(scores: Scores, /) -> list[str]:
     """List the runs that score below zero by more than the tolerance, with what that may mean."""
     keys = [str(RunKey(*row)) for row in scores.frame.select(RUN_KEY).iter_rows()]
     column = scores.frame[scores.kernels[0]]
-    # A run that equals its reference may score below zero by rounding.
+    # A run that equals its reference may score below zero by rounding, here or in the print of its source.
     limit = -scores.reading.tolerance
-    return negative_notes([(k, v) for k, v in zip(keys, column, strict=True) if v is not None and v < limit])
+    rows = zip(keys, column, scores.frame["beaten"], strict=True)
+    return negative_notes([(k, v) for k, v, beaten in rows if beaten and v is not None and v < limit])
 
 
 def note_lines(notes: Sequence[str]) -> list[str]:

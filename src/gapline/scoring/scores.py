@@ -146,7 +146,6 @@ def _companions(
     first = runs["first"].to_numpy()
     empty = runs["steps"] == 0
     starts = envelopes.time[np.where(empty.to_numpy(), 0, first)] if len(envelopes.time) else np.zeros(len(first))
-    best = runs["best"].fill_null(np.inf).to_numpy()
     return pl.DataFrame(
         {
             "reference": references,
@@ -154,7 +153,7 @@ def _companions(
             "final_squeezed": pl.Series(squeezed).fill_nan(None),
             "first_time": pl.Series(starts).set(empty, None),
             **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
-            "beaten": is_beaten(best, references, tolerance),
+            "beaten": is_beaten(envelopes.worst_best, references, tolerance),
         }
     )
 

@@ -57,7 +57,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     if solve.solver == "cbc":
         rows = _upright(rows, final)
     stamped = stamp_rows(rows, end=latest, start=start if (solve.objective or 0) > 1 else 0.0)
-    sense, contradicted = _sense(solve, rows, final, bound)
+    sense, contradicted, guessed = _sense(solve, rows, final, bound)
     if contradicted:
         found.problems.append(
             f"{log.path}:{solve.lines[0][0]}: expected bounds on one side of the incumbents, got {contradicted} rows "
@@ -82,6 +82,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
         clock="cpu" if solve.is_cpu else "wall",
         resolution=taken.slack or max((row.time.unit for row in rows if row.time), default=None),
         sense=sense,
+        guessed=guessed,
         carried={
             "untimed": len(taken.untimed),
             "untimed_until": max(taken.untimed, default=None),
@@ -133,8 +134,8 @@ def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
     return rows
 
 
-def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | None) -> tuple[str | None, int]:
-    """Return the sense and how many rows contradict it: bounds of a minimisation lie below its incumbents."""
+def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | None) -> tuple[str | None, int, bool]:
+    """Return the sense, how many rows contradict it (bounds lie on the other side), and whether only values show it."""
     up = down = 0
     pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
     if final is not None and bound is not None:
@@ -145,15 +146,15 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
         up += dual.value > primal.value + margin
         down += dual.value < primal.value - margin
     if solve.sense is not None:
-        return solve.sense, down if solve.sense == "max" else up
+        return solve.sense, down if solve.sense == "max" else up, False
     if up != down:
-        return ("max", down) if up > down else ("min", up)
+        return ("max", down, False) if up > down else ("min", up, False)
     values = [row.primal for row in rows if row.primal and row.found]
     if final is not None:
         values.append(final)
     if len(values) < 2 or values[0].may_be(values[-1].value):
-        return None, min(up, down)
-    return "max" if values[-1].value > values[0].value else "min", min(up, down)
+        return None, min(up, down), True
+    return "max" if values[-1].value > values[0].value else "min", min(up, down), True
 
 
 @dataclass(slots=True)

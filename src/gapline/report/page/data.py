@@ -197,6 +197,8 @@ def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, omitted: Inte
         **{name: runs[name].to_list() for name in ("captured", "rejected", "unchecked", "late", "steps")},
         "omitted": omitted.tolist(),
     }
+    if "print_slack" in runs.columns:
+        table["slack"] = runs["print_slack"].fill_null(0.0).to_list()
     carried = {}
     for name in runs.columns:
         if name not in _SHOWN_ELSEWHERE and runs[name].null_count() < runs.height:
