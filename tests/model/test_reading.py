@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gapline.model.reading import Coverage, Reading, ReferenceLabel, add_coverage
+from gapline.model.reading import Coverage, Reading, ReferenceLabel, add_coverage, vouched
 
 LABEL = ReferenceLabel("frozen", "bks-2026", "sha256:0123456789abcdef")
 READING = Reading(LABEL, ("squeezed",), "uniform", (30.0,), "checker", "none", coverage=Coverage(8, planned=8))
@@ -30,7 +30,9 @@ def test_coverage_in_words_and_when_it_is_short():
     assert str(whole) == "4 of 8 planned runs, 1 interrupted, 3 missing"
     assert (whole.complete, whole.short) == (False, True)
     filled = Coverage(8, planned=8, missing=4, filled=4, removed=2)
-    assert str(filled).endswith("4 missing, 4 of them counted as empty; 2 runs outside the contract left out")
+    assert str(filled) == (
+        "4 of 8 planned runs, 4 missing, 4 of them counted as empty; 2 runs outside the contract left out"
+    )
     assert (filled.complete, filled.short) == (False, False)
     assert str(Coverage(1)) == "1 run"
     assert Coverage(1).document()["complete"] is None
@@ -40,3 +42,8 @@ def test_what_was_planned_is_known_only_where_every_part_knows_it():
     parts = [Coverage(3, empty=1, planned=4, missing=1), Coverage(2, empty=2, planned=2)]
     assert add_coverage(parts) == Coverage(5, empty=3, planned=6, missing=1)
     assert add_coverage([*parts, Coverage(1)]).planned is None
+
+
+def test_a_column_in_the_file_is_a_declaration_and_no_validation():
+    assert vouched("declared") == "valid as the source declares"
+    assert [vouched(who) for who in ("checker", "solver")] == ["validated by checker", "validated by solver"]
