@@ -126,3 +126,14 @@ def test_declared_weight_and_weighting_hold_in_every_analysis():
     # At a horizon of 9.5 s the declared weight has half a second left, in which the late arm leads.
     assert part.robustness.verdicts.filter(pl.col("choice") == "9.5 s")["verdict"].to_list() == ["holds"]
     assert "horizon 0.5 s: no weight of steps:0=0,9=1 is left before it" in part.robustness.left_out
+
+
+def test_the_horizon_sweep_ends_at_the_means_of_the_declared_reference():
+    """The runs beat their reference: against the folded one every curve would end elsewhere."""
+    traces = {"a": [(1, 12.0), (4, 8.0)], "b": [(2, 11.0), (6, 9.0)]}
+    runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10.0, "trace": trace} for arm, trace in traces.items()]
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="frozen")
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot])
+    assert study.folded.snapshot.values["i"].value == 8.0
+    ends = {arm: float(curve.at(np.array([10.0]))[0]) for arm, curve in analyse(study).horizon.curves.items()}
+    assert ends == pytest.approx(dict(study.summary.frame.select("arm", "squeezed").iter_rows()), abs=1e-15)

@@ -14,7 +14,7 @@ from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.model.text import counted
 from gapline.reference.alarm import Alarm, find_alarms
-from gapline.reference.beaten import check_tolerance, is_beaten
+from gapline.reference.beaten import check_tolerance, run_beats
 from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
 from gapline.reference.freeze import check_moment, refuse_foreknowledge
 from gapline.reference.policy import best_against, known_after, run_entry, runs_digest
@@ -102,9 +102,7 @@ def fold(
             absent.append(row["instance"])
             continue
         if before is not None and before.value is not None:
-            unbeaten = math.isfinite(reference) and not is_beaten(
-                row["best"] + (row.get("print_slack") or 0.0), reference, tolerance
-            )
+            unbeaten = math.isfinite(reference) and not run_beats(row, reference, tolerance)
             # A certificate that a run contradicts is an alarm above, never a new value.
             if before.certified or unbeaten:
                 continue
