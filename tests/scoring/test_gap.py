@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gapline as gl
@@ -29,6 +29,9 @@ SIGNED = st.sampled_from([0.0, -0.0]) | strategies.positives | strategies.positi
 
 
 @given(SIGNED, SIGNED)
+@example(-50.0, 0.5)
+@example(2.0, -3.0)
+@example(-2.0, -3.0)
 def test_bertholds_gap_is_defined_for_every_sign(z, reference):
     """0 at equality, 1 at a change of sign or where one is 0, else the distance by the larger of the two."""
     found = gap(int(KernelCode.BERTHOLD), 0.0, z, reference, oracle.TOLERANCE)

@@ -101,14 +101,14 @@ def test_stamps_that_lie_close_keep_their_digits_under_a_logarithmic_weight():
     start, end = 5.0, 5.0 * (1 + 1e-9)
     x = (Fraction(end) - Fraction(start)) / Fraction(start)
     found = width(1, 0.1, edges, values, start, end, 10.0)
-    assert found == pytest.approx(float(x - x * x / 2), rel=1e-15)
+    assert found == pytest.approx(float(x - x * x / 2), rel=1e-15, abs=0.0)
 
 
 def test_nothing_after_the_cutoff_has_an_end_logarithmic_weight():
     edges, values = weight_arrays(parse_weight("end-log:1"))
     assert width(2, 1.0, edges, values, 9.5, 9.75, 10.0) == 0.0
     assert width(2, 1.0, edges, values, 9.0, 10.0, 10.0) == 0.0
-    assert width(2, 1.0, edges, values, 8.0, 9.5, 10.0) == pytest.approx(math.log(2), rel=1e-15)
+    assert width(2, 1.0, edges, values, 8.0, 9.5, 10.0) == pytest.approx(math.log(2), rel=1e-15, abs=0.0)
 
 
 def test_stamps_that_lie_close_keep_their_digits_under_an_end_logarithmic_weight():
@@ -116,4 +116,4 @@ def test_stamps_that_lie_close_keep_their_digits_under_an_end_logarithmic_weight
     edges, values = weight_arrays(parse_weight("end-log:1"))
     start, end, horizon = 1.0, 1.0 + 1e-9, 1e6
     x = (Fraction(end) - Fraction(start)) / (Fraction(horizon) - Fraction(end))
-    assert width(2, 1.0, edges, values, start, end, horizon) == pytest.approx(float(x - x * x / 2), rel=1e-14)
+    assert width(2, 1.0, edges, values, start, end, horizon) == pytest.approx(float(x - x * x / 2), rel=1e-14, abs=0.0)
