@@ -17,7 +17,7 @@ demo: $(READY)
 
 test: $(READY)
 	tools/system-packages
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check src tests bench campaigns tools

@@ -1,7 +1,6 @@
 """Reading a folder of DIMACS logs, against plain Python that reads the same files and turns their rows into floats."""
 
 import random
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from pathlib import Path
 
 FILES = 4_600
 ROWS = 1_300_000
-LIMIT = 2.0
+LIMIT, WRITTEN = 1.2, 1.35
 
 
 def write_folder(folder: Path, *, files: int = FILES, rows: int = ROWS, seed: int = 1) -> None:
@@ -59,7 +58,7 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 3) -> list[tuple[str, float, float | None]]:
+def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 4) -> list[tuple[str, float, float | None]]:
     """Measure both in one process, in turn; CPU seconds, so that a busy machine tells the same."""
     from gapline.capture.importer import import_logs
 
@@ -67,17 +66,17 @@ def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 3) -> list[tuple
         folder = Path(name) / "logs"
         folder.mkdir()
         write_folder(folder, files=files, rows=rows)
-        ratios, saved = [], []
+        # The best round of each counts; the first warms caches and imports, and is as good as the others at worst.
+        plain, ours, whole = ([] for _ in range(3))
         for turn in range(repeats + 1):
-            plain = _seconds(lambda: read_plainly(folder))
-            ours = _seconds(lambda: import_logs([folder]))
-            whole = _seconds(lambda turn=turn: import_logs([folder]).campaign.save(Path(name) / f"campaign{turn}"))
-            if turn:  # the first turn warms caches and imports
-                ratios.append(ours / plain)
-                saved.append(whole / plain)
+            plain.append(_seconds(lambda: read_plainly(folder)))
+            ours.append(_seconds(lambda: import_logs([folder])))
+            place = Path(name) / f"campaign{turn}"
+            whole.append(_seconds(lambda place=place: import_logs([folder]).campaign.save(place)))
+    named = f"import of {files:,} DIMACS files, {rows:,} rows / plain Python floats"
     return [
-        (f"import of {files:,} DIMACS files, {rows:,} rows / plain Python floats", statistics.median(ratios), LIMIT),
-        ("the same, written as a campaign", statistics.median(saved), LIMIT),
+        (named, min(ours) / min(plain), LIMIT),
+        ("the same, written as a campaign", min(whole) / min(plain), WRITTEN),
     ]
 
 

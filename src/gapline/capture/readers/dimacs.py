@@ -130,9 +130,8 @@ def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> Non
     if not block.strip():
         return
     # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
-    table = parse_decimal_rows(block, columns=3)
-    if table is not None:
-        run.objective, run.time = table[:, 0], table[:, 2]
+    if (columns := parse_decimal_rows(block, columns=3, wanted=[0, 2])) is not None:
+        run.objective, run.time = columns
         return
     events = EventList(found.problems)
     torn_at = torn_line(block)
