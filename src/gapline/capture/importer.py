@@ -170,7 +170,7 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     assert first is not None
     hint = first.hint
     if all(file.unknown for file in refused) and len(survey.files) > 1:
-        hint = f"--skip-unknown leaves out files of no known format; or {hint}"
+        hint = f"--only '*.log' names those to read, --skip-unknown leaves out files of no known format; or {hint}"
     if len(refused) == 1:
         # The type is kept, and with it the exit code: a missing package is no broken file.
         raise type(first)(first.message, hint=hint)
