@@ -71,3 +71,15 @@ def test_no_file_has_a_hint(tmp_path):
 def test_names_of_instances():
     names = ["x/C101.txt", "a.vrp.json", "p0033.mps.gz", "t.opb.gz", "noext", ".hidden"]
     assert [default_name(name) for name in names] == ["C101", "a", "p0033", "t", "noext", ".hidden"]
+
+
+def test_transforms_are_declared_for_all_for_panels_and_for_instances(tmp_path):
+    text = SMALL.replace('checker = "tdvrptw"', 'checker = "tdvrptw"\ntransform = ["shift:1", "panel:large=shift:2"]')
+    assert text != SMALL
+    text = text.replace('panel = "large"', 'panel = "large"\ntransform = "negate-shift:9"\nsense = "max"')
+    contract = load_contract(write(tmp_path, text))
+    # The instance's own stands first: of two rules that fit, the first counts.
+    assert contract.transforms == ("bee=negate-shift:9", "shift:1", "panel:large=shift:2")
+    assert load_contract(write(tmp_path, SMALL)).transforms == ()
+    wrong = text.replace("panel:large=shift:2", "panel:large=shft:2")
+    assert [m for m in mistakes_of(tmp_path, wrong) if "did you mean 'shift'" in m]

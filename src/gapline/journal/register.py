@@ -146,7 +146,7 @@ def declare(
         seeds=list(contract.seeds),
         tiers={arm.name: arm.tier for arm in contract.arms},
         horizon=contract.time.horizon,
-        transform=contract.objective.transform,
+        transform=", ".join(contract.transforms) or "none",
         validation=contract.objective.validation,
         policy=contract.reference.policy,
         tolerance=contract.reference.tolerance,

@@ -46,8 +46,8 @@ class ObjectiveTable(_Section):
     """What the objective measures, for example duration or distance."""
     sense: Literal["min", "max"] = "min"
     """A maximised objective without a transform is scored through its reciprocal."""
-    transform: str = "none"
-    """none, shift:C, reciprocal[:C], negate-shift:C, hierarchical:M or hierarchical:10n."""
+    transform: str | list[str] = "none"
+    """none, shift:C, reciprocal[:C], negate-shift:C, hierarchical:M or :10n; in a list also rules: panel:P=shift:C."""
     validation: Literal["checker", "solver"] = "checker"
     """Who validates candidates; printed on every output."""
     checker: str | None = None
@@ -180,7 +180,9 @@ class Contract(_Section):
     def transforms(self) -> tuple[str, ...]:
         """The declared transforms as `open_study` takes them: that of the study and those of single instances."""
         own = [f"{one.name}={one.transform}" for one in self.instances if one.transform is not None]
-        return (*(() if self.objective.transform == "none" else (self.objective.transform,)), *own)
+        given = self.objective.transform
+        # An instance's own entry first: of two rules that fit it, the first counts.
+        return (*own, *(one for one in ([given] if isinstance(given, str) else given) if one != "none"))
 
 
 def default_name(path: str) -> str:

@@ -154,11 +154,16 @@ def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
     """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
+    # Here, because it brings tables that a contract alone does not need.
+    from gapline.model.scale import parse_transforms
+
     transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
-    if not isinstance(transform, str):
+    rules = transform if isinstance(transform, list) else [transform]
+    if not all(isinstance(rule, str) for rule in rules):
         return
     try:
-        parsed = Transform.parse(transform)
+        # Rules for some instances say nothing about the sense of the others.
+        parsed = parse_transforms(rules)[0] if where == "objective" else Transform.parse(transform)
     except UsageError as error:
         yield _as_mistake(where, error)
         return

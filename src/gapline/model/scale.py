@@ -96,7 +96,7 @@ def choose_scale(
     """
     if isinstance(declared, Scale):
         return declared
-    default, rules = _parse(declared)
+    default, rules = parse_transforms(declared)
     senses = instance_senses(campaign, sense)
     panels = dict(campaign.runs.select("instance", "panel").iter_rows())
     _refuse_idle(rules, panels)
@@ -146,7 +146,7 @@ def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str |
     return {instance: said or fallback[instance] for instance, said in found.items()}
 
 
-def _parse(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
+def parse_transforms(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
     """Return the transform for all, and the rules, those of instances first."""
     if declared is None or isinstance(declared, Transform):
         return declared or Transform(), []
