@@ -93,3 +93,9 @@ def test_concatenated_logs_start_over():
 def test_other_text_is_refused():
     with pytest.raises(TraceError, match="expected lines of LKH"):
         read(b"hello\n")
+
+
+def test_scaled_costs_are_said():
+    log = LOG.replace(b"SEED = 4", b"SCALE = 100\nSEED = 4")
+    assert "LKH: SCALE = 100: costs are as printed, that many times the distances" in read(log).notes
+    assert not any("SCALE" in note for note in read(log.replace(b"= 100", b"= 1")).notes)

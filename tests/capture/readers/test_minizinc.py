@@ -140,6 +140,14 @@ def test_hostile_streams_stay_bounded():
     survive(READER, b"% time elapsed: " + b"9" * 5_000_000)
 
 
+def test_the_last_statistics_before_a_solution_are_its_own():
+    stats = "%%%mzn-stat: objective=1e+308\n%%%mzn-stat-end\n%%%mzn-stat: objective=51\n%%%mzn-stat-end\n"
+    found = read_log(READER, stats + "x = 3;\n% time elapsed: 2.50 s\n----------\n==========\n")
+    assert candidates(found.runs[0]) == [(2.5, 51.0)]
+    found = read_log(READER, "_objective = 48;\n" + stats + "% time elapsed: 2.50 s\n----------\n==========\n")
+    assert candidates(found.runs[0]) == [(2.5, 48.0)]
+
+
 def test_another_text_is_refused():
     with pytest.raises(TraceError, match=r"run\.log: expected MiniZinc's output"):
         read_log(READER, "hello\n")

@@ -11,7 +11,7 @@ _IMPROVED = re.compile(r"\*\s*[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) s
 _IMPROVED_BYTES = re.compile(rb"^\*[ \t]*[0-9]+:[ \t]*Cost = ", re.M)
 _RUN = re.compile(r"Run ([0-9]{1,9}): Cost = ", re.ASCII)
 _RUN_BYTES = re.compile(rb"^Run [0-9]+: Cost = ", re.M)
-_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|TIME_LIMIT)\s*=(.*)")
+_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|SCALE|TIME_LIMIT)\s*=(.*)")
 _PROBLEM = re.compile(r'Reading PROBLEM_FILE: "([^"]+)"')
 _PREPROCESSING = re.compile(r"Preprocessing time = ([0-9.]+) sec")
 # Improvements are short; beyond this a line is noise that the pattern must not search.
@@ -79,6 +79,8 @@ class _Log:
             self.instance = PurePosixPath(file_name(value)).stem
         elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
             self.seed = int(value)
+        elif name == "SCALE" and value not in ("", "1"):
+            self.found.notes.append(f"LKH: SCALE = {value[:20]}: costs are as printed, that many times the distances")
         elif name == "TIME_LIMIT":
             limit = parse_number(value)
             self.horizon = limit if limit is not None and limit > 0 else None

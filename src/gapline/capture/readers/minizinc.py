@@ -112,7 +112,8 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
     elif statistic := _STATISTIC.match(text):
         name, value = statistic[1], statistic[2].strip().strip('"')
         search.statistics[name] = value
-        if name == "objective" and not search.is_closed and search.objective is None:
+        # Statistics come again and again: the last before a solution are its own.
+        if name == "objective" and not search.is_closed and (search.objective or (len(_RANK),))[0] == len(_RANK):
             search.objective = (len(_RANK), value)
     elif text.startswith("% Time limit exceeded"):
         search.timed_out = True
