@@ -102,7 +102,9 @@ def test_scaled_costs_are_said():
 
 
 def test_a_run_may_end_better_than_its_last_improvement():
-    merged = b"  Merged with 1: Cost = 0_27540, Gap = -0.1848%\nRun 2: Cost = 0_27540, Gap = -0.1848%, Time = 2.10 sec. <"
+    merged = (
+        b"  Merged with 1: Cost = 0_27540, Gap = -0.1848%\nRun 2: Cost = 0_27540, Gap = -0.1848%, Time = 2.10 sec. <"
+    )
     first, second = read(LOG.replace(b"Run 2: Cost = 0_27600, Gap = 0.0326%, Time = 2.10 sec.", merged)).runs
     assert first.objective.tolist() == [27700.0, 27650.0, 27591.0]
     assert (second.time.tolist(), second.objective.tolist()) == ([0.02, 2.1], [27600.0, 27540.0])

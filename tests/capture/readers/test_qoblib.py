@@ -124,10 +124,10 @@ class TestConformance(ReaderConformance):
     candidates = ((0.017, -30.0), (0.017, -31.0), (1.5, -35.0), (4000.0, -42.5))
 
 
-GUROBI = """[[{"Time": 0.0, "Incumbent": null, "BestBd": 4.5, "Gap": null, "Seed": 0, "Version": "12.0.1", "Model": "yard7"},
-  {"Time": 3.0, "Incumbent": 31.0, "BestBd": 5.0, "Gap": 0.84, "Seed": 0, "Version": "12.0.1", "Model": "yard7"},
-  {"Time": 9.0, "Incumbent": 24.0, "BestBd": 5.0, "Gap": 0.79, "Seed": 0, "Version": "12.0.1", "Model": "yard7"},
-  {"Time": 60.04, "Incumbent": 24.0, "BestBd": 6.0, "Gap": 0.75, "Seed": 0, "Version": "12.0.1", "Model": "yard7"}]]
+GUROBI = """[[{"Time": 0.0, "Incumbent": null, "BestBd": 4.5, "Gap": null, "Seed": 0, "Model": "yard7"},
+  {"Time": 3.0, "Incumbent": 31.0, "BestBd": 5.0, "Gap": 0.84, "Seed": 0, "Model": "yard7"},
+  {"Time": 9.0, "Incumbent": 24.0, "BestBd": 5.0, "Gap": 0.79, "Seed": 0, "Model": "yard7"},
+  {"Time": 60.04, "Incumbent": 24.0, "BestBd": 6.0, "Gap": 0.75, "Seed": 0, "Model": "yard7"}]]
 """
 
 

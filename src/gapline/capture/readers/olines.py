@@ -1,4 +1,4 @@
-"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver, the line or the comment before."""
+"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps of runsolver, the line or the comment before."""
 
 import re
 from dataclasses import dataclass, field
