@@ -41,7 +41,7 @@ def read(data: bytes):
 
 def test_header_and_whole_seconds():
     (run,) = read(LOG).runs
-    assert (run.horizon, run.seed, run.sense, run.resolution, run.status) == (10.0, 3, "min", 1.0, "finished")
+    assert (run.horizon, run.seed, run.sense, run.resolution, run.status) == (10.0, 3, "min", 3.0, "finished")
 
 
 def test_infeasible_lines_are_no_candidates_so_that_the_first_incumbent_is_late():
@@ -99,3 +99,9 @@ def test_a_log_without_a_solution_is_an_empty_run():
 def test_a_decimal_comma_is_rejected():
     (run,) = read(LOG.replace(b"61.5\n[", b"61,5\n[")).runs
     assert run.verdict.tolist()[:3] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(("stamp", "resolution"), [(b"[  2 sec,  9", 1.0), (b"[ 11 sec,  9", 10.0)])
+def test_a_row_may_be_as_old_as_the_distance_of_the_displays(stamp, resolution):
+    (run,) = read(LOG.replace(b"[  4 sec,  9", stamp)).runs
+    assert run.resolution == resolution

@@ -93,3 +93,20 @@ def test_concatenated_logs_start_over():
 def test_other_text_is_refused():
     with pytest.raises(TraceError, match="expected lines of LKH"):
         read(b"hello\n")
+
+
+def test_scaled_costs_are_said():
+    log = LOG.replace(b"SEED = 4", b"SCALE = 100\nSEED = 4")
+    assert "LKH: SCALE = 100: costs are as printed, that many times the distances" in read(log).notes
+    assert not any("SCALE" in note for note in read(log.replace(b"= 100", b"= 1")).notes)
+
+
+def test_a_run_may_end_better_than_its_last_improvement():
+    merged = (
+        b"  Merged with 1: Cost = 0_27540, Gap = -0.1848%\nRun 2: Cost = 0_27540, Gap = -0.1848%, Time = 2.10 sec. <"
+    )
+    first, second = read(LOG.replace(b"Run 2: Cost = 0_27600, Gap = 0.0326%, Time = 2.10 sec.", merged)).runs
+    assert first.objective.tolist() == [27700.0, 27650.0, 27591.0]
+    assert (second.time.tolist(), second.objective.tolist()) == ([0.02, 2.1], [27600.0, 27540.0])
+    (alone,) = read(LOG[: LOG.index(b"* 1")] + b"Run 1: Cost = 0_27591, Time = 2.00 sec.\n").runs
+    assert (alone.time.tolist(), alone.status) == ([2.0], "finished")

@@ -140,6 +140,25 @@ def test_hostile_streams_stay_bounded():
     survive(READER, b"% time elapsed: " + b"9" * 5_000_000)
 
 
+def test_the_last_statistics_before_a_solution_are_its_own():
+    stats = "%%%mzn-stat: objective=1e+308\n%%%mzn-stat-end\n%%%mzn-stat: objective=51\n%%%mzn-stat-end\n"
+    found = read_log(READER, stats + "x = 3;\n% time elapsed: 2.50 s\n----------\n==========\n")
+    assert candidates(found.runs[0]) == [(2.5, 51.0)]
+    found = read_log(READER, "_objective = 48;\n" + stats + "% time elapsed: 2.50 s\n----------\n==========\n")
+    assert candidates(found.runs[0]) == [(2.5, 48.0)]
+
+
+@pytest.mark.parametrize("end", ["==========\n", "", "Finished in 3s 12msec\n"])
+def test_statistics_before_a_run_are_not_those_of_the_run_before(end):
+    def one(method: str, value: int) -> str:
+        head = f'% Generated FlatZinc statistics:\n%%%mzn-stat: method="{method}"\n%%%mzn-stat-end\n\n'
+        return head + f"_objective = {value};\n% time elapsed: 0.50 s\n----------\n" + end
+
+    found = read_log(READER, one("minimize", 9) + one("maximize", 4))
+    assert [(run.sense, candidates(run)) for run in found.runs] == [("min", [(0.5, 9.0)]), ("max", [(0.5, 4.0)])]
+    assert {run.status for run in found.runs} == {"finished" if "=" in end else "unknown"}
+
+
 def test_another_text_is_refused():
     with pytest.raises(TraceError, match=r"run\.log: expected MiniZinc's output"):
         read_log(READER, "hello\n")

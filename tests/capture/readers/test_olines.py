@@ -86,3 +86,47 @@ def test_the_sense_is_what_the_values_show():
     assert (rising.runs[0].sense, rising.notes) == ("max", [RISING])
     both = b"c time 1\no 5\nc time 2\no 7\nc time 3\no 6\ns SATISFIABLE\n"
     assert [read(text).runs[0].sense for text in (both, b"c time 1\no 5\n")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"c Choco\no 91 0.4\no 88 12.0\ns OPTIMUM FOUND\n",
+        b"\x1b[92mo 91\x1b[0m   0.4\n\x1b[92mo 88\x1b[0m   12.0  dist=3\n\n\x1b[92ms OPTIMUM FOUND\x1b[0m\n",
+    ],
+    ids=["choco", "ace in colours"],
+)
+def test_seconds_may_stand_behind_the_value(text):
+    (run,) = read(text).runs
+    assert READER.looks_like("solver.out", text)
+    assert (run.time.tolist(), run.objective.tolist()) == ([0.4, 12.0], [91.0, 88.0])
+    assert (run.clock, run.resolution, run.status) == ("wall", 0.1, "finished")
+
+
+def test_what_stands_behind_a_value_and_is_no_time_is_said():
+    found = read(b"o 91 (best)\ns SATISFIABLE\n")
+    assert found.problems == ["solver.out:1: expected a time of 0 or more, got '(best)' (time not a number)"]
+    assert found.runs[0].verdict.tolist() == [0]
+
+
+STATUS_FIRST = b"0.1/0.2\ts OPTIMUM FOUND\n0.1/0.3\to 7\n0.1/0.3\tv 1 -2\n"
+
+
+def test_the_value_may_follow_the_status():
+    (run,) = read(STATUS_FIRST).runs
+    assert (run.time.tolist(), run.objective.tolist(), run.status) == ([0.3], [7.0], "finished")
+    assert [run.objective.tolist() for run in read(STATUS_FIRST + STATUS_FIRST).runs] == [[7.0], [7.0]]
+
+
+def test_a_first_status_may_be_followed_by_values_and_a_last_status():
+    text = b"0.1/0.2\ts SATISFIABLE\n0.1/0.3\to 9\n0.4/0.5\to 7\n0.6/0.7\ts OPTIMUM FOUND\n"
+    assert [run.objective.tolist() for run in read(text + text).runs] == [[9.0, 7.0], [9.0, 7.0]]
+    again = text[: text.index(b"0.6")] * 2
+    assert [run.objective.tolist() for run in read(again).runs] == [[9.0, 7.0], [9.0, 7.0]]
+
+
+@pytest.mark.parametrize(("word", "runs"), [("UNSATISFIABLE", [0, 1]), ("UNSUPPORTED", [0, 1]), ("UNKNOWN", [1])])
+def test_no_value_belongs_to_a_status_that_excludes_one(word, runs):
+    found = read(f"s {word}\nc time 2.0\no 5\n".encode())
+    assert [len(run.time) for run in found.runs] == runs
+    assert [len(run.time) for run in read(f"s {word}\ns {word}\n".encode()).runs] == [0, 0]

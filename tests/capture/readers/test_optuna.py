@@ -82,6 +82,21 @@ def test_operations_on_unknown_studies_and_trials_are_counted():
     assert len(read_log(READER, text).problems) == 3
 
 
+def test_a_deleted_study_is_no_run_and_its_name_may_come_again():
+    again = """{"op_code":1,"worker_id":"w","study_id":0}
+{"op_code":0,"worker_id":"w","study_name":"beam","directions":[1]}
+{"op_code":4,"worker_id":"w","study_id":2,"datetime_start":"2026-03-29T03:00:00.000000+00:00"}
+{"op_code":6,"worker_id":"w","trial_id":5,"state":1,"values":[9.0],"datetime_complete":"2026-03-29T03:00:01.500000+00:00"}
+"""
+    found = read_log(READER, JOURNAL + again)
+    assert [(run.instance, candidates(run)) for run in found.runs] == [
+        ("beam-max", [(10.0, -7.0)]),
+        ("beam", [(1.5, 9.0)]),
+    ]
+    assert found.notes[0] == "run.log (study beam): deleted, 4 trials left out"
+    assert read_log(READER, JOURNAL + '{"op_code":1,"worker_id":"w","study_id":7}\n').problems != []
+
+
 def test_a_table_of_trials():
     found = read_log(READER, TABLE.replace("\n", "\r\n"), path="trials.csv")
     assert READER.looks_like("trials.csv", TABLE.encode())

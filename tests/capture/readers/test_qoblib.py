@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreign_logs import candidates, mutated, read_log, survive
+from foreign_logs import bounds, candidates, mutated, read_log, survive
 from gapline.capture.readers.qoblib import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode
@@ -122,3 +122,33 @@ class TestConformance(ReaderConformance):
     sample = SERIES.replace("null", "-35").encode()
     runs = 3
     candidates = ((0.017, -30.0), (0.017, -31.0), (1.5, -35.0), (4000.0, -42.5))
+
+
+GUROBI = """[[{"Time": 0.0, "Incumbent": null, "BestBd": 4.5, "Gap": null, "Seed": 0, "Model": "yard7"},
+  {"Time": 3.0, "Incumbent": 31.0, "BestBd": 5.0, "Gap": 0.84, "Seed": 0, "Model": "yard7"},
+  {"Time": 9.0, "Incumbent": 24.0, "BestBd": 5.0, "Gap": 0.79, "Seed": 0, "Model": "yard7"},
+  {"Time": 60.04, "Incumbent": 24.0, "BestBd": 6.0, "Gap": 0.75, "Seed": 0, "Model": "yard7"}]]
+"""
+
+
+def test_rows_of_gurobi_carry_bounds_the_model_and_whole_seconds():
+    found = read_log(READER, GUROBI)
+    (run,) = found.runs
+    assert candidates(run) == [(3.0, 31.0), (9.0, 24.0), (60.04, 24.0)]
+    assert bounds(run) == [(0.0, 4.5), (3.0, 5.0), (9.0, 5.0), (60.04, 6.0)]
+    assert (run.instance, run.resolution, run.sense, found.problems) == ("yard7", 1.0, "min", [])
+
+
+@pytest.mark.parametrize(("bound", "sense"), [(9, "max"), (7, "min"), (8, None)])
+def test_a_value_that_never_moves_has_the_sense_of_its_bound(bound, sense):
+    (run,) = read_log(READER, json.dumps([[{"Time": 2, "Incumbent": 8, "BestBd": bound}]])).runs
+    assert run.sense == sense
+
+
+@pytest.mark.parametrize(
+    ("stamps", "resolution"),
+    [([0.5, 1.25], 0.1), ([0.017, 2, 3], 0.001), ([0.12345, 1, 2], None), ([4], 1.0), ([0.5], 0.1), ([], None)],
+)
+def test_the_resolution_is_the_unit_of_the_stamps(stamps, resolution):
+    (run,) = read_log(READER, json.dumps([[{"Time": stamp, "Incumbent": 8} for stamp in stamps]])).runs
+    assert run.resolution == resolution

@@ -29,3 +29,8 @@ def test_it_is_recognised_by_its_first_line():
 def test_other_text_is_refused():
     with pytest.raises(TraceError, match="got none that can be used"):
         READER.read(LogFile("x.solu", b"hello\n"))
+
+
+def test_comments_may_come_first():
+    assert READER.looks_like("short.solu", b"# values of a testset\n\n  # of 2024\n=opt= enigma 0\n")
+    assert not READER.looks_like("notes.md", b"# values of a testset\nnone yet\n")

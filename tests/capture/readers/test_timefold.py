@@ -83,3 +83,20 @@ def test_a_bad_score_is_rejected_with_a_reason():
 def test_other_headers_are_refused():
     with pytest.raises(TraceError, match="expected timeMillisSpent,score, got 'a,b'"):
         read(b"a,b\n")
+
+
+def test_optaplanner_6_wrote_another_word_and_other_statistics_are_not_ours():
+    old = (
+        LOG.replace(b"Spent", b"Spend")
+        .replace(b',"initialized"', b"")
+        .replace(b',"true"', b"")
+        .replace(b',"false"', b"")
+    )
+    assert READER.looks_like("BEST_SCORE.csv", old)
+    assert read(old).runs[0].time.tolist() == [0.106, 0.25, 1.106, 2.0]
+    assert not READER.looks_like("MEMORY_USE.csv", b'"timeMillisSpent","usedMemory","maxMemory"\n')
+
+
+def test_a_header_alone_is_an_empty_run():
+    (run,) = read(LOG[: LOG.index(b"106")]).runs
+    assert (len(run.time), run.status) == (0, "unknown")

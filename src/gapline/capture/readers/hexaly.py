@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
@@ -102,6 +103,8 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
             f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
             hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
         )
+    # A row shows the best so far: with displays every ten seconds it may be that much older than its stamp.
+    steps = [after[0] - before[0] for before, after in pairwise(solve.events.events)]
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
         # One row for each event, or the columns would be of two lengths.
@@ -114,7 +117,7 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
             seed=solve.seed,
             horizon=solve.horizon or None,
             status="finished" if solve.ended else "killed",
-            resolution=1.0,
+            resolution=max([1.0, *(step for step in steps if step > 1)]),
             sense=next(iter(directions), None),
         )
     )

@@ -7,11 +7,11 @@ from gapline.capture.loglines import EventList, file_name, log_lines, parse_numb
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
-_IMPROVED = re.compile(r"\*\s*[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) sec\.", re.ASCII)
+_IMPROVED = re.compile(r"(?:\*\s*|Run )[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) sec\.", re.ASCII)
 _IMPROVED_BYTES = re.compile(rb"^\*[ \t]*[0-9]+:[ \t]*Cost = ", re.M)
-_RUN = re.compile(r"Run ([0-9]{1,9}): Cost = ", re.ASCII)
+_RUN = re.compile(r"Run [0-9]{1,9}: Cost = ", re.ASCII)
 _RUN_BYTES = re.compile(rb"^Run [0-9]+: Cost = ", re.M)
-_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|TIME_LIMIT)\s*=(.*)")
+_PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|SCALE|TIME_LIMIT)\s*=(.*)")
 _PROBLEM = re.compile(r'Reading PROBLEM_FILE: "([^"]+)"')
 _PREPROCESSING = re.compile(r"Preprocessing time = ([0-9.]+) sec")
 # Improvements are short; beyond this a line is noise that the pattern must not search.
@@ -50,6 +50,7 @@ class _Log:
         """Open the next run."""
         self.events = EventList(self.found.problems)
         self.seen = False
+        self.last_cost = ""
         self.cut_by_clock = False
 
     def close_run(self, status: str) -> None:
@@ -79,6 +80,8 @@ class _Log:
             self.instance = PurePosixPath(file_name(value)).stem
         elif name == "SEED" and re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
             self.seed = int(value)
+        elif name == "SCALE" and value not in ("", "1"):
+            self.found.notes.append(f"LKH: SCALE = {value[:20]}: costs are as printed, that many times the distances")
         elif name == "TIME_LIMIT":
             limit = parse_number(value)
             self.horizon = limit if limit is not None and limit > 0 else None
@@ -104,7 +107,12 @@ def _read(log: LogFile) -> Found:
         where = f"{log.path}:{number}"
         if match := _IMPROVED.match(text[:_MOST]):
             state.seen = True
-            _add(state.events, match[1], match[2], where)
+            # The end of a run repeats its best, unless the tours of earlier runs were merged into a better one.
+            if text[0] == "*" or match[1] != state.last_cost:
+                _add(state.events, match[1], match[2], where)
+            state.last_cost = match[1]
+            if text[0] == "R":
+                state.note(text)
         elif text.startswith("* ") and "Cost = " in text:
             state.seen = True
             found.refuse(where, "Cost and Time of an improvement", text)

@@ -10,6 +10,9 @@ from gapline.errors import TraceError
 from gapline.model.tables import RunStatus
 
 SEPARATOR = "----------"
+# The first output of a run with statistics; MiniZinc's IDE closes a run with how long it took.
+_FIRST = "% Generated FlatZinc statistics"
+_COMMENTS = ("%", "Finished in ")
 # What the text prints between ===== and the stream as a status; the rest is unknown.
 _FINISHED = ("", "UNSATISFIABLE", "UNBOUNDED", "UNSATorUNBOUNDED", "ALL_SOLUTIONS", "OPTIMAL_SOLUTION")
 _STATUSES = dict.fromkeys((*_FINISHED, "UNSAT_OR_UNBOUNDED"), RunStatus.FINISHED) | {"ERROR": RunStatus.CRASHED}
@@ -79,8 +82,8 @@ def _read_text(log: LogFile) -> list[_Search]:
     search = _Search()
     for number, line in log_lines(log.data):
         text = line.rstrip()
-        is_comment = text.startswith("%")
-        if search.is_closed and text and not is_comment:
+        is_comment = text.startswith(_COMMENTS) and not text.startswith(_FIRST)
+        if (search.is_closed and text and not is_comment) or (search.solutions and text.startswith(_FIRST)):
             # Comments after the end still speak of the run that ended; anything else is the next run.
             search = _Search()
         if not text:
@@ -112,12 +115,13 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
     elif statistic := _STATISTIC.match(text):
         name, value = statistic[1], statistic[2].strip().strip('"')
         search.statistics[name] = value
-        if name == "objective" and not search.is_closed and search.objective is None:
+        # Statistics come again and again: the last before a solution are its own.
+        if name == "objective" and not search.is_closed and (search.objective or (len(_RANK),))[0] == len(_RANK):
             search.objective = (len(_RANK), value)
     elif text.startswith("% Time limit exceeded"):
         search.timed_out = True
     else:
-        search.has_text = search.has_text or not text.startswith("%")
+        search.has_text = search.has_text or not text.startswith(_COMMENTS)
         _note_objective(search, text)
 
 

@@ -1,4 +1,4 @@
-"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver or from the comment before."""
+"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps of runsolver, the line or the comment before."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,8 +10,13 @@ from gapline.errors import TraceError
 
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
 _STAMPED = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)/([0-9]+(?:\.[0-9]*)?)\s(.*)", re.ASCII)
-_VALUE = re.compile(r"o\s+(\S+)\s*$")
-_VALUE_BYTES = re.compile(rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?o[ \t]+[+-]?[0-9][0-9.eE+-]*[ \t\r]*$", re.M)
+# Choco and ACE print seconds behind the value.
+_VALUE = re.compile(r"o\s+(\S+)(?:\s+(\S+).*)?\s*$")
+_VALUE_BYTES = re.compile(
+    rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?o[ \t]+[+-]?[0-9][0-9.eE+-]*(?:[ \t]+[0-9.]+)?[ \t\r]*$", re.M
+)
+# ACE colours its lines, in files too.
+_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
 _STATUS_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
@@ -25,6 +30,7 @@ RISING = "`o` lines state no sense: read as max, because the values rise; --sens
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
+    head = _COLOUR.sub(b"", head)
     # Substrings first: a folder of other logs is looked at by every reader, and a regex with `^` visits every line.
     if not (head.startswith((b"o ", b"s ")) or any(mark in head for mark in (b"\no ", b"\ns ", b"\to ", b"\ts "))):
         return False
@@ -37,22 +43,39 @@ class _Solve:
 
     events: EventList
     status: str = "killed"
+    word: str = ""
+    closed: bool = False
     clocks: set[str] = field(default_factory=set)
     decimals: int = 0
+
+    def begins_another(self, word: str) -> bool:
+        """Say whether a value, or the status `word`, belongs to the next solve."""
+        if self.closed or not word:
+            return self.closed
+        # Sugar prints `s SATISFIABLE`, its values, and `s OPTIMUM FOUND` at the end.
+        goes_on = self.word == "SATISFIABLE" and word == "OPTIMUM FOUND" and len(self.events) > 0
+        return bool(self.word) and not goes_on
+
+    def end(self, word: str) -> None:
+        """Take a status; values may follow it (RC2, EvalMaxSAT) unless some came before or there is none."""
+        self.word, self.closed = word, len(self.events) > 0 or word in ("UNSATISFIABLE", "UNSUPPORTED")
+        self.status = "unknown" if word in ("UNKNOWN", "UNSUPPORTED") else "finished"
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
     solves = [_Solve(EventList(found.problems))]
     stamp, comment_clock, seen = None, "wall", False
-    torn_at = torn_line(log.data)
-    for number, text in log_lines(log.data):
+    data = _COLOUR.sub(b"", log.data)
+    torn_at = torn_line(data)
+    for number, text in log_lines(data):
         where = f"{log.path}:{number}"
         outer = _STAMPED.match(text)
         body = outer[3] if outer else text
         value, ends = _VALUE.match(body), body.startswith("s ")
         seen = seen or value is not None or (ends and number != torn_at)
-        if (value or ends) and number != torn_at and solves[-1].status != "killed":
+        word = body[2:].strip() if ends else ""
+        if (value or ends) and number != torn_at and solves[-1].begins_another(word):
             solves.append(_Solve(EventList(found.problems)))
         solve = solves[-1]
         if value and number == torn_at:
@@ -61,6 +84,9 @@ def _read(log: LogFile) -> Found:
             if outer:
                 solve.clocks.add("wall")
                 stamp = outer[2]
+            elif value[2] is not None:
+                solve.clocks.add("wall")
+                stamp = value[2]
             elif stamp is not None:
                 solve.clocks.add(comment_clock)
             if stamp is not None:
@@ -70,7 +96,7 @@ def _read(log: LogFile) -> Found:
         elif body.startswith("c") and (told := _comment_time(body)):
             stamp, comment_clock = told, "cpu" if _COMMENT_CPU.search(body) else "wall"
         elif ends and number != torn_at:
-            solve.status = "unknown" if body[2:].strip() in ("UNKNOWN", "UNSUPPORTED") else "finished"
+            solve.end(word)
     if not seen:
         raise TraceError(f"{log.path}: expected lines such as `o 6288` or `s UNKNOWN`, got {shown(log.data[:60])}")
     found.runs = [_finish(found, solve) for solve in solves]

@@ -16,7 +16,7 @@ from gapline.model.tables import RunStatus
 
 VIOLATED = "constraint violated"
 # Numbers of the operations in Optuna's journal.
-_CREATE_STUDY, _CREATE_TRIAL, _SET_STATE, _SET_SYSTEM_ATTR = 0, 4, 6, 9
+_CREATE_STUDY, _DELETE_STUDY, _CREATE_TRIAL, _SET_STATE, _SET_SYSTEM_ATTR = 0, 1, 4, 6, 9
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 _JOURNAL = re.compile(rb'\s*\{[^\n]{0,2000}"op_code"\s*:')
 _NEEDED = ("state", "datetime_start", "datetime_complete")
@@ -39,6 +39,7 @@ class _Study:
     name: str | None
     sense: str | None
     several: bool = False
+    deleted: bool = False
     trials: list[_Trial] = field(default_factory=list)
 
 
@@ -63,6 +64,9 @@ def _read(log: LogFile) -> Found:
     if not studies:
         raise TraceError(f"{log.path}: expected an Optuna journal or a table of trials, got {shown(log.data)}")
     for study in studies:
+        if study.deleted:
+            found.notes.append(f"{log.path} (study {study.name}): deleted, {len(study.trials):,} trials left out")
+            continue
         found.runs.append(_finish(study, found, log, torn=torn))
     return found
 
@@ -85,12 +89,17 @@ def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], w
     code = as_float(entry.get("op_code"))
     if code == _CREATE_STUDY:
         name = entry.get("study_name")
-        if isinstance(name, str) and all(study.name != name for study in studies):
+        if isinstance(name, str) and all(study.name != name or study.deleted for study in studies):
             directions = entry.get("directions")
             sides = directions if isinstance(directions, list) else []
             sense = {1.0: "min", 2.0: "max"}.get(as_float(sides[0]) or 0.0) if sides else None
             studies.append(_Study(name, sense, several=len(sides) > 1))
         return isinstance(name, str)
+    if code == _DELETE_STUDY:
+        gone = _at(studies, entry.get("study_id"))
+        if gone is not None:
+            gone.deleted = True
+        return gone is not None
     if code == _CREATE_TRIAL:
         study = _at(studies, entry.get("study_id"))
         trial = _Trial(where)

@@ -1,10 +1,15 @@
-"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`."""
+"""Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`.
+
+Series of Gurobi are rows of its log: they also state BestBd and Model, in whole seconds but for the last row.
+"""
 
 import re
 from typing import Any
 
+import numpy as np
+
 from gapline.capture.loglines import EventList, shown
-from gapline.capture.loosejson import as_cell, decode_json
+from gapline.capture.loosejson import as_cell, as_float, as_name, decode_json
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import RunStatus, VerdictCode
@@ -45,17 +50,34 @@ def _read(log: LogFile) -> Found:
         runs = decoded if decoded and all(isinstance(run, list) for run in decoded) else [decoded]
     for seed, run in enumerate(runs):
         events = EventList(found.problems)
+        model = None
         place = f"{log.path}: run {seed + 1}" if len(runs) > 1 else log.path
         for number, record in enumerate(run, start=1):
             if not isinstance(record, dict):
                 found.refuse(f"{place}: record {number}", "{Time, Incumbent}", str(record)[:80])
                 continue
             fields = {str(name).lower(): as_cell(value) for name, value in record.items()}
-            events.add(fields.get("time"), fields.get("incumbent"), where=f"{place}: record {number}")
+            time, value, bound = fields.get("time"), fields.get("incumbent"), as_float(fields.get("bestbd"))
+            model = model or as_name(fields.get("model"))
+            # A row without an incumbent is no candidate where it tells the bound.
+            if value is None and bound is not None and isinstance(time, float) and time >= 0:
+                events.add_bound(time, bound)
+            else:
+                events.add(time, value, where=f"{place}: record {number}", bound=bound)
         status = RunStatus.KILLED if cut and seed == len(runs) - 1 else RunStatus.UNKNOWN
-        found.runs.append(FoundRun(**events.columns(), seed=seed, status=status))
+        columns = events.columns()
+        found.runs.append(
+            FoundRun(**columns, instance=model, seed=seed, status=status, resolution=_resolution(columns["time"]))
+        )
     _agree_on_sense(found, log.path)
     return found.numbered()
+
+
+def _resolution(stamps: np.ndarray) -> float | None:
+    """Return the unit in which the stamps are written; the last one, the end of the solve, may be finer."""
+    known = stamps[np.isfinite(stamps)]
+    rows = known[:-1] if len(known) > 1 else known
+    return next((10.0**-digits for digits in range(4) if len(rows) and (np.round(rows, digits) == rows).all()), None)
 
 
 def _recover(text: str) -> list[Any] | None:
@@ -90,6 +112,11 @@ def _agree_on_sense(found: Found, path: str) -> None:
         values = run.objective[run.verdict == VerdictCode.VALID]
         up += int((values[1:] > values[:-1]).sum())
         down += int((values[1:] < values[:-1]).sum())
+    if not up and not down:
+        # Values that never move: the bounds lie on the side to which they would.
+        for run in found.runs:
+            up += 0 if run.bound is None else int((run.bound > run.objective).sum())
+            down += 0 if run.bound is None else int((run.bound < run.objective).sum())
     # All runs of a file are of one submitter and one instance: they agree, or the file is odd.
     sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:

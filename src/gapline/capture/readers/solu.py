@@ -8,7 +8,7 @@ from gapline.errors import TraceError
 from gapline.model.text import model_name
 
 _LINE = re.compile(r"=(opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s+(\S+)(?:\s+(\S+))?", re.ASCII)
-_LINE_BYTES = re.compile(rb"\s*=(?:opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s")
+_LINE_BYTES = re.compile(rb"\s*(?:#[^\n]*\n\s*)*=(?:opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s")
 
 
 def _looks_like(_path: str, head: bytes) -> bool:

@@ -10,11 +10,13 @@ from gapline.errors import TraceError
 
 NOT_INITIALIZED = "solution not initialized"
 MOST_SCORE = 400
+# OptaPlanner 6 wrote `timeMillisSpend`; other statistics of a benchmark have no score.
+_HEADER = re.compile(rb'"?timeMillisSpen[td]"?\s*,\s*"?score\b', re.IGNORECASE)
 _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    return head[:200].lstrip(b'"').lower().startswith(b"timemillisspent")
+    return _HEADER.match(head) is not None
 
 
 class Score(NamedTuple):
@@ -62,8 +64,7 @@ def _read(log: LogFile) -> Found:
     components: list[tuple[float, ...]] = []
     lines = log_lines(log.data)
     header = next(lines, (1, ""))[1]
-    names = [name.strip().lower() for name in next(csv.reader([header]), [])]
-    if names[:2] != ["timemillisspent", "score"]:
+    if not _HEADER.match(header.encode()):
         raise TraceError(f"{log.path}:1: expected timeMillisSpent,score, got {shown(header)}")
     torn_at = torn_line(log.data)
     for number, text in lines:
