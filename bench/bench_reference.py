@@ -1,4 +1,7 @@
-"""Freezing a family of 1,000 instances against `git cat-file --batch` alone over the same blobs, in one process."""
+"""Freezing a family of 1,000 instances against `git cat-file --batch` alone over the same blobs, in one process.
+
+More than half of it is the digest of each problem: the instance is parsed, and written again without what nobody reads.
+"""
 
 import json
 import os
@@ -9,7 +12,7 @@ from pathlib import Path
 
 INSTANCES = 1000
 ROUNDS = 11
-LIMIT = 3.0
+LIMIT = 6.0
 
 
 def run() -> list[tuple[str, float, float | None]]:

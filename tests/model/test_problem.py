@@ -82,3 +82,14 @@ def test_sidecars_of_a_file_lie_beside_it_or_above(tmp_path):
     (folder / "sidecars").mkdir()
     (folder / "sidecars/T.atf.json").write_text("[2]")
     assert len({bare, above, problem_digest_of(file)}) == 3
+
+
+@pytest.mark.parametrize("word", ["a.0,b", 'a\\"1.0,', "x.0]"])
+def test_a_text_keeps_its_digits_where_numbers_lose_their_zeros(word):
+    """`1.0,` inside a text is no number, with an escape in it or without."""
+
+    def digest(text, number):
+        return problem_digest(f'{{"name": "{text}", "demands": [{number}, 2.50]}}'.encode(), "i.json")
+
+    assert digest(word, "1.0") == digest(word, "1") == digest(word, "1e0")
+    assert digest(word, "1.0") != digest(word.replace(".0", ""), "1.0")

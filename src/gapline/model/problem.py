@@ -6,12 +6,13 @@ A rewritten comment, a moved sidecar or a new picture of the city changes the by
 import bz2
 import gzip
 import hashlib
-import json
 import lzma
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 Beside = Callable[[str], bytes | None]
 
@@ -20,6 +21,8 @@ _UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompres
 _UNREAD = ("metadata", "instance_origin", "benchmark_name")
 # Of a TSPLIB or CVRPLIB file, which one of the other lines shows it to be.
 _LIBRARY = re.compile(r"^(DIMENSION|EDGE_WEIGHT_TYPE)\s*:", re.MULTILINE)
+# The `.0` of a whole number, where it does not stand in a text.
+_POINT_ZERO = re.compile(rb'("(?:[^"\\]|\\.)*")|\.0(?=[,\]}]|$)')
 _WORDS = re.compile(r"^(NAME|COMMENT)\s*:")
 
 
@@ -55,17 +58,27 @@ def _content(data: bytes, name: str, beside: Beside) -> bytes:
         return data
     if name.endswith(".json"):
         try:
-            # 10 and 10.0 are one number to every reader; beyond 2^53 only the digits tell two apart.
-            document = json.loads(text, parse_int=lambda digits: float(digits) if len(digits) < 16 else int(digits))
+            document = msgspec.json.decode(text)
         except (ValueError, RecursionError):
             return data
         if name.endswith(".vrp.json") and isinstance(document, dict):
             document = _read_part({key: value for key, value in document.items() if key not in _UNREAD}, beside)
-        return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+        return _whole_numbers(msgspec.json.encode(document, order="sorted"))
     lines = [line.rstrip() for line in text.splitlines()]
     if _LIBRARY.search(text):
         lines = [" ".join(line.split()) for line in lines if not _WORDS.match(line)]
     return "\n".join(lines).rstrip("\n").encode()
+
+
+def _whole_numbers(text: bytes) -> bytes:
+    """Write 10.0 as 10 in compact JSON: they are one number to every reader."""
+    if b"\\" in text:
+        return _POINT_ZERO.sub(rb"\1", text)
+    # Without escapes every second part lies between quotes; plain replacing is ten times as fast as the pattern.
+    parts = text.split(b'"')
+    for end in (b",", b"]", b"}"):
+        parts[::2] = [part.replace(b".0" + end, end) for part in parts[::2]]
+    return b'"'.join(parts)
 
 
 def _read_part(node: Any, beside: Beside) -> Any:
