@@ -32,8 +32,8 @@ def gap(code, parameter, z, reference, tolerance):  # type: ignore[no-untyped-de
         return (z - reference) / max(z, reference)
     if code == BERTHOLD:
         # The one that is defined for any sign: 1 at a change of sign, where the quotient is more, and 0 at two zeros.
-        largest = max(abs(z), abs(reference))
-        return min(abs(z - reference) / largest, 1.0) if largest > 0.0 else 0.0
+        quotient = abs(z - reference) / max(abs(z), abs(reference))
+        return 0.0 if z == reference else quotient if quotient < 1.0 else 1.0
     raw = (z - reference) / reference
     if code == DIMACS:
         # THETA·z* overflows at one end of the range and has hardly a digit left at the other: compare the two nearer 1.
