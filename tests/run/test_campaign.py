@@ -1,6 +1,7 @@
 """A campaign of scripted solvers: every cell is a row, whatever became of it."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -9,7 +10,9 @@ import gapline
 from gapline.errors import EnvironmentLacksError, IntegrityError
 from gapline.journal.read import read_journal
 from gapline.journal.register import read_register
-from gapline.run.campaign import run_study
+from gapline.run.campaign import RunReport, _signals, run_study
+from gapline.run.process.control import Control
+from gapline.run.progress import Progress
 from gapline.run.resume import study_status
 from run.campaign_content import ARMS, content, expected
 
@@ -123,3 +126,21 @@ def test_a_register_that_was_edited_stops_the_runner(make_study):
     path.write_bytes(path.read_bytes().replace(b'"policy":"frozen"', b'"policy":"analysis"'))
     with pytest.raises(IntegrityError, match=r"register\.jsonl:1: the line was changed"):
         run_study(study.path)
+
+
+def test_a_signal_in_the_middle_of_a_write_to_the_same_stream_is_still_told(tmp_path, capfd):
+    """A buffered stream cannot be entered again: Python raises there, and the campaign must not end by it."""
+
+    class Writing(Progress):
+        def say(self, message):
+            raise RuntimeError("reentrant call")
+
+    control, report = Control(), RunReport(tmp_path, planned=1, before=0)
+    with _signals(control, Writing(), report):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert (control.stopping, control.killing, report.interrupted) == (True, False, "SIGINT")
+        os.kill(os.getpid(), signal.SIGINT)
+        assert control.killing
+    said = capfd.readouterr().err
+    assert "press Ctrl-C again" in said
+    assert "ending the runs under way" in said

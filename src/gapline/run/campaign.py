@@ -1,5 +1,6 @@
 """`run_study`: from a contract to journals, verdicts and a campaign, resuming whatever was begun before."""
 
+import os
 import shlex
 import signal
 import threading
@@ -187,16 +188,23 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
         yield
         return
 
+    def say(text: str) -> None:
+        try:
+            progress.say(text)
+        except RuntimeError:
+            # The signal came in the middle of a write to the same stream, which cannot be entered again.
+            os.write(2, f"{text}\n".encode())
+
     def handle(number: int, _frame: FrameType | None) -> None:
         name = signal.Signals(number).name
         if name == "SIGINT" and not control.stopping:
             report.interrupted = report.interrupted or name
             control.stop(name)
-            progress.say("stopping: the runs under way may finish; press Ctrl-C again to end them now")
+            say("stopping: the runs under way may finish; press Ctrl-C again to end them now")
         elif not control.killing:
             report.interrupted = report.interrupted or name
             control.kill(name)
-            progress.say("ending the runs under way; what they found is kept")
+            say("ending the runs under way; what they found is kept")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -54,13 +54,15 @@ def test_ctrl_c_twice_ends_the_solvers_of_the_jobs(make_study, eventually):
     study = make_study({"waiting": ["waits"]}, seeds=(1,))
     runner = study.start("--on", "submitit:local:jobs=1")
     eventually(lambda: len(processes_named(study.path)) == 2)
+    said = []
     for _ in range(2):
         runner.send_signal(signal.SIGINT)
         for line in runner.stderr:
+            said.append(line)
             if "press Ctrl-C again" in line or "ending the runs" in line:
                 break
     out, err = runner.communicate()
-    assert runner.returncode == 130, err
+    assert runner.returncode == 130, "".join([*said, err])
     assert "0 of 2 runs done, 2 left" in out
     assert processes_named(study.path) == []
     assert read_journal(study.attempts()[0]).ending.cause == "interrupted"
