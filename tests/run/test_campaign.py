@@ -132,7 +132,7 @@ def test_a_signal_in_the_middle_of_a_write_to_the_same_stream_is_still_told(tmp_
     """A buffered stream cannot be entered again: Python raises there, and the campaign must not end by it."""
 
     class Writing(Progress):
-        def say(self, message):
+        def say(self, message):  # noqa: ARG002
             raise RuntimeError("reentrant call")
 
     control, report = Control(), RunReport(tmp_path, planned=1, before=0)
