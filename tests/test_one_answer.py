@@ -220,12 +220,16 @@ def test_a_reference_that_is_beaten_is_no_alarm_and_a_certified_one_rings_in_eve
     text = (study / "study.toml").read_text()
     (study / "study.toml").write_text(text.replace('policy = "frozen"', 'policy = "retrospective"'))
     commands = [
-        ("score", study), ("curve", study), ("analyse", study), ("compare", f"{study}:solid", f"{study}:swift"),
+        ("score", study), ("curve", study), ("curve", study, "-o", tmp_path / "c.csv"), ("analyse", study),
+        ("compare", f"{study}:solid", f"{study}:swift"),
         ("report", study, "-o", tmp_path / "r", "--format", "svg"), ("paper", study, "-o", tmp_path / "p"),
     ]  # fmt: skip
     for name, *rest in commands:
         assert run([name, *map(str, rest), "--snapshot", str(sure)]) == 1, name
         assert "ALARM one: a candidate is better than a certified optimum" in capsys.readouterr().out, name
+    for name, *rest in commands[:2] + commands[3:5]:
+        assert run([name, *map(str, rest), "--snapshot", str(sure), "--json"]) == 1, name
+        assert [alarm["instance"] for alarm in json.loads(capsys.readouterr().out)["alarms"]].count("one") == 1, name
 
 
 def test_a_changed_byte_of_the_campaign_is_refused_by_every_command(study, tmp_path, capsys):
