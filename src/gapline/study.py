@@ -76,7 +76,8 @@ class Study:
         Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
         first run (None: nothing registers when they were named).
     left_out
-        Instances that cannot be scored and were left out because that was asked for, each with the reason.
+        Instances that cannot be scored and were left out because that was asked for, each with the reason; `dropped`
+        counts their runs by arm.
     cells
         arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run: the plan of
         the contract, or without one every cell that any arm has.
@@ -108,6 +109,7 @@ class Study:
     alarms: tuple[Alarm, ...]
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def relative(self) -> bool:
@@ -264,9 +266,9 @@ class Study:
         # Removed runs belong to no arm of the contract, so to none of these.
         cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
-        return _count(
-            runs, cells, planned=self.coverage.planned is not None, filled=self.coverage.filled > 0, removed=0
-        )
+        dropped = sum(self.dropped.get(arm, 0) for arm in arms)
+        known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
+        return _count(runs, cells, removed=0, unscorable=dropped, **known)
 
 
 def open_study(
@@ -383,12 +385,15 @@ def open_study(
     left_out: dict[str, str] = {}
     if leave_out_unscorable:
         left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
-    dropped = campaign.runs["instance"].is_in(list(left_out))
-    if left_out and dropped.all():
-        raise GaplineError(f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE)
+    unscorable = pl.col("instance").is_in(list(left_out))
+    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows())
     if left_out:
-        campaign = replace(campaign, runs=campaign.runs.filter(~dropped))
-        cells = cells.filter(~pl.col("instance").is_in(list(left_out)))
+        campaign = replace(campaign, runs=campaign.runs.filter(~unscorable))
+        cells, scale = cells.filter(~unscorable), scale.without(left_out)
+        if not len(campaign):
+            raise GaplineError(
+                f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE
+            )
     envelopes = build_envelopes(campaign, transform=scale, **accepted)
     registered = None if register is None else register.snapshot_digests()
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
@@ -398,7 +403,8 @@ def open_study(
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
     remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0)
     if left_out:
-        remarks += (f"{counted(len(left_out), 'instance')} cannot be scored and are left out: {_shown(left_out)}",)
+        verb = "is" if len(left_out) == 1 else "are"
+        remarks += (f"{counted(len(left_out), 'instance')} cannot be scored and {verb} left out: {_shown(left_out)}",)
     return Study(
         sources=paths,
         title=title or stated.get("title") or "gapline report",
@@ -428,11 +434,12 @@ def open_study(
             planned=planned is not None,
             filled=rule is Missing.EMPTY,
             removed=removed,
-            unscorable=int(dropped.sum()),
+            unscorable=sum(dropped.values()),
         ),
         alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
         remarks=(*remarks, *noticed),
         left_out=left_out,
+        dropped=dropped,
     )
 
 

@@ -74,6 +74,11 @@ def test_what_cannot_be_scored_is_left_out_listed_and_counted():
     assert sorted(set(study.envelopes.runs["instance"])) == ["plus", "top"]
     assert (study.coverage.runs, study.coverage.unscorable) == (4, 4)
     assert str(study.coverage) == "4 runs; 4 runs on unscorable instances left out"
+    # Nothing is said of what was left out: the transforms count the instances that are scored.
+    assert study.reading.transform == "none (1 instances), reciprocal:1 (1 instances)"
+    assert str(study.coverage_of(["a"])) == "2 runs; 2 runs on unscorable instances left out"
+    one = gl.open_study(mip_set(), snapshots=[snapshot()], exclude="zero", leave_out_unscorable=True)
+    assert one.notes()[0].startswith("1 instance cannot be scored and is left out: minus")
     assert study.notes()[0].startswith("2 instances cannot be scored and are left out: minus (a/minus/1 has -10.0 at")
     means = dict(study.summary.frame.select("arm", "squeezed").iter_rows())
     # 20 against 10 and 20 against 40 are a third each, for 4 s; before that 1 for 1 s and 2 s.

@@ -16,6 +16,7 @@ from gapline.capture.naming import Identity, Naming, PathPattern, overruled
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, HorizonError, TraceError, UsageError, listing
+from gapline.model.campaign import as_patterns
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RunStatus, VerdictCode
 
@@ -117,7 +118,7 @@ def survey_logs(
     survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory))
     detector = Detector(readers)
     only = choices.get("only", ())
-    paths, others = keep_only(find_files(sources), [only] if isinstance(only, str) else only)
+    paths, others = keep_only(find_files(sources), as_patterns(only))
     if others:
         shown_others = listing((str(path) for path in others), most=5)
         survey.notes.append(f"left out {len(others):,} that --only does not name: {shown_others}")

@@ -5,15 +5,15 @@ declared transform is read through its reciprocal, which has no constant to choo
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from gapline.errors import ObjectiveError, UsageError, listing
-from gapline.model.campaign import Campaign, matches
+from gapline.model.campaign import Campaign, as_patterns, matches
 from gapline.model.text import meant
 from gapline.model.transform import Transform, TransformKind, Values
 
@@ -60,6 +60,10 @@ class Scale:
     def of(self, instance: str) -> Transform:
         """Return the transform of an instance."""
         return self.by_instance.get(instance, self.default)
+
+    def without(self, instances: Collection[str]) -> "Scale":
+        """Leave out instances that are not scored, so that nothing is said of them."""
+        return replace(self, by_instance={name: t for name, t in self.by_instance.items() if name not in instances})
 
     def apply(self, instances: Sequence[str], values: ArrayLike) -> Values:
         """Transform one value of each instance, such as its reference."""
@@ -152,7 +156,7 @@ def parse_transforms(declared: Declared) -> tuple[Transform, list[tuple[str, Tra
         return declared or Transform(), []
     default: list[Transform] = []
     rules: list[tuple[str, Transform]] = []
-    for text in [declared] if isinstance(declared, str) else declared:
+    for text in as_patterns(declared):
         # From the right: instances may be called n=20/a, transforms hold no such sign.
         rule, equals, name = text.rpartition("=")
         parsed = Transform.parse(name)
