@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench campaign mutants clean
+.PHONY: demo test lint bench campaign simulate mutants clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,8 +20,8 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns tools
-	$(BIN)/ruff format --check src tests bench campaigns tools
+	$(BIN)/ruff check src tests bench campaigns simulations tools
+	$(BIN)/ruff format --check src tests bench campaigns simulations tools
 	$(BIN)/mypy
 
 bench: $(READY)
@@ -31,6 +31,10 @@ bench: $(READY)
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
+
+simulate: $(READY)
+	tools/system-packages
+	$(BIN)/python -m simulations
 
 mutants: $(READY)
 	$(BIN)/python tools/mutate -j 2

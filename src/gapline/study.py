@@ -36,9 +36,10 @@ from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
-from gapline.summary.bands import curve_bands
+from gapline.summary.bands import curve_bands, drawn_bands
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, contrasts
+from gapline.summary.estimate import DEFAULT_METHOD, parse_method
 from gapline.summary.means import Summary, summarise
 from gapline.summary.ranking import Ranking, ranking
 
@@ -104,6 +105,7 @@ class Study:
     level: float
     draws: int
     seed: int
+    simultaneous: bool
     cells: pl.DataFrame
     coverage: Coverage
     alarms: tuple[Alarm, ...]
@@ -221,41 +223,57 @@ class Study:
         """Paired differences of tier-1 arms: the declared ones with Holm's adjustment, the others exploratory."""
         if self.no_intervals:
             return None
-        return contrasts(self.bootstrap, declared=self.declared, method=self.interval, level=self.level)
+        return contrasts(
+            self.bootstrap,
+            declared=self.declared,
+            method=self.interval,
+            level=self.level,
+            simultaneous=self.simultaneous,
+        )
 
     @cached_property
     def ranking(self) -> Ranking | None:
         """Tier-1 arms by their mean."""
-        return None if self.no_intervals else ranking(self.bootstrap, level=self.level)
+        return None if self.no_intervals else ranking(self.bootstrap, method=self.interval, level=self.level)
 
     @cached_property
     def mean_bands(self) -> pl.DataFrame | None:
-        """Pointwise bands of the mean curves, None where the curve itself does not exist."""
+        """Bands of the mean curves, None where the curve itself does not exist."""
         return self._bands(goal=None)
 
     @cached_property
     def attainment_bands(self) -> pl.DataFrame | None:
-        """Pointwise bands of the attainment curves of the leading goal."""
+        """Bands of the attainment curves of the leading goal."""
         return self._bands(goal=self.goals[0])
 
     def _bands(self, *, goal: float | None) -> pl.DataFrame | None:
         try:
-            return curve_bands(
+            found = curve_bands(
                 self.envelopes,
                 self.snapshot,
                 kernel=self.kernels[0],
                 goal=goal,
-                weighting=self.weighting,
                 relative=self.relative,
-                # A band is two hundred intervals, and is looked at, not quoted: fewer draws do.
-                draws=min(self.draws, BAND_DRAWS),
-                level=self.level,
-                seed=self.seed,
-                tolerance=self.tolerance,
+                **self.band_choices,
             )
         # `raw` has no mean curve where a run starts without a candidate: then there is no band either.
         except UsageError:
             return None
+        return drawn_bands(found)
+
+    @property
+    def band_choices(self) -> dict[str, Any]:
+        """How bands are found, as `curve_bands` takes it."""
+        return {
+            "weighting": self.weighting,
+            "method": self.interval,
+            "level": self.level,
+            # A band is two hundred intervals, and is looked at, not quoted: fewer draws do.
+            "draws": min(self.draws, BAND_DRAWS),
+            "seed": self.seed,
+            "simultaneous": self.simultaneous,
+            "tolerance": self.tolerance,
+        }
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
@@ -299,6 +317,7 @@ def open_study(
     level: float | None = None,
     draws: int | None = None,
     seed: int | None = None,
+    simultaneous: bool | None = None,
     title: str | None = None,
 ) -> Study:
     """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
@@ -336,7 +355,10 @@ def open_study(
     contrasts
         Pairs of arms named before the data were seen.
     interval, level, draws, seed
-        The bootstrap of the intervals.
+        How intervals and p-values are found: `skew-t` (the default), `t`, `studentized`, `calibrated`, `bca`,
+        `percentile` (the paper's cluster bootstrap) or `sign-flip`; draws and seed for those that draw.
+    simultaneous
+        Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -423,10 +445,11 @@ def open_study(
         tier_two=descriptive,
         declared=pairs,
         registered=before,
-        interval=interval or "percentile",
+        interval=parse_method(interval or stated.get("interval", DEFAULT_METHOD)).value,
         level=stated.get("level", 0.95) if level is None else level,
         draws=stated.get("draws", DRAWS) if draws is None else draws,
         seed=stated.get("seed", 1) if seed is None else seed,
+        simultaneous=stated.get("simultaneous", False) if simultaneous is None else simultaneous,
         cells=cells,
         coverage=_count(
             envelopes.runs,
@@ -493,6 +516,8 @@ def _declared(contract: "Contract | None") -> dict[str, Any]:
         "tolerance": contract.reference.tolerance,
         "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
         "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
+        "interval": contract.aggregate.bootstrap.method,
+        "simultaneous": contract.aggregate.simultaneous,
         "draws": contract.aggregate.bootstrap.draws,
         "seed": contract.aggregate.bootstrap.seed,
         "level": contract.aggregate.bootstrap.level,

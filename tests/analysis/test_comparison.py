@@ -57,9 +57,9 @@ def test_the_difference_is_second_minus_first_in_score_units():
 
 def test_failing_needs_the_whole_interval_beyond_the_limit():
     found = compare_sides(side(), side(1.0, source="new"))
-    assert found.fails(0.049) == "worse by more than 0.049"
-    assert found.fails(0.051) is None
-    assert compare_sides(side(), side(0.0, source="new")).fails(0.002) is None
+    assert found.gate(0.049).because == "worse by more than 0.049"
+    assert found.gate(0.051).because is None
+    assert compare_sides(side(), side(0.0, source="new")).gate(0.002).because is None
 
 
 def test_two_snapshots_are_refused_by_name():
@@ -100,7 +100,7 @@ def test_one_instance_has_a_reason_and_cannot_pass_a_gate():
     assert (found.verdict, found.low) == ("no difference shown", None)
     assert found.reason.startswith("every panel has one instance")
     with pytest.raises(GaplineError, match="expected an interval"):
-        found.fails(0.002)
+        found.gate(0.002)
 
 
 def test_the_same_arm_twice_and_unknown_arms_are_refused():
@@ -114,8 +114,10 @@ def test_the_same_arm_twice_and_unknown_arms_are_refused():
 def test_a_gate_fails_on_missing_runs_unless_it_is_told_not_to():
     found = compare_sides(side(), side(source="new", instances=5))
     assert len(found.absent) == 12
-    assert found.fails(0.002).startswith("12 runs are missing: new:a p5/0 (not there)")
-    assert found.fails(0.002, allow_missing=True) is None
+    gate = found.gate(0.002)
+    assert gate.failed
+    assert gate.because.startswith("12 runs are missing: new:a p5/0 (not there)")
+    assert not found.gate(0.002, allow_missing=True).failed
 
 
 def test_tier_two_is_never_compared():

@@ -36,7 +36,7 @@ def test_only_declared_contrasts_are_adjusted():
     declared = frame.filter("declared")
     assert declared["p_holm"].to_list() == pytest.approx(holm(declared["p"].to_numpy()).tolist())
     assert frame.filter(~pl.col("declared"))["p_holm"].null_count() == 4
-    assert frame["p"].min() >= 1 / 501
+    assert contrasts(boot, method="percentile").frame["p"].min() >= 1 / 501
 
 
 def test_difference_is_a_minus_b_in_score_units():
@@ -59,7 +59,7 @@ def test_wrong_declarations_are_refused():
 
 def test_arms_without_a_common_instance_have_a_reason():
     boot = boot_of({"a": [1.0, 2.0], "b": [1.0]})
-    assert contrasts(boot).frame.row(0, named=True)["reason"].startswith("every panel has one instance")
+    assert contrasts(boot).frame.row(0, named=True)["reason"].startswith("one instance alone")
     runs = [{"arm": a, "instance": i, "seed": 1, "horizon": 10, "trace": []} for a, i in (("a", "i"), ("b", "j"))]
     snapshot = gl.Snapshot.from_values({"i": 1.0, "j": 1.0}, name="mine")
     row = contrasts(Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=5)).frame.row(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.errors import GaplineError, MixedScoresError, UsageError, listing
+from gapline.analysis.gate import ERROR, Gate, Question, judge_gate
+from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.document import as_document
 from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
@@ -16,9 +17,10 @@ from gapline.model.text import meant
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_study
-from gapline.summary.bootstrap import Bootstrap, DrawnTable
+from gapline.summary.bootstrap import Bootstrap, JudgedTable
 from gapline.summary.cells import finite_or_none, sign
-from gapline.summary.intervals import two_sided_p
+from gapline.summary.contrasts import few_notes
+from gapline.summary.estimate import Estimate
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
 # Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
@@ -57,7 +59,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(DrawnTable):
+class Comparison(JudgedTable):
     """The second arm against the first, by panel and as a whole: `difference` is second minus first, wins are its own.
 
     `absent` lists runs that one side lacks: planned and not whole, or there on the other side alone.
@@ -70,11 +72,12 @@ class Comparison(DrawnTable):
     low: float | None
     high: float | None
     p: float | None
+    p_smallest: float | None
     instances: int
     means: tuple[float | None, float | None]
     reason: str | None
     machines: tuple[tuple[str, ...], tuple[str, ...]]
-    interval: str
+    estimate: Estimate
     absent: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()
@@ -88,26 +91,35 @@ class Comparison(DrawnTable):
         """Return the choices behind the numbers, in one line."""
         return (
             f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {self.level:.0%} "
-            f"{self.interval} interval from {self.drawn}; {self.reading.line()}"
+            f"{self.method} interval ({self.how}); {self.reading.line()}"
         )
 
-    def fails(self, limit: float, *, allow_missing: bool = False) -> str | None:
-        """Say why a gate at this limit fails, or None where it passes.
-
-        It fails where the second arm is worse by more than the limit (the interval's lower end lies beyond it), and
-        where runs are missing on either side: half of a campaign proves nothing.
-        """
-        # First of all: an interval over half of the runs may look fine, and is no evidence.
-        if self.absent and not allow_missing:
-            return f"{len(self.absent):,} runs are missing: {listing(self.absent, most=5)}"
-        if self.low is None:
-            raise GaplineError(f"--fail-if-worse {limit:g}: expected an interval, got none: {self.reason}")
-        return f"worse by more than {limit:g}" if self.low > limit else None
+    def gate(
+        self,
+        limit: float = 0.0,
+        /,
+        *,
+        question: str | Question = Question.WORSE,
+        error: float = ERROR,
+        allow_missing: bool = False,
+    ) -> Gate:
+        """Judge a gate: does it fail, why, and how often does such a gate err; see `gapline.analysis.gate`."""
+        return judge_gate(
+            self.estimate,
+            question=question,
+            limit=limit,
+            error=error,
+            method=self.method,
+            absent=self.absent,
+            allow_missing=allow_missing,
+            seed=self.seed,
+        )
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         found = as_document(self)
         means, machines = found.pop("means"), found.pop("machines")
+        del found["estimate"]
         return {
             "panels": found.pop("frame"),
             "mean_first": means[0],
@@ -115,6 +127,7 @@ class Comparison(DrawnTable):
             "machines": {"first": machines[0], "second": machines[1]},
             "machine_differs": self.machine_differs,
             "kernel": self.reading.kernels[0],
+            "interval": found.pop("method"),
             **found.pop("reading"),
             **found,
         }
@@ -148,7 +161,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
-    low, high = whole.interval(method=lead.interval, level=lead.level) or (None, None)
+    judged = whole.judge(method=lead.interval, level=lead.level)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
@@ -158,22 +171,25 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
             f"machines differ: {listing(machines[0])} and {listing(machines[1])}; times are not comparable as such"
         )
     studies = list(dict.fromkeys([first.study, second.study]))
+    notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
     notes += [note for study in studies for note in study.notes()]
     return Comparison(
         frame=_panels(boot, lead.interval, lead.level).with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
         second=second.name,
-        verdict=verdict(low, high),
+        verdict=verdict(judged.low, judged.high),
         difference=finite_or_none(whole.value),
-        low=low,
-        high=high,
-        p=None if whole.reason else two_sided_p(whole.draws, whole.value),
+        low=judged.low,
+        high=judged.high,
+        p=judged.p,
+        p_smallest=judged.smallest,
         instances=whole.instances,
         means=(finite_or_none(whole.parts[1]), finite_or_none(whole.parts[0])),
-        reason=whole.reason,
+        reason=judged.reason,
         machines=machines,
+        estimate=whole,
         reading=boot.reading,
-        interval=lead.interval,
+        method=lead.interval,
         level=lead.level,
         draws=lead.draws,
         seed=lead.seed,
@@ -325,11 +341,11 @@ def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
     rows: list[Sequence[Any]] = []
     for panel in boot.cells.panels:
         estimate = boot.panel_difference("2", "1", panel)
-        low, high = estimate.interval(method=interval, level=level) or (None, None)
+        judged = estimate.judge(method=interval, level=level)
         inside = boot.cells.panel == boot.cells.panels.index(panel)
         signs = sign((boot.means[1] - boot.means[0])[inside])
         wins, losses = int(np.sum(signs < 0)), int(np.sum(signs > 0))
         parts = [finite_or_none(part) for part in estimate.parts]
-        rows.append((panel, estimate.instances, parts[1], parts[0], finite_or_none(estimate.value), low, high, wins,
-                     estimate.instances - wins - losses, losses, estimate.reason))  # fmt: skip
+        rows.append((panel, estimate.instances, parts[1], parts[0], finite_or_none(estimate.value), judged.low,
+                     judged.high, wins, estimate.instances - wins - losses, losses, judged.reason))  # fmt: skip
     return pl.DataFrame(rows, schema=COMPARISON, orient="row")

@@ -11,7 +11,7 @@ from gapline.cli import options
 @options.study
 @click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
-@click.option("--bands", is_flag=True, help="Add pointwise bootstrap bands over instances.")
+@click.option("--bands", is_flag=True, help="Add bands over instances; with --simultaneous joint ones too.")
 @click.option(
     "-o",
     "--output",

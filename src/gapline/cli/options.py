@@ -91,9 +91,18 @@ choices = _together(
     click.option(
         "--contrast", "contrasts", nargs=2, multiple=True, metavar="A B", help="A declared contrast (repeatable)."
     ),
-    click.option("--interval", type=click.Choice(["percentile", "bca"]), help="Interval (default: percentile)."),
+    click.option(
+        "--interval",
+        type=click.Choice(["skew-t", "t", "studentized", "calibrated", "bca", "percentile", "sign-flip"]),
+        help="How intervals and p-values are found (default: skew-t; `percentile` is the paper's bootstrap).",
+    ),
+    click.option(
+        "--simultaneous/--pointwise",
+        default=None,
+        help="Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.",
+    ),
     click.option("--level", type=_SHARE, help="Level of the intervals (default: 0.95)."),
-    click.option("--draws", type=click.IntRange(min=1), help="Bootstrap draws of instances (default: 10,000)."),
+    click.option("--draws", type=click.IntRange(min=1), help="Draws of a bootstrap or of signs (default: 10,000)."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of the draws (default: 1)."),
 )
 sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")

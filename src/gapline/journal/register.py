@@ -56,7 +56,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     weight: str
     weighting: str
     goals: list[float]
-    bootstrap: dict[str, float] = {}
+    bootstrap: dict[str, str | float] = {}
     contrasts: list[list[str]]
 
 
@@ -265,6 +265,9 @@ def _differences(before: Declared, after: Declared) -> list[str]:
         if old == new or new is None or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
+            if name == "bootstrap" and old:
+                # Lines from before the method could be named were drawn by percentiles.
+                old = {"method": "percentile"} | old
             keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
             found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
         else:

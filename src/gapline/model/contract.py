@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
@@ -103,8 +103,10 @@ class ScoreTable(_Section):
 
 
 class BootstrapTable(_Section):
-    """The cluster bootstrap of the confidence intervals."""
+    """How confidence intervals and p-values are found."""
 
+    method: Literal["skew-t", "t", "studentized", "calibrated", "bca", "percentile", "sign-flip"] = "skew-t"
+    """`percentile` is the paper's cluster bootstrap, which is too sure with few instances; see docs/statistics.md."""
     draws: int = Field(default=10_000, ge=1)
     """Number of resamples."""
     seed: int = Field(default=0, ge=0)
@@ -113,12 +115,22 @@ class BootstrapTable(_Section):
     """Confidence level."""
 
 
+def _named(given: object) -> object:
+    """Let the name of the method stand for the whole table."""
+    return {"method": given} if isinstance(given, str) else given
+
+
 class AggregateTable(_Section):
     """How runs are averaged."""
 
     weighting: Literal["panel", "instance", "run"] = "panel"
     """What counts equally in a mean."""
-    bootstrap: BootstrapTable = BootstrapTable()
+    bootstrap: Annotated[BootstrapTable, BeforeValidator(_named, json_schema_input_type=BootstrapTable | str)] = (
+        BootstrapTable()
+    )
+    """A table, or the name of the method alone: bootstrap = "percentile"."""
+    simultaneous: bool = False
+    """Widen the intervals of the declared contrasts so that all hold together, and draw joint bands."""
     contrasts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = []
     """Pairs of tier-1 arms whose difference was declared of interest before the runs."""
 

@@ -54,10 +54,10 @@ DEFAULT_PANEL = "all"
 ARM_INTERVALS = _schema("arm:text instances:whole mean:real low:real high:real reason:text")
 CONTRASTS = _schema("""
     a:text b:text declared:flag instances:whole mean_a:real mean_b:real difference:real low:real high:real p:real
-    p_holm:real wins:whole ties:whole losses:whole reason:text
+    p_smallest:real p_holm:real wins:whole ties:whole losses:whole reason:text
 """)
 RANKING = _schema("""
-    rank:whole arm:text mean:real rank_low:whole rank_high:whole first:real wins:whole ties:whole losses:whole
+    rank:whole arm:text mean:real rank_low:whole rank_high:whole wins:whole ties:whole losses:whole
 """)
 POWER = _schema("a:text b:text delta:real seeds:whole instances:whole reason:text")
 COMPARISON = _schema("""

@@ -26,6 +26,10 @@ class CurveFigure(Figure):
     shares: bool = False
 
 
+# Joint bands lie behind the pointwise ones, lighter.
+_BANDS = (("joint_low", "joint_high", 0.08), ("low", "high", 0.15))
+
+
 def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> CurveFigure:
     """Return the data of the mean convergence figure."""
     return CurveFigure(
@@ -76,9 +80,11 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
         # One layer per series with its colour as a value: an encoded fill would take the legend of the lines away.
         scale = look["color"]["scale"]
         for name, shade in zip(scale.domain, scale.range, strict=True):
-            band = alt.Chart(figure.bands.filter(pl.col("series") == name))
-            band = band.mark_area(interpolate="step-after", opacity=0.15, color=shade, clip=cut)
-            bands.append(band.encode(x=x, y="low:Q", y2="high:Q"))
+            for low, high, opacity in _BANDS:
+                if low in figure.bands.columns:
+                    band = alt.Chart(figure.bands.filter(pl.col("series") == name))
+                    band = band.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=cut)
+                    bands.append(band.encode(x=x, y=f"{low}:Q", y2=f"{high}:Q"))
     chart = alt.layer(*bands, lines).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)
 

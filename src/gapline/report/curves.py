@@ -17,8 +17,8 @@ from gapline.report.writers.csv import to_csv
 from gapline.report.writers.terminal import console
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
-from gapline.study import BAND_DRAWS, Study
-from gapline.summary.bands import curve_bands
+from gapline.study import Study
+from gapline.summary.bands import curve_bands, drawn_bands
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,11 @@ def study_curves(study: Study, /, *, by: list[str], relative: bool = False, band
     pair = CurvePair(mean, study_attainment(study, by=by, relative=relative))
     if not bands:
         return pair
-    drawn = _choices(study, by, relative)
-    # Bands cost one curve per draw, so that they take fewer draws than the intervals.
-    drawn |= {"level": study.level, "draws": min(study.draws, BAND_DRAWS), "seed": study.seed}
+    drawn = _choices(study, by, relative) | study.band_choices
     return replace(
         pair,
-        mean_bands=curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn),
-        attainment_bands=curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn),
+        mean_bands=drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn)),
+        attainment_bands=drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn)),
     )
 
 

@@ -298,8 +298,8 @@ def _uncertainty(study: Study) -> Clause:
     spans = study.intervals
     return Clause(
         "uncertainty",
-        f"{spans.level:.0%} {spans.method} intervals come from {spans.draws:,} bootstrap draws of instances within "
-        f"their panels, seeds attached, shared by all arms (seed {spans.seed}).",
+        f"{spans.level:.0%} intervals and p-values ({spans.method}) come from {spans.how}; seeds stay attached to "
+        f"their instance, and differences are paired by instance.",
     )
 
 

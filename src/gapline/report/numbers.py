@@ -62,7 +62,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Format a p-value; the draws of a bootstrap say nothing of the digits of a small one.
+    """Format a p-value; no method here is exact to the digits of a small one.
 
     >>> p_value(0.0002), p_value(0.0412), p_value(None)
     ('< 0.001', '0.041', '–')
@@ -70,6 +70,16 @@ def p_value(p: float | None) -> str:
     if p is None:
         return DASH
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_words(p: float | None) -> str:
+    """Format a p-value in a sentence.
+
+    >>> p_words(0.0002), p_words(0.0412)
+    ('< 0.001', '= 0.041')
+    """
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def goal_words(goal: float) -> str:

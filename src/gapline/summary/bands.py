@@ -1,4 +1,4 @@
-"""Pointwise bootstrap bands of mean curves: instances are drawn, their seeds stay attached, panels are strata."""
+"""Bands of mean curves: instances vary with their seeds attached, panels are strata; pointwise and simultaneous."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,10 @@ from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.draws import draw_counts
+from gapline.summary.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.summary.intervals import check_level
+from gapline.summary.simultaneous import joint_level
+from gapline.summary.student import panel_centred, stratified_moments, student_interval
 
 Floats = NDArray[np.float64]
 
@@ -35,13 +38,19 @@ def curve_bands(
     level: float = 0.95,
     seed: int = 1,
     tolerance: float = TOLERANCE,
+    method: str | Method = DEFAULT_METHOD,
+    simultaneous: bool = False,
 ) -> pl.DataFrame:
-    """Return a pointwise band of the mean curve, or of the attainment curve of `goal`, on a grid of times.
+    """Return a band of the mean curve, or of the attainment curve of `goal`, on a grid of times.
 
-    Columns: the groups, time, value (the exact curve there), low, high. The band says what other instances of the same
-    panels might have given; it is pointwise, not simultaneous.
+    Columns: the groups, time, value (the exact curve there), low, high, and where `simultaneous` is asked for joint_low
+    and joint_high. The band says what other instances of the same panels might have given: the pointwise one at each
+    time by itself, the joint one at all times together. It is drawn by Student's t over instances (guarded against
+    skewness, but under the method `t`), by the percentile bootstrap under that method alone. A panel with one instance
+    leaves nothing to judge by: the ends are null.
     """
     check_level(level)
+    chosen = parse_method(method)
     groups = [by] if isinstance(by, str) else list(by)
     rule = parse_weighting(weighting)
     references = reference_column(snapshot, envelopes)
@@ -53,17 +62,66 @@ def curve_bands(
         curves, shares, strata = _instance_curves(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
-        counts = draw_counts(strata, draws=draws, seed=seed)
-        # Shares of the drawn instances need not sum to one, so each draw is divided by its own sum.
-        weights = counts * shares
-        replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)
-        low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        value = shares @ curves
+        ends = _band(curves, shares, strata, rule, chosen, level, draws, seed)
+        columns = {"time": grid, "value": value} | dict(zip(("low", "high"), ends, strict=True))
+        if simultaneous:
+            each = _each_level(curves, shares, strata, rule, level, seed)
+            joint = _band(curves, shares, strata, rule, chosen, each, draws, seed)
+            columns |= dict(zip(("joint_low", "joint_high"), joint, strict=True))
+        blank = [pl.col(name).fill_nan(None) for name in columns if name not in ("time", "value")]
         frames.append(
-            pl.DataFrame({"time": grid, "value": shares @ curves, "low": low, "high": high})
-            .with_columns(pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True))
-            .select(*groups, "time", "value", "low", "high")
+            pl.DataFrame(columns)
+            .with_columns(*blank, *(pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)))
+            .select(*groups, *columns)
         )
     return pl.concat(frames)
+
+
+def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the bands that exist; None where every group has a panel with one instance."""
+    kept = bands.drop_nulls("low")
+    return kept if kept.height else None
+
+
+def _band(
+    curves: Floats,
+    shares: Floats,
+    strata: NDArray[np.int64],
+    rule: Weighting,
+    method: Method,
+    level: float,
+    draws: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return the two ends at every time, not numbers where a panel has one instance."""
+    if np.bincount(strata)[np.unique(strata)].min() < 2:
+        nothing = np.full(curves.shape[1], np.nan)
+        return nothing, nothing
+    if method is Method.PERCENTILE:
+        # Shares of the drawn instances need not sum to one, so each draw is divided by its own sum.
+        weights = draw_counts(strata, draws=draws, seed=seed) * shares
+        replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)
+        low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+    moments = stratified_moments(_pull(curves, shares, strata, rule), strata)
+    return student_interval(shares @ curves, moments, level=level, guarded=method is not Method.T)
+
+
+def _each_level(
+    curves: Floats, shares: Floats, strata: NDArray[np.int64], rule: Weighting, level: float, seed: int
+) -> float:
+    """Return the pointwise level at which the band holds at all times together."""
+    if np.bincount(strata)[np.unique(strata)].min() < 2:
+        return level
+    return joint_level(_pull(curves, shares, strata, rule), strata, level=level, seed=seed)
+
+
+def _pull(curves: Floats, shares: Floats, strata: NDArray[np.int64], rule: Weighting) -> Floats:
+    """Return, instances × times, how far each instance draws the mean curve from that of its panel."""
+    # A mean of runs is a ratio, so an instance is centred on the mean curve first.
+    centred = curves - shares @ curves if rule is Weighting.RUN else panel_centred(curves, strata)
+    return panel_centred(shares[:, None] * centred, strata)
 
 
 def _instance_curves(

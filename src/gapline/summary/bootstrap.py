@@ -1,7 +1,7 @@
-"""Cluster bootstrap of means and paired differences: instances are drawn with their seeds, inside their panels.
+"""Pooled means and paired differences with what can be said of them: instances with their seeds, inside their panels.
 
-All arms see the same draws, so a difference of two arms is paired by instance. The draws come from integers of PCG64
-alone: the same seed gives the same draws on every machine.
+Where a method draws, all arms see the same draws, so a difference of two arms is paired by instance. The draws come
+from integers of PCG64 alone: the same seed gives the same draws on every machine.
 """
 
 from collections.abc import Sequence
@@ -11,57 +11,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import MixedScoresError, UsageError
+from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.tables import ARM_INTERVALS
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none
-from gapline.summary.draws import draw_sums
-from gapline.summary.intervals import (
-    Method,
-    acceleration,
-    bca_interval,
-    check_level,
-    parse_method,
-    percentile_intervals,
-)
+from gapline.summary.draws import DrawnSums
+from gapline.summary.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
 from gapline.summary.means import check_horizons
+from gapline.summary.student import panel_centred
 
 Floats = NDArray[np.float64]
 DRAWS = 10_000
-NOTHING_TO_DRAW = "every panel has one instance: no other instances can be drawn"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
-    """A mean, or a difference of the means in `parts`, with its draws; `reason` says why there is no interval."""
-
-    value: float
-    parts: tuple[float, ...]
-    draws: Floats
-    influence: Floats
-    strata: NDArray[np.int64]
-    reason: str | None = None
-
-    @property
-    def instances(self) -> int:
-        """How many instances it rests on."""
-        return len(self.strata)
-
-    def interval(self, *, method: str | Method = Method.PERCENTILE, level: float = 0.95) -> tuple[float, float] | None:
-        """Return the two ends, or None where there is nothing to draw."""
-        check_level(level)
-        if self.reason is not None:
-            return None
-        if parse_method(method) is Method.BCA:
-            return bca_interval(self.draws, self.value, acceleration(self.influence, self.strata), level=level)
-        low, high = percentile_intervals(self.draws[:, None], level=level)
-        return float(low[0]), float(high[0])
+NO_INSTANCE = "no instance that all of these arms ran"
 
 
 class Bootstrap:
-    """The draws of every arm of one reading, made once and shared.
+    """Pooled means and paired differences of the arms of one reading; draws are made once, where a method needs them.
 
     Parameters
     ----------
@@ -81,7 +48,7 @@ class Bootstrap:
     ...         for arm, shift in (("a", 0), ("b", 1)) for i, t in (("i", 2 + shift), ("j", 6 + shift))]
     >>> snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
     >>> boot = Bootstrap(gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot), draws=100)
-    >>> round(boot.difference("b", "a").value, 12), boot.mean("a").interval()
+    >>> round(boot.difference("b", "a").value, 12), boot.mean("a").interval(method="percentile")
     (0.05, (0.6, 0.8))
     """
 
@@ -113,12 +80,8 @@ class Bootstrap:
         self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)
         self.counts = self.cells.counts()
         self.means = self.cells.instance_means(column.to_numpy())
-        self._whole: Floats | None = None
-        # Where every arm has every instance, one set of draws serves all means and differences.
-        if bool(np.all(self.counts > 0)):
-            everything = np.ones(len(self.cells.units), np.bool_)
-            weights = self.cells.unit_weights(self.weighting, self.counts)
-            self._whole = self._replicates(everything, weights, self.means)
+        self._sums: DrawnSums | None = None
+        self._drawn: dict[bytes, Floats] = {}
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -130,111 +93,133 @@ class Bootstrap:
         row = self.cells.arm_number(arm)
         return self._estimate(self.counts[row] > 0, [(1.0, row)])
 
-    def difference(self, a: str, b: str, /) -> Estimate:
-        """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better."""
+    def difference(self, a: str, b: str, /, *, among: NDArray[np.bool_] | None = None) -> Estimate:
+        """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better.
+
+        `among` marks the instances to look at, all where not given.
+        """
         one, other = self.cells.arm_number(a), self.cells.arm_number(b)
-        return self._estimate((self.counts[one] > 0) & (self.counts[other] > 0), [(1.0, one), (-1.0, other)])
+        both = (self.counts[one] > 0) & (self.counts[other] > 0)
+        return self._estimate(both if among is None else both & among, [(1.0, one), (-1.0, other)])
 
     def panel_difference(self, a: str, b: str, panel: str, /) -> Estimate:
         """Return the difference inside one panel."""
-        one, other = self.cells.arm_number(a), self.cells.arm_number(b)
-        inside = self.cells.panel == self.cells.panels.index(panel)
-        return self._estimate(inside & (self.counts[one] > 0) & (self.counts[other] > 0), [(1.0, one), (-1.0, other)])
+        return self.difference(a, b, among=self.cells.panel == self.cells.panels.index(panel))
 
     def replicates(self) -> Floats:
         """Return draws × arms, paired; every arm has to have every instance."""
-        if self._whole is None:
+        if not bool(np.all(self.counts > 0)):
             raise MixedScoresError(
                 "bootstrap: expected every arm on every instance, got some missing",
                 hint="compare two arms at a time: a difference is over the instances that both have",
             )
-        return self._whole
+        return self.draws_on(np.ones(len(self.cells.units), np.bool_))
 
-    def pooled_on(self, rows: Sequence[int], chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Return the pooled means of some arms over the chosen instances, and their draws (draws × arms)."""
-        weights = self.cells.unit_weights(self.weighting, self.counts[list(rows)] * chosen)[:, chosen]
-        means = self.means[list(rows)][:, chosen]
-        pooled = np.sum(weights * means, axis=1)
-        if self._whole is not None and bool(chosen.all()):
-            return pooled, self._whole[:, list(rows)]
-        return pooled, self._replicates(chosen, weights, means)
+    def draws_on(self, chosen: NDArray[np.bool_]) -> Floats:
+        """Return draws × arms: the pooled mean over draws of the chosen instances, which an arm has to have."""
+        key = chosen.tobytes()
+        if key not in self._drawn:
+            self._drawn[key] = self._draw(chosen)
+        return self._drawn[key]
 
-    def _replicates(self, chosen: NDArray[np.bool_], weights: Floats, means: Floats) -> Floats:
-        """Return draws × rows: the pooled mean of each row of instance means under each draw."""
-        parts = weights * means
-        if self.weighting is Weighting.RUN:
+    def _draw(self, chosen: NDArray[np.bool_]) -> Floats:
+        by_run = self.weighting is Weighting.RUN
+        if self._sums is None:
+            # An arm that lacks an instance is never asked for over it: any number may stand there.
+            means = np.where(self.counts > 0, self.means, 0.0)
             # Instances with other numbers of runs change the total weight of a draw.
-            parts = np.concatenate([parts, weights])
-        sums = draw_sums(self.cells.panel[chosen], parts.T, draws=self.draws, seed=self.seed)
-        return sums[:, : len(means)] / sums[:, len(means) :] if self.weighting is Weighting.RUN else sums
+            values = np.concatenate([self.counts * means, self.counts]) if by_run else means
+            self._sums = DrawnSums(self.cells.panel, np.ascontiguousarray(values.T), draws=self.draws, seed=self.seed)
+        size = np.bincount(self.cells.panel, weights=chosen, minlength=len(self.cells.panels))
+        sums = self._sums.over(chosen)
+        if by_run:
+            total = sum(sums, start=np.zeros(sums[0].shape))
+            arms = len(self.cells.arms)
+            return np.divide(
+                total[:, :arms], total[:, arms:], where=total[:, arms:] > 0, out=np.zeros_like(total[:, :arms])
+            )
+        panel = self.weighting is Weighting.PANEL
+        drawn = np.zeros(sums[0].shape)
+        for n, part in zip(size.tolist(), sums, strict=True):
+            if n:
+                drawn += part / (n * np.count_nonzero(size) if panel else size.sum())
+        return drawn
 
     def _estimate(self, chosen: NDArray[np.bool_], parts: list[tuple[float, int]]) -> Estimate:
         strata = self.cells.panel[chosen]
-        if not len(strata):
-            nothing = np.empty(0)
-            reason = "no instance that all of these arms ran"
-            return Estimate(np.nan, (np.nan,) * len(parts), nothing, nothing, strata, reason)
         rows = [row for _, row in parts]
         factors = np.array([factor for factor, _ in parts])
-        pooled, drawn = self.pooled_on(rows, chosen)
-        value, draws = float(factors @ pooled), drawn @ factors
+        if not len(strata):
+            none = np.empty(0)
+            return Estimate(np.nan, (np.nan,) * len(parts), none, none, none, strata, lambda: none, reason=NO_INSTANCE)
         weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
         means = self.means[rows][:, chosen]
-        size = np.bincount(strata)[strata]
-        influence = self._influence(weights, means, pooled, strata, factors)
-        # Strata of one instance give the same draw every time: an interval from them would be a point.
-        fixed = NOTHING_TO_DRAW if np.all(size == 1) else None
-        return Estimate(value, tuple(pooled.tolist()), draws, influence, strata, fixed)
+        pooled = np.sum(weights * means, axis=1)
+        return Estimate(
+            value=float(factors @ pooled),
+            parts=tuple(pooled.tolist()),
+            shares=factors @ (weights * means),
+            weights=weights.mean(axis=0),
+            pull=factors @ self._pull(weights, means, pooled, strata),
+            strata=strata,
+            drawn=lambda: self.draws_on(chosen)[:, rows] @ factors,
+            draw_count=self.draws,
+            seed=self.seed,
+            reason=self._too_few(strata),
+        )
 
-    def _influence(
-        self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64], factors: Floats
-    ) -> Floats:
-        """Return n_p · w_i · (x_i - mean of its stratum) per unit: the influence values of the pooled mean."""
-        size = np.bincount(strata)[strata]
-        if self.weighting is Weighting.RUN:
-            # A mean of runs is a ratio: an instance pulls numerator and denominator, so it is centred on the mean.
-            pull = weights * (means - pooled[:, None])
-            totals = np.stack([np.bincount(strata, weights=row)[strata] for row in pull])
-            return np.asarray(factors @ (size * pull - totals))
-        sums = np.stack([np.bincount(strata, weights=row)[strata] for row in means])
-        return np.asarray(factors @ (size * weights * (means - sums / size)))
+    def _too_few(self, strata: NDArray[np.int64]) -> str | None:
+        """Name the panels with one instance: what others of such a panel would give cannot be seen."""
+        alone = [self.cells.panels[number] for number in np.flatnonzero(np.bincount(strata) == 1)]
+        if not alone:
+            return None
+        if len(alone) == len(np.unique(strata)):
+            return "every panel has one instance" if len(alone) > 1 else "one instance alone"
+        verb = "has" if len(alone) == 1 else "have"
+        return f"{listing(alone, most=3)} {verb} one instance: the spread of such a panel cannot be seen"
+
+    def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64]) -> Floats:
+        """Return, rows × units, w_i · (x_i - mean of its panel): how far each instance draws the pooled mean."""
+        # A mean of runs is a ratio: an instance pulls numerator and denominator, so it is centred on the mean first.
+        by_run = self.weighting is Weighting.RUN
+        centred = means - pooled[:, None] if by_run else panel_centred(means.T, strata).T
+        return panel_centred((weights * centred).T, strata).T
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DrawnTable(ReadTable):
-    """A table that rests on draws of instances, and which draws these were."""
+class JudgedTable(ReadTable):
+    """A table with intervals or p-values, and how they were found."""
 
     level: float
     draws: int
     seed: int
+    method: str
 
     @property
-    def drawn(self) -> str:
-        """The draws in words."""
-        return f"{self.draws:,} draws of instances (seed {self.seed})"
+    def how(self) -> str:
+        """How they were found, in words."""
+        return method_words(self.method, self.draws, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ArmIntervals(DrawnTable):
+class ArmIntervals(JudgedTable):
     """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
-
-    method: str
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        interval = f"{self.level:.0%} {self.method} interval from {self.drawn}"
+        interval = f"{self.level:.0%} {self.method} interval ({self.how})"
         return f"mean {self.reading.kernels[0]} score, {interval}; {self.reading.line()}"
 
 
 def arm_intervals(
-    boot: Bootstrap, /, *, arms: Sequence[str] | None = None, method: str | Method = "percentile", level: float = 0.95
+    boot: Bootstrap, /, *, arms: Sequence[str] | None = None, method: str | Method = DEFAULT_METHOD, level: float = 0.95
 ) -> ArmIntervals:
     """Tabulate the mean of every arm with its interval."""
     chosen = list(boot.cells.arms if arms is None else arms)
     rows = []
     for arm in chosen:
         estimate = boot.mean(arm)
-        low, high = estimate.interval(method=method, level=level) or (None, None)
-        rows.append((arm, estimate.instances, finite_or_none(estimate.value), low, high, estimate.reason))
+        found = estimate.judge(method=method, level=level)
+        rows.append((arm, estimate.instances, finite_or_none(estimate.value), found.low, found.high, found.reason))
     frame = pl.DataFrame(rows, schema=ARM_INTERVALS, orient="row")
     return ArmIntervals(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value)

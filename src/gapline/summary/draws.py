@@ -1,11 +1,18 @@
 """Bootstrap draws: the same numbers on every machine for the same seed."""
 
+from collections.abc import Iterator
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+# Draws held at a time are about so many picks: memory does not grow with their number.
+_PICKS = 4_000_000
 
-def draw_counts(strata: NDArray[np.int64], *, draws: int, seed: int) -> NDArray[np.float64]:
+
+def draw_counts(strata: Integers, *, draws: int, seed: int) -> Floats:
     """Draw units with replacement inside each stratum; return draws × units, how often each unit was drawn.
 
     PCG64 through integers only, so that the draws are the same everywhere.
@@ -14,7 +21,7 @@ def draw_counts(strata: NDArray[np.int64], *, draws: int, seed: int) -> NDArray[
     [3.0, 3.0]
     """
     generator = np.random.Generator(np.random.PCG64(seed))
-    # Strata in the order of their numbers: the same generator then gives `draw_sums` the same units.
+    # Strata in the order of their numbers: the same generator then gives `DrawnSums` the same units.
     counts = np.zeros((draws, len(strata)))
     for stratum in np.unique(strata):
         units = np.flatnonzero(strata == stratum)
@@ -24,23 +31,56 @@ def draw_counts(strata: NDArray[np.int64], *, draws: int, seed: int) -> NDArray[
     return counts
 
 
-def draw_sums(strata: NDArray[np.int64], values: NDArray[np.float64], *, draws: int, seed: int) -> NDArray[np.float64]:
-    """Return draws × columns: the sum over the drawn units of their rows of `values`.
+class DrawnSums:
+    """Sums over drawn units of their rows of `values` (units × columns), kept by stratum: draws × columns each.
 
-    The same draws as `draw_counts`, whose matrix product with the values this is, without the matrix.
+    The units are those of `draw_counts`. Without some of the units, the same draws are taken as far as they go: a pick
+    of a unit that is left out is replaced by another of those that stay, and the last picks are dropped. So what one
+    arm lacks costs little more than the draws of all.
 
     >>> strata, values = np.array([0, 0, 1]), np.array([[1.0], [2.0], [4.0]])
-    >>> counts = draw_counts(strata, draws=5, seed=1)
-    >>> bool(np.all(draw_sums(strata, values, draws=5, seed=1) == counts @ values))
+    >>> sums = DrawnSums(strata, values, draws=5, seed=1)
+    >>> bool(np.all(sum(sums.over()) == draw_counts(strata, draws=5, seed=1) @ values))
     True
     """
-    generator = np.random.Generator(np.random.PCG64(seed))
-    sums = np.zeros((draws, values.shape[1]))
-    for stratum in np.unique(strata):
-        units = np.flatnonzero(strata == stratum)
-        picked = generator.integers(0, len(units), size=(draws, len(units)))
-        _add_rows(picked, np.ascontiguousarray(values[units]), sums)
-    return sums
+
+    def __init__(self, strata: Integers, values: Floats, *, draws: int, seed: int) -> None:
+        self.strata, self.values = strata, values
+        self.draws, self.seed = draws, seed
+        self._all: list[Floats] | None = None
+
+    def over(self, present: NDArray[np.bool_] | None = None) -> list[Floats]:
+        """Return the sums of each stratum over drawn units of those present (all where not given)."""
+        if self._all is None:
+            self._all = [np.zeros((self.draws, self.values.shape[1])) for _ in np.unique(self.strata)]
+            for number, units, start, picked in self._picks():
+                _add_rows(picked, self.values[units], self._all[number][start : start + len(picked)])
+        if present is None or bool(present.all()):
+            return self._all
+        sums = list(self._all)
+        # Replacements come from a generator of their own: the draws of all units stay what they are.
+        spares = np.random.Generator(np.random.PCG64([self.seed, 1]))
+        for number, units, start, picked in self._picks():
+            here = present[units]
+            if bool(here.all()):
+                continue
+            if start == 0:
+                sums[number] = self._all[number].copy()
+            kept = np.flatnonzero(here)
+            gone = int(np.count_nonzero(~here[picked[:, : len(kept)]])) if len(kept) else 0
+            spare = kept[spares.integers(0, len(kept), size=gone)] if gone else kept[:0]
+            _swap_rows(picked, here, len(kept), spare, self.values[units], sums[number][start : start + len(picked)])
+        return sums
+
+    def _picks(self) -> Iterator[tuple[int, Integers, int, Integers]]:
+        """Yield number and units of each stratum, the first draw of a block, and the picks of that block."""
+        generator = np.random.Generator(np.random.PCG64(self.seed))
+        for number, stratum in enumerate(np.unique(self.strata)):
+            units = np.flatnonzero(self.strata == stratum)
+            block = max(1, _PICKS // len(units))
+            for start in range(0, self.draws, block):
+                size = (min(block, self.draws - start), len(units))
+                yield number, units, start, generator.integers(0, len(units), size=size)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
@@ -50,3 +90,20 @@ def _add_rows(picked, values, sums):  # type: ignore[no-untyped-def] # pragma: n
             unit = picked[draw, place]
             for column in range(values.shape[1]):
                 sums[draw, column] += values[unit, column]
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _swap_rows(picked, here, size, spare, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Take out picks of units that are not here and those past the size, and put a spare one in for the former."""
+    used = 0
+    for draw in range(picked.shape[0]):
+        for place in range(picked.shape[1]):
+            unit = picked[draw, place]
+            if place < size and here[unit]:
+                continue
+            for column in range(values.shape[1]):
+                sums[draw, column] -= values[unit, column]
+            if place < size:
+                for column in range(values.shape[1]):
+                    sums[draw, column] += values[spare[used], column]
+                used += 1

@@ -1,31 +1,17 @@
 """Bootstrap intervals and p-values from draws that were made elsewhere."""
 
-from enum import StrEnum
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.errors import UsageError, listing
+from gapline.errors import UsageError
+from gapline.summary.tails import normal_quantile, t_quantile, t_sf
 
 Floats = NDArray[np.float64]
 _NORMAL = NormalDist()
 # Draws of a mean carry rounding of their own: two that differ by less are the same draw.
 _ROUNDING = 1e-12
-
-
-class Method(StrEnum):
-    """How an interval is read from the draws."""
-
-    PERCENTILE = "percentile"
-    BCA = "bca"
-
-
-def parse_method(name: str | Method, /) -> Method:
-    """Find an interval by its name."""
-    if name in list(Method):
-        return Method(name)
-    raise UsageError(f"interval: expected {listing(Method)}, got {name!r}")
 
 
 def check_level(level: float) -> None:
@@ -67,18 +53,80 @@ def bca_interval(draws: Floats, estimate: float, acceleration: float, *, level: 
     return float(low), float(high)
 
 
-def acceleration(influence: Floats, strata: NDArray[np.int64]) -> float:
-    """Return the acceleration of a stratified mean from the influence of each unit.
+def bca_p(draws: Floats, estimate: float, acceleration: float) -> float:
+    """Return the smallest 1 - level at which the interval of `bca_interval` leaves 0 out; never below 2/(draws + 1)."""
+    bias = _normal_place(draws, estimate, estimate)
+    place = _normal_place(draws, 0.0, estimate) - bias
+    return _two_tails(place / (1 + acceleration * place) - bias, len(draws))
 
-    a = Σ_p n_p⁻³ Σ_i l³ / (6 (Σ_p n_p⁻² Σ_i l²)^1.5), with n_p units in stratum p; in one stratum this is the usual
-    jackknife formula. Zero where no unit has any influence.
+
+def calibrated_interval(draws: Floats, widening: float, df: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Return the percentile interval at tails so far out that normal data would give the interval of Student's t.
+
+    `widening` is the standard error over that of the draws, which have n - 1 instead of n in their variance.
     """
-    if not len(influence):
-        return 0.0
-    size = np.bincount(strata)[strata]
-    scaled = influence / size
-    spread = float(np.sum(scaled**2))
-    return float(np.sum(scaled**3)) / (6 * spread**1.5) if spread > 0 else 0.0
+    check_level(level)
+    tail = _NORMAL.cdf(-widening * float(t_quantile((1 + level) / 2, df)))
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def calibrated_p(draws: Floats, estimate: float, widening: float, df: float) -> float:
+    """Return the smallest 1 - level at which the interval of `calibrated_interval` leaves 0 out.
+
+    The interval ends where the draws end: 0 beyond all of them is left out at every level.
+    """
+    if draws.min() > 0 or draws.max() < 0:
+        return 2 / (len(draws) + 1)
+    place = _normal_place(draws, 0.0, estimate)
+    return min(1.0, 2 * float(t_sf(abs(place) / widening, df)))
+
+
+def studentized_interval(
+    deviations: Floats, errors: Floats, estimate: float, error: float, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the bootstrap-t interval: quantiles of each draw's deviation over its own standard error.
+
+    An end is infinite where draws without any spread reach into the tail.
+    """
+    check_level(level)
+    low, high = np.quantile(_ratios(deviations, errors), [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    return estimate - error * float(high), estimate - error * float(low)
+
+
+def studentized_p(deviations: Floats, errors: Floats, estimate: float, error: float) -> float:
+    """Return twice the smaller share of draws whose t lies beyond the one seen, itself counted."""
+    ratios, seen = _ratios(deviations, errors), estimate / error
+    below, above = (int(np.count_nonzero(side)) + 1 for side in (ratios <= seen, ratios >= seen))
+    return min(1.0, 2 * min(below, above) / (len(ratios) + 1))
+
+
+def _ratios(deviations: Floats, errors: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = deviations / errors
+    # A draw without spread says nothing where it does not deviate, and everything where it does.
+    return np.where(np.isnan(ratios), 0.0, ratios)
+
+
+def _normal_place(draws: Floats, point: float, estimate: float) -> float:
+    """Return the normal quantile of the share of draws below a point, half of those at it; never infinite."""
+    slack = _ROUNDING * max(1.0, abs(estimate))
+    share = float(np.mean(draws < point - slack) + np.mean(draws <= point + slack)) / 2
+    end = 1 / (len(draws) + 1)
+    return normal_quantile(min(max(share, end), 1 - end))
+
+
+def _two_tails(place: float, draws: int) -> float:
+    return max(2 / (draws + 1), min(1.0, 2 * _NORMAL.cdf(-abs(place))))
+
+
+def acceleration(pull: Floats) -> float:
+    """Return the acceleration Σ pull³ / (6 (Σ pull²)^1.5) of a stratified mean; in one stratum it is the jackknife's.
+
+    Zero where no unit has any pull.
+    """
+    spread = float(np.sum(pull**2))
+    return float(np.sum(pull**3)) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
 def two_sided_p(draws: Floats, estimate: float) -> float:

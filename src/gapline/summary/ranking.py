@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -9,20 +10,24 @@ from numpy.typing import NDArray
 
 from gapline.model.tables import RANKING
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import Bootstrap, DrawnTable
+from gapline.summary.bootstrap import Bootstrap, JudgedTable
 from gapline.summary.cells import TIE
+from gapline.summary.contrasts import holm
+from gapline.summary.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.summary.intervals import check_level
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ranking(DrawnTable):
+class Ranking(JudgedTable):
     """One row per arm, best first.
 
-    `rank` is the place by pooled mean (ties share the better place), `rank_low` and `rank_high` hold the level of the
-    draws, `first` is the share of draws in which no arm is better. `wins`, `ties` and `losses` count instances, against
-    every other arm at once: a win is an instance on which no other arm is as good.
+    `rank` is the place by pooled mean (ties share the better place). `rank_low` and `rank_high` are the places that
+    cannot be ruled out: an arm stands behind those that are shown to be better and before those that are shown to be
+    worse, by the p-values of its differences from all others, Holm-adjusted together. They are null where nothing can
+    be shown. `wins`, `ties` and `losses` count instances, against every other arm at once: a win is an instance on
+    which no other arm is as good.
     """
 
     notes: tuple[str, ...] = ()
@@ -30,8 +35,8 @@ class Ranking(DrawnTable):
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; {self.level:.0%} of {self.drawn}; "
-            f"{self.reading.line()}"
+            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; places that comparisons with all other "
+            f"arms leave open at {self.level:.0%}, Holm-adjusted ({self.how}); {self.reading.line()}"
         )
 
 
@@ -46,7 +51,14 @@ def rank_means(means: Floats) -> NDArray[np.int64]:
     return ranks
 
 
-def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None, level: float = 0.95) -> Ranking:
+def ranking(
+    scores: Scores | Bootstrap,
+    /,
+    *,
+    arms: Sequence[str] | None = None,
+    method: str | Method = DEFAULT_METHOD,
+    level: float = 0.95,
+) -> Ranking:
     """Rank the arms of tier 1 by pooled mean, on the instances that all of them ran.
 
     >>> import gapline as gl
@@ -54,8 +66,8 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
     ...         for arm, shift in (("b", 1), ("a", 0)) for i, t in (("i", 2 + shift), ("j", 6 + shift))]
     >>> snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
     >>> scores = gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot)
-    >>> ranking(scores).frame.select("rank", "arm", "first", "wins", "losses").rows()
-    [(1, 'a', 1.0, 2, 0), (2, 'b', 0.0, 0, 2)]
+    >>> ranking(scores).frame.select("rank", "arm", "wins", "losses").rows()
+    [(1, 'a', 2, 0), (2, 'b', 0, 2)]
     """
     check_level(level)
     boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
@@ -69,23 +81,44 @@ def ranking(scores: Scores | Bootstrap, /, *, arms: Sequence[str] | None = None,
         notes.append("no instance was run by all arms: nothing to rank")
         frame = pl.DataFrame(schema=RANKING)
     else:
-        pooled, draws = boot.pooled_on(rows, common)
-        ranks, drawn = rank_means(pooled), rank_means(draws)
-        tail = (1 - level) / 2
-        # Ranks are whole: an interpolated rank of 1.5 is a place that nobody held.
-        low = np.quantile(drawn, tail, axis=0, method="inverted_cdf")
-        high = np.quantile(drawn, 1 - tail, axis=0, method="inverted_cdf")
+        weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
+        pooled = np.sum(weights * np.where(common, boot.means[rows], 0.0), axis=1)
+        ranks = rank_means(pooled)
+        places = _places(boot, names, common, method=method, level=level)
+        if places is None:
+            notes.append(f"no places can be ruled out: {boot.difference(names[0], names[-1], among=common).reason}")
         wins, ties, losses = _against_all(boot.means[rows][:, common])
         frame = pl.DataFrame(
             [
-                (int(ranks[k]), name, float(pooled[k]), int(low[k]), int(high[k]), float(np.mean(drawn[:, k] == 1)),
+                (int(ranks[k]), name, float(pooled[k]), *(places[k] if places else (None, None)),
                  int(wins[k]), int(ties[k]), int(losses[k]))
                 for k, name in enumerate(names)
             ],
             schema=RANKING,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
-    return Ranking(frame, boot.reading, level, boot.draws, boot.seed, tuple(notes))
+    return Ranking(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value, tuple(notes))
+
+
+def _places(
+    boot: Bootstrap, names: Sequence[str], common: NDArray[np.bool_], *, method: str | Method, level: float
+) -> list[tuple[int, int]] | None:
+    """Return the lowest and highest place of each arm that its differences leave open; None where none has a p."""
+    size = len(names)
+    p, better = np.ones((size, size)), np.zeros((size, size), np.bool_)
+    for k, j in combinations(range(size), 2):
+        estimate = boot.difference(names[k], names[j], among=common)
+        if estimate.reason is not None:
+            return None
+        p[k, j] = p[j, k] = estimate.judge(method=method, level=level).p or 0.0
+        better[k, j], better[j, k] = estimate.value < 0, estimate.value > 0
+    places = []
+    for k in range(size):
+        others = [j for j in range(size) if j != k]
+        shown = holm(p[k, others]) <= 1 - level
+        behind, ahead = int(np.sum(shown & better[others, k])), int(np.sum(shown & better[k, others]))
+        places.append((1 + behind, size - ahead))
+    return places
 
 
 def _against_all(means: Floats) -> tuple[Floats, Floats, Floats]:

@@ -28,10 +28,7 @@ def interval_figure(
     texts, numbers = dict.fromkeys(("arm", "label"), pl.String), dict.fromkeys(("mean", "low", "high"), pl.Float64)
     spread = f"no intervals: {why_none or 'not asked for'}"
     if intervals is not None:
-        spread = (
-            f"{intervals.level:.0%} {intervals.method} intervals, {intervals.draws:,} draws of instances, "
-            f"seed {intervals.seed}"
-        )
+        spread = f"{intervals.level:.0%} intervals by {intervals.how}"
     return Figure(
         data=pl.DataFrame(rows, schema={**texts, **numbers, "text": pl.String}, orient="row"),
         title=f"Mean {kernel} score: further left is better",

@@ -94,7 +94,7 @@ def page_data(study: Study) -> PageData:
         "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
         "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],
         "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
-        "contrastCaption": study.contrasts.caption() if study.contrasts is not None else "",
+        "contrastCaption": ". ".join([study.contrasts.caption(), *study.contrasts.notes()]) if study.contrasts else "",
         "noIntervals": study.no_intervals,
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": {"steps": steps.columns, "others": others.columns},
@@ -176,13 +176,13 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
-    """Return time, low and high of each arm; six digits are more than a screen shows."""
+    """Return time and ends of each arm; six digits are more than a screen shows."""
     if frame is None:
         return {}
     parts = frame.partition_by("arm", as_dict=True, maintain_order=True)
+    names = [name for name in ("time", "low", "high", "joint_low", "joint_high") if name in frame.columns]
     return {
-        str(key[0]): {name: [float(f"{x:.6g}") for x in part[name]] for name in ("time", "low", "high")}
-        for key, part in parts.items()
+        str(key[0]): {name: [float(f"{x:.6g}") for x in part[name]] for name in names} for key, part in parts.items()
     }
 
 

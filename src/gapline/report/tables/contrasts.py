@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.comparison import Comparison
-from gapline.report.numbers import count, interval, number, p_value, signed
+from gapline.analysis.gate import POWER, Gate, Question
+from gapline.report.numbers import count, interval, number, p_value, p_words, signed
 from gapline.report.table import Column, Table, Text, capital, one_part, part
 from gapline.report.tables.means import sentence
 from gapline.summary.contrasts import Contrasts
@@ -31,6 +32,7 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
         Column("mean b", "Mean B"),
         Column("a − b", "A $-$ B"),
         Column(f"{contrasts.level:.0%} interval"),
+        Column("p", "$p$"),
         Column("Holm p", "Holm $p$"),
         Column("W/T/L"),
         Column("empty a/b", "empty A/B"),
@@ -43,6 +45,7 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
         frame=frame,
         notes=(
             sentence(contrasts.caption()),
+            *map(sentence, contrasts.notes()),
             "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
         ),
     )
@@ -54,7 +57,7 @@ def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> list[Text 
     return [
         *(row["a"], row["b"], number(row["mean_a"]), number(row["mean_b"])),
         Text(number(row["difference"]), sure),
-        *(interval(row["low"], row["high"]), p_value(row["p_holm"])),
+        *(interval(row["low"], row["high"]), p_value(row["p"]), p_value(row["p_holm"])),
         f"{row['wins']}/{row['ties']}/{row['losses']}",
         f"{count(empties.get(row['a'], 0))}/{count(empties.get(row['b'], 0))}",
     ]
@@ -88,6 +91,23 @@ def verdict_line(comparison: Comparison, /) -> str:
         return f"{comparison.second}: {comparison.verdict} ({comparison.reason}){flag}"
     level = f"{comparison.level:.0%}"
     return (
-        f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} "
-        f"({level} interval {signed(comparison.low)} to {signed(comparison.high)}) against {comparison.first}{flag}"
+        f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} ({level} interval "
+        f"{signed(comparison.low)} to {signed(comparison.high)}, p {p_words(comparison.p)}) against "
+        f"{comparison.first}{flag}"
+    )
+
+
+def suggestion_line(gate: Gate, /) -> str:
+    """Say which limit a gate on runs like these can hold."""
+    if gate.suggested is None:
+        return "suggestion: none, since nothing can be judged"
+    options = {
+        Question.WORSE: ("--fail-if-worse", "finds one that is worse by twice that"),
+        Question.NON_INFERIOR: ("--fail-unless-non-inferior", "passes one that does not differ"),
+        Question.SUPERIOR: ("--fail-unless-superior", "passes one that is better by twice that"),
+    }
+    name, what = options[Question(gate.question)]
+    return (
+        f"suggestion: {name} {gate.suggested:.2g} {what} in {POWER:.0%}; a smaller limit needs more instances "
+        "(`gapline plan`)"
     )

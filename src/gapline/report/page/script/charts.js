@@ -250,7 +250,10 @@ function bandRows(bands, clock) {
     const arm = page.head.arms.indexOf(name);
     if (page.choice.hidden.has(name)) continue;
     band.time.forEach((time, k) => {
-      if (!clock.log || time >= clock.low) rows.push({ arm, time, low: band.low[k], high: band.high[k] });
+      if (!clock.log || time >= clock.low) {
+        const joint = band.joint_low ? { joint_low: band.joint_low[k], joint_high: band.joint_high[k] } : {};
+        rows.push({ arm, time, low: band.low[k], high: band.high[k], ...joint });
+      }
     });
   }
   return rows;
@@ -273,7 +276,7 @@ function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity
       if (curve.value[k] > top) top = curve.value[k];
     }
   }
-  const [y0, y1] = rangeOf(seen, ["low", "high"], least, most);
+  const [y0, y1] = rangeOf(seen, ["low", "high", "joint_low", "joint_high"], least, most);
   return { y0, y1, cut: top > y1 + 0.05 * (y1 - y0) };
 }
 
@@ -288,11 +291,14 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
   const lines = curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock));
   const spans = bands ? bandRows(bands, clock) : [];
   const { y0, y1, cut } = share ? { y0: -0.01, y1: 1.02 } : gapEnds(curves.map(({ curve }) => curve), spans, clock);
+  const span = (low, high, opacity) => ({
+    data: { name: "spans" }, mark: { type: "area", interpolate: "step-after", opacity, clip: true },
+    encoding: { x, y: { ...y, field: low }, y2: { field: high }, color },
+  });
+  const joint = spans.length > 0 && "joint_low" in spans[0];
   const layer = [
-    {
-      data: { name: "spans" }, mark: { type: "area", interpolate: "step-after", opacity: 0.16, clip: true },
-      encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, color },
-    },
+    ...(joint ? [span("joint_low", "joint_high", 0.08)] : []),
+    span("low", "high", 0.16),
     {
       data: { name: "lines" }, mark: { type: "line", interpolate: "step-after", strokeWidth: 2, clip: true },
       encoding: { x, y: { ...y, field: "value" }, color, strokeDash },

@@ -137,7 +137,8 @@ function renderCurves(summary, stale) {
   const curves = summary.visible.map(({ arm }) => ({ arm, curve: meanCurve(page, choice, reading, arm, clock) }));
   const shares = summary.visible.map(({ arm }) => ({ arm, curve: attainmentCurve(page, choice, reading, arm, clock) }));
   const level = formatValue(100 * head.level, 4);
-  const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %, other instances of the same panels.` : "");
+  const joint = Object.values(head.bands.mean).some((band) => "joint_low" in band);
+  const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
   byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;

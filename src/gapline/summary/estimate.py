@@ -1,0 +1,212 @@
+"""A pooled mean or difference and what can be said of it: interval and p-value, by the method that is named."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.errors import UsageError, listing
+from gapline.summary import intervals
+from gapline.summary.draws import DrawnSums
+from gapline.summary.sign_flip import flip_interval, flip_p, flip_signs, smallest_flip_p
+from gapline.summary.student import Moments, panel_centred, stratified_moments, student_interval, student_p
+
+Floats = NDArray[np.float64]
+# A spread below this share of the value is the rounding of a mean.
+_ROUNDING = 1e-12
+
+
+class Method(StrEnum):
+    """How interval and p-value are found; docs/statistics.md has the error rates of each."""
+
+    SKEW_T = "skew-t"
+    T = "t"
+    STUDENTIZED = "studentized"
+    CALIBRATED = "calibrated"
+    BCA = "bca"
+    PERCENTILE = "percentile"
+    SIGN_FLIP = "sign-flip"
+
+
+DEFAULT_METHOD = Method.SKEW_T
+_WORDS = {
+    Method.SKEW_T: "Student's t over the instances of each panel (Satterthwaite), widened where they are skewed",
+    Method.T: "Student's t over the instances of each panel (Satterthwaite)",
+    Method.STUDENTIZED: "studentized cluster bootstrap of instances within panels",
+    Method.CALIBRATED: "percentile cluster bootstrap of instances within panels, tails widened to those of Student's t",
+    Method.BCA: "bias-corrected and accelerated cluster bootstrap of instances within panels",
+    Method.PERCENTILE: "percentile cluster bootstrap of instances within panels",
+    Method.SIGN_FLIP: "sign flips of instance differences within panels",
+}
+
+
+def parse_method(name: str | Method, /) -> Method:
+    """Find a method by its name."""
+    if name in list(Method):
+        return Method(name)
+    raise UsageError(f"interval: expected {listing(Method)}, got {name!r}")
+
+
+def method_words(method: str | Method, draws: int, seed: int) -> str:
+    """Say how intervals are found, with the draws where there are any.
+
+    >>> method_words("percentile", 1000, 1)
+    'percentile cluster bootstrap of instances within panels, 1,000 draws (seed 1)'
+    """
+    found = parse_method(method)
+    drawn = "" if found in (Method.SKEW_T, Method.T) else f", {draws:,} draws (seed {seed})"
+    return f"{_WORDS[found]}{drawn}"
+
+
+class Judgement(NamedTuple):
+    """Interval and p of an estimate; `smallest` is the least p that the method could give, where there is one.
+
+    `reason` says why the interval is not there.
+    """
+
+    low: float | None
+    high: float | None
+    p: float | None
+    smallest: float | None
+    reason: str | None
+
+
+def panel_equal(values: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+    """Return the estimate of a mean over instances in which every panel counts alike.
+
+    >>> panel_equal(np.array([1.0, 3.0, 4.0, 4.0]), np.array([0, 0, 1, 1]), draws=9).value
+    3.0
+    """
+    size = np.bincount(strata)
+    weights = 1 / size[strata] / np.count_nonzero(size)
+    return of_shares(weights * values, weights, strata, draws=draws, seed=seed)
+
+
+def of_shares(shares: Floats, weights: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+    """Return the estimate that is the sum of its instances' shares, whose weights are alike inside a panel."""
+    value, pull = float(shares.sum()), panel_centred(shares[:, None], strata)
+
+    def drawn() -> Floats:
+        sums = DrawnSums(strata, pull, draws=draws, seed=seed).over()
+        return np.asarray(value + sum(part[:, 0] for part in sums))
+
+    return Estimate(value, (value,), shares, weights, pull[:, 0], strata, drawn, draws, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A mean, or a difference of the means in `parts`, and the instances behind it.
+
+    `shares` are the instances' parts of the value, which is their sum, `weights` how much each counts, and `pull` how
+    far each draws the value from the mean of its panel. `reason` says why nothing can be said beyond the value.
+    """
+
+    value: float
+    parts: tuple[float, ...]
+    shares: Floats
+    weights: Floats
+    pull: Floats
+    strata: NDArray[np.int64]
+    drawn: Callable[[], Floats] = field(repr=False)
+    draw_count: int = 0
+    seed: int = 1
+    reason: str | None = None
+
+    @property
+    def instances(self) -> int:
+        """How many instances it rests on."""
+        return len(self.strata)
+
+    @property
+    def draws(self) -> Floats:
+        """The value under each bootstrap draw of instances."""
+        return self.drawn()
+
+    @property
+    def moments(self) -> Moments:
+        """Standard error, degrees of freedom and skewness of the value."""
+        return stratified_moments(self.pull[:, None], self.strata)
+
+    def interval(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> tuple[float, float] | None:
+        """Return the two ends, or None where none can be given."""
+        found = self.judge(method=method, level=level)
+        return None if found.low is None or found.high is None else (found.low, found.high)
+
+    def judge(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> Judgement:
+        """Return interval and p-value by one method."""
+        intervals.check_level(level)
+        chosen = parse_method(method)
+        if self.reason is not None:
+            return Judgement(None, None, None, None, self.reason)
+        moments = self.moments
+        error = float(moments.error[0])
+        if error <= _ROUNDING * max(1.0, abs(self.value)):
+            return self._without_spread(level)
+        if chosen is Method.SIGN_FLIP:
+            return self._flipped(level)
+        smallest = None
+        if chosen in (Method.SKEW_T, Method.T):
+            guarded = chosen is Method.SKEW_T
+            p = float(student_p(self.value, moments, guarded=guarded)[0])
+            ends = student_interval(self.value, moments, level=level, guarded=guarded)
+            low, high = float(ends[0][0]), float(ends[1][0])
+        elif chosen is Method.STUDENTIZED:
+            deviations, errors = self._drawn_moments()
+            p = intervals.studentized_p(deviations, errors, self.value, error)
+            low, high = intervals.studentized_interval(deviations, errors, self.value, error, level=level)
+            smallest = 2 / (self.draw_count + 1)
+        else:
+            low, high, p = self._resampled(chosen, moments, level)
+            smallest = (1 if chosen is Method.PERCENTILE else 2) / (self.draw_count + 1)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            why = f"{self.instances} instances are too few for a {level:.0%} interval by this method"
+            return Judgement(None, None, p, smallest, why)
+        return Judgement(low, high, p, smallest, None)
+
+    def _resampled(self, method: Method, moments: Moments, level: float) -> tuple[float, float, float]:
+        draws = self.draws
+        if method is Method.BCA:
+            pace = intervals.acceleration(self.pull)
+            return *intervals.bca_interval(draws, self.value, pace, level=level), intervals.bca_p(
+                draws, self.value, pace
+            )
+        if method is Method.CALIBRATED:
+            widening = float(moments.error[0]) / float(np.sqrt(np.sum(self.pull**2)))
+            df = float(moments.df[0])
+            ends = intervals.calibrated_interval(draws, widening, df, level=level)
+            return *ends, intervals.calibrated_p(draws, self.value, widening, df)
+        low, high = intervals.percentile_intervals(draws[:, None], level=level)
+        return float(low[0]), float(high[0]), intervals.two_sided_p(draws, self.value)
+
+    def _drawn_moments(self) -> tuple[Floats, Floats]:
+        """Return deviation and standard error of each draw."""
+        columns = np.stack([self.pull, self.pull**2], axis=1)
+        size = np.bincount(self.strata)
+        deviation, variance = np.zeros(self.draw_count), np.zeros(self.draw_count)
+        sums = DrawnSums(self.strata, columns, draws=self.draw_count, seed=self.seed).over()
+        for n, part in zip(size[size > 0].tolist(), sums, strict=True):
+            deviation += part[:, 0]
+            variance += n / (n - 1) * (part[:, 1] - part[:, 0] ** 2 / n)
+        # What is left of a draw of equal instances is rounding.
+        variance[variance <= _ROUNDING**2 * max(1.0, self.value**2)] = 0.0
+        return deviation, np.sqrt(variance)
+
+    def _flipped(self, level: float) -> Judgement:
+        flips = flip_signs(self.shares, self.weights, draws=self.draw_count, seed=self.seed)
+        low, high = flip_interval(flips, level=level) or (None, None)
+        smallest = smallest_flip_p(self.shares, self.draw_count)
+        why = f"{self.instances} instances are too few for a {level:.0%} interval by sign flips"
+        return Judgement(low, high, flip_p(flips), smallest, why if low is None else None)
+
+    def _without_spread(self, level: float) -> Judgement:
+        """Judge instances that are all alike: no spread says what others would give, only their number does."""
+        if self.value == 0 or abs(self.value) <= _ROUNDING:
+            return Judgement(self.value, self.value, 1.0, None, None)
+        smallest = 2.0 ** (1 - self.instances)
+        if smallest <= 1 - level:
+            return Judgement(self.value, self.value, smallest, smallest, None)
+        why = f"the {self.instances} instances are all alike: no spread to judge by"
+        return Judgement(None, None, smallest, smallest, why)
