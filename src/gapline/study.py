@@ -381,7 +381,6 @@ def open_study(
     if negate:
         whole = whole.negate(negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
-    whole = whole if scaling is None else scale_times(whole, scaling)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
@@ -390,6 +389,7 @@ def open_study(
     rule, absent = _absent_cells(cells, missing)
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
+    campaign = campaign if scaling is None else scale_times(campaign, scaling)
     noticed: list[str] = []
     stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
