@@ -68,6 +68,10 @@ def test_a_report_says_it_on_the_page_in_the_tables_and_in_the_methods(hosts, tm
     methods = (tmp_path / "out" / "methods.md").read_text()
     assert "Runs are scored over 20 s of the reference machine; the horizon stated was 20 s of each machine." in methods
     assert json.loads((tmp_path / "out" / "results.json").read_text())["reading"]["time_scale"] is not None
+    assert (
+        r"\newcommand{\StudyTimeScale}{quick $\times$ 2, other hosts $\times$ 1 (declared)}"
+        in (tmp_path / "out" / "macros.tex").read_text()
+    )
     header = (tmp_path / "out" / "tables" / "runs.csv").read_text().splitlines()[0]
     assert "time_scale" in header
 

@@ -184,6 +184,14 @@ def test_a_source_that_names_no_host_says_so_and_one_that_counts_evaluations_is_
     assert str(opened(scaled).reading.time_scale) == "node2 × 2, other hosts × 1 (declared)"
 
 
+def test_a_column_of_a_file_that_is_only_called_so_scales_nothing():
+    campaign = gl.Campaign.from_runs([run("a", [(1.0, 20.0)], time_scale=2.0, own_horizon=30.0, host="x")])
+    study = opened(campaign)
+    assert study.reading.time_scale is None
+    assert study.reading.horizons == (60.0,)
+    assert opened(campaign, time_scale="x=2").reading.time_scale is not None
+
+
 def test_hosts_are_looked_for_before_a_filter_takes_their_runs_away():
     study = opened(two_hosts(), time_scale="node2=2", arm="slow")
     assert study.reading.time_scale == TimeScale((), DECLARED)

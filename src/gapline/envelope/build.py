@@ -20,6 +20,7 @@ from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedEr
 from gapline.model.campaign import Campaign
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.time_scale import is_scaled
 from gapline.model.transform import SYNTAX
 
 Floats = NDArray[np.float64]
@@ -169,7 +170,7 @@ def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
     if horizon is not None and not (np.isfinite(horizon) and horizon > 0):
         raise UsageError(f"horizon: expected positive finite seconds, got {horizon}")
     # Of runs on scaled machines: the number that was stated, read in seconds of the reference machine.
-    scaled = "own_horizon" in runs.columns
+    scaled = is_scaled(runs)
     stated = pl.select(pl.coalesce(runs["own_horizon"], budget)).to_series() if scaled else budget
     if horizon is None and stated.null_count():
         missing = runs.filter(stated.is_null())
@@ -322,7 +323,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         table = table.with_columns(validation=pl.when(trusted).then(pl.lit("solver")).otherwise(pl.col("validation")))
     return table.with_columns(
         # What the solver was told is in seconds of its own machine.
-        announced=runs["own_horizon" if "own_horizon" in runs.columns else "horizon"],
+        announced=runs["own_horizon" if is_scaled(runs) else "horizon"],
         horizon=pl.Series(scored, dtype=pl.Float64),
         first=pl.Series(found.first, dtype=pl.Int64),
         count=pl.Series(found.counts["steps"], dtype=pl.Int64),

@@ -22,6 +22,7 @@ DECLARED = "declared"
 MEASURED = re.compile(r"measured(?::(?P<base>.+))?")
 # Where a run was made: the name of the host, or its class where no host is named.
 _PLACES = ("host", "machine")
+_COLUMNS = {"time_scale", "time_scale_source", "own_horizon"}
 _HINT = "HOST=1.37, or measured[:HOST] for recorded calibrations"
 
 Given = str | Sequence[str] | Mapping[str, float]
@@ -122,7 +123,7 @@ def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
     ([3.0], (15.0, 10.0))
     """
     runs = campaign.runs
-    if "time_scale" in runs.columns:
+    if is_scaled(runs):
         raise UsageError("time scale: expected times as they were recorded, got runs that are scaled already")
     if "clock" in runs.columns and "evaluations" in set(runs["clock"]):
         raise UsageError("time scale: expected runs in seconds, got some that count evaluations")
@@ -157,9 +158,14 @@ def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
     )
 
 
+def is_scaled(runs: pl.DataFrame, /) -> bool:
+    """Say whether times of these runs were scaled; a column of a file that is only called so does not say it."""
+    return set(runs.columns) >= _COLUMNS and runs["time_scale_source"].drop_nulls().len() > 0
+
+
 def time_scale_of(runs: pl.DataFrame, /) -> TimeScale | None:
     """Return how the times of these runs were scaled, None where they are as recorded."""
-    if "time_scale" not in runs.columns or not runs["time_scale"].drop_nulls().len():
+    if not is_scaled(runs):
         return None
     factors = {
         names[0] if names else "?": factor

@@ -32,6 +32,23 @@ def test_every_switch_gives_what_python_computes(choice, study, path, open_page)
     check_tables(page, study, {"kernel": NAME, **choice})
 
 
+def test_a_scale_of_time_stands_in_the_captions_and_in_saved_numbers(tmp_path, open_page):
+    runs = [
+        {"arm": arm, "instance": f"i{i}", "seed": 1, "horizon": 9.0, "host": host, "trace": [(1 + i, 12.0)]}
+        for arm, host in (("a", "x"), ("b", "y"))
+        for i in range(3)
+    ]
+    known = gl.Snapshot.from_values({f"i{i}": 10.0 for i in range(3)}, name="known")
+    scaled = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[known], time_scale="y=2", draws=20)
+    page = open_page(write_page(scaled, tmp_path / "page.html"))
+    said = "y × 2, other hosts × 1 (declared)"
+    assert f"time scaled: {said}" in page.text("#ranking-caption")
+    means = dict(scaled.summary.frame.select("arm", "squeezed").iter_rows())
+    saved = page.saved("arms")
+    assert {row["arm"]: float(row["mean"]) for row in saved} == pytest.approx(means)
+    assert {row["time_scale"] for row in saved} == {said}
+
+
 def test_a_reader_can_look_at_another_kernel_and_at_one_run(study, path, open_page):
     page = open_page(path)
     page.choose(kernel="squeezed")

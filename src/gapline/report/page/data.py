@@ -94,6 +94,7 @@ def page_data(study: Study) -> PageData:
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation) + (f", time scaled: {scale}" if scale is not None else ""),
+        "timeScale": None if scale is None else str(scale),
         "transform": str(envelopes.scale),
         "signed": envelopes.scale.signed,
         "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
