@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from gapline.summary.estimate import DEFAULT_METHOD, Method, panel_equal
 from simulations.nulls import LAWS, Design, draw_null
 from simulations.rates import FAST, _fast_rate, null_rates, power
+
+from gapline.summary.estimate import DEFAULT_METHOD, Method, panel_equal
 
 
 def normal_rates(design, **given):

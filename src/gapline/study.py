@@ -18,11 +18,15 @@ from gapline.capture.read import read
 from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
+from gapline.model.code import refuse_code
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
+from gapline.model.names import check_statistic_name, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
+from gapline.model.time_scale import Given as TimeScaleGiven
+from gapline.model.time_scale import TimeScale, scale_times, settle_time_scale
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.choose import (
     LabelledSnapshot,
@@ -34,6 +38,7 @@ from gapline.reference.choose import (
 from gapline.reference.policy import Policy
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.custom import load_kernel, load_statistic
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
 from gapline.summary.bands import curve_bands, drawn_bands
@@ -109,6 +114,8 @@ class Study:
     cells: pl.DataFrame
     coverage: Coverage
     alarms: tuple[Alarm, ...]
+    statistics: tuple[str, ...] = ()
+    time_scale: TimeScale | None = None
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -163,6 +170,7 @@ class Study:
             goals=self.goals,
             tolerance=self.tolerance,
             policies=[entry.policy for entry in references],
+            statistics=self.statistics,
         )
         return tuple(
             replace(
@@ -188,6 +196,7 @@ class Study:
             tolerance=self.tolerance,
             weighting=self.weighting,
             coverage=self.coverage,
+            statistics=self.statistics,
         )
         return replace(declared, tier_two=self.tier_two, **changes)
 
@@ -303,11 +312,14 @@ def open_study(
     snapshots: Sequence[str | Path | Snapshot] = (),
     policy: str | None = None,
     horizon: float | None = None,
+    time_scale: "TimeScaleGiven | TimeScale" = (),
     transform: str | Sequence[str] = (),
     leave_out_unscorable: bool = False,
     validation: str | None = None,
     allow_unchecked: bool = False,
     kernels: Sequence[str] = (),
+    statistics: Sequence[str] = (),
+    allow_code: bool = False,
     weight: str | None = None,
     goals: Sequence[float] = (),
     weighting: str | None = None,
@@ -342,6 +354,10 @@ def open_study(
     policy
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.
+    time_scale
+        What a second of each host is worth in seconds of the reference machine: `HOST=1.37` (names or patterns, once or
+        several), a mapping, or `measured[:HOST]` for the calibrations that the runs record. Horizons are then in
+        seconds of the reference machine, and every output says so; see `gapline.model.time_scale`.
     horizon, transform, validation, allow_unchecked
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.
@@ -349,7 +365,13 @@ def open_study(
         Leave out instances that cannot be scored (an objective or a reference of zero or below, or none), list and
         count them; else they are refused.
     kernels, weight, goals, weighting
-        How runs are scored and averaged.
+        How runs are scored and averaged. A kernel may be a function of yours, `python:MODULE:FUNCTION`.
+    statistics
+        Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
+        `gapline.scoring.custom`.
+    allow_code
+        Let the code of the study run: functions that its contract names, and modules in its directory. A kernel of the
+        contract that may not run is refused, a statistic is left out and said to be.
     tier_two
         Arms that are described and not compared.
     contrasts
@@ -380,6 +402,7 @@ def open_study(
     whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal)
     if negate:
         whole = whole.negate(negate)
+    scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
@@ -388,9 +411,11 @@ def open_study(
     rule, absent = _absent_cells(cells, missing)
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
+    campaign = campaign if scaling is None else scale_times(campaign, scaling)
     noticed: list[str] = []
     stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
+    chosen_statistics = _load_functions(folder, kernels, statistics, stated, noticed, allow_code=allow_code)
     chosen_policy = policy or stated.get("policy")
     accepted: dict[str, Any] = {
         "horizon": horizon,
@@ -460,10 +485,53 @@ def open_study(
             unscorable=sum(dropped.values()),
         ),
         alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
+        statistics=chosen_statistics,
+        time_scale=scaling,
         remarks=(*remarks, *noticed),
         left_out=left_out,
         dropped=dropped,
     )
+
+
+def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
+    """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
+    if choices.get("time_scale"):
+        tables = {name: choices.get(name) for name in ("columns", "decimal")}
+        choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
+    return {source: open_study(source, **choices) for source in sources}
+
+
+def _load_functions(
+    folder: Path | None,
+    kernels: Sequence[str],
+    statistics: Sequence[str],
+    stated: Mapping[str, Any],
+    noticed: list[str],
+    *,
+    allow_code: bool,
+) -> tuple[str, ...]:
+    """Import the functions that are named, and return the statistics; what a contract names needs leave to run."""
+    wanted = [name for name in kernels or stated.get("kernels", ()) if split_python_name(name)]
+    found = tuple(statistics) or stated.get("statistics", ())
+    for name in found:
+        check_statistic_name(name)
+    if not allow_code and not kernels and wanted:
+        refuse_code(wanted, folder, where=f"{folder}/{CONTRACT_FILE}: score.kernel")
+    if not allow_code and not statistics and found:
+        noticed.append(f"statistics of the contract are left out, as its code may not run: {listing(found)}")
+        found = ()
+    for name in wanted:
+        load_kernel(name, folder=folder if allow_code else None)
+    for name in found:
+        load_statistic(name, folder=folder if allow_code else None)
+    return tuple(found)
+
+
+def _time_scale(given: "TimeScaleGiven | TimeScale", campaign: Campaign) -> TimeScale | None:
+    """Settle what was asked for; the hosts are looked for before any filter takes runs away."""
+    if isinstance(given, TimeScale) or not given:
+        return given or None  # type: ignore[return-value]
+    return settle_time_scale(given, [campaign])
 
 
 def _absent_cells(cells: pl.DataFrame, missing: str | Missing) -> tuple[Missing, pl.DataFrame]:
@@ -506,9 +574,11 @@ def _declared(contract: "Contract | None") -> dict[str, Any]:
         return {}
     return {
         "kernels": tuple(contract.score.kernels),
+        "statistics": tuple(contract.score.statistics),
         "weight": contract.score.weight,
         "goals": tuple(contract.score.goals),
         "weighting": contract.aggregate.weighting,
+        "time_scale": contract.time.scale,
         "transform": contract.transforms,
         "sense": {one.name: one.sense or contract.objective.sense for one in contract.instances},
         "validation": contract.objective.validation,

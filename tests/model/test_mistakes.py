@@ -76,7 +76,8 @@ tier = 3
         'instances[1].sense: expected "max" beside transform = \'reciprocal\', got "min"',
         "objective.checker: expected one of tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION, "
         "got 'tdvrtw'; did you mean 'tdvrptw'?",
-        "score.kernel: expected one of squeezed, maxform, berthold, dimacs:THETA, raw, got 'squezed'; "
+        "score.kernel: expected one of squeezed, maxform, berthold, dimacs:THETA, raw, python:MODULE:FUNCTION, "
+        "got 'squezed'; "
         "did you mean 'squeezed'?",
         "score.weight early-log: expected its cutoff in seconds, as in early-log:0.1, got ''",
         "aggregate.contrasts[0]: expected the name of an arm, got 'bb'; did you mean 'b'?",

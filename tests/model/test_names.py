@@ -15,7 +15,10 @@ from gapline.model.names import KERNELS, WEIGHTS, KernelCode, parse_kernel_name,
 numbers = st.sampled_from(
     ["", "0", "-1", "0.5", "1", "1.0", "1.1", "2", "1e-3", "nan", "inf", "x", "1_1", " 1.1", "30"]
 )
-kernel_names = st.sampled_from([*KERNELS, "squezed", "dimacs", ""]) | numbers.map("dimacs:{}".format)
+# A function of the user's own is one more question: the contract takes its name, and its code is loaded or not.
+BUILT_IN = [name for name in KERNELS if not name.startswith("python:")]
+NO_NAMES = ["squezed", "dimacs", "", "python:", "python:m", "python:a b:f", "python:m:f:g"]
+kernel_names = st.sampled_from([*BUILT_IN, *NO_NAMES]) | numbers.map("dimacs:{}".format)
 weight_names = (
     st.sampled_from([*WEIGHTS, "steps", "uniform:1", ""])
     | st.tuples(st.sampled_from(["early-log", "end-log"]), numbers).map(":".join)
@@ -43,6 +46,21 @@ def test_a_contract_refuses_the_kernels_that_scoring_refuses(name):
     refused = scored(kernels=[name])
     mistakes = cross_mistakes(contract(kernel=name))
     assert [mistake.split(";")[0] for mistake in mistakes] == ([] if refused is None else [f"score.{refused}"])
+
+
+@pytest.mark.parametrize("name", ["python:mine:f", "python:pack.kernels:log_ratio", "python:_a1.b:_f"])
+def test_a_function_of_the_users_own_has_a_name_that_is_read_without_its_code(name):
+    assert parse_kernel_name(name) == (KernelCode.CUSTOM, 0.0)
+    assert list(cross_mistakes(contract(kernel=name, statistics=[name]))) == []
+    assert "expected its code to be loaded" in scored(kernels=[name])
+    with pytest.raises(UsageError, match="name that is not taken"):
+        gl.register_kernel(name, lambda z, ref: z - ref, before=1.0)
+
+
+@pytest.mark.parametrize("name", ["mean", "python:m", "python:1m:f", "python:m:f-g", "python:m..n:f", "python:m:f "])
+def test_a_statistic_of_a_contract_is_a_function(name):
+    (mistake,) = cross_mistakes(contract(statistics=[name]))
+    assert mistake == f"score.statistics: expected python:MODULE:FUNCTION, got {name!r}"
 
 
 @given(weight_names)

@@ -14,9 +14,10 @@ from gapline.model.document import as_document
 from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
 from gapline.model.text import meant
+from gapline.model.time_scale import join_time_scales
 from gapline.reference.alarm import Alarm
 from gapline.scoring.scores import Scores
-from gapline.study import Study, open_study
+from gapline.study import Study, open_studies
 from gapline.summary.bootstrap import Bootstrap, JudgedTable
 from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.contrasts import few_notes
@@ -24,7 +25,7 @@ from gapline.summary.estimate import Estimate
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
 # Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
-_QUESTION = ("kernel", "weight", "weighting", "transform", "tolerance")
+_QUESTION = ("kernel", "weight", "weighting", "transform", "tolerance", "time_scale")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +149,7 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     """
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.
-    opened = {source: open_study(source, **choices) for source in dict.fromkeys(source for source, _ in named)}
+    opened = open_studies(list(dict.fromkeys(source for source, _ in named)), **choices)
     one, two = (Side(source, find_arm(opened[source], source, arm), opened[source]) for source, arm in named)
     return compare_sides(one, two)
 
@@ -167,8 +168,10 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
     machines = (tuple(first.machines()), tuple(second.machines()))
     if _differ(machines):
+        scaled = f"their times are scaled: {both.reading.time_scale}" if both.reading.time_scale else ""
         notes.append(
-            f"machines differ: {listing(machines[0])} and {listing(machines[1])}; times are not comparable as such"
+            f"machines differ: {listing(machines[0])} and {listing(machines[1])}; "
+            + (scaled or "times are not comparable as such")
         )
     studies = list(dict.fromkeys([first.study, second.study]))
     notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
@@ -280,7 +283,7 @@ def _refuse_other_question(first: Side, second: Side) -> None:
         if said[0] != said[1]:
             raise MixedScoresError(
                 f"contracts differ in {name}: {first.source} declares {said[0]}, {second.source} declares {said[1]}",
-                hint=f"state it with --{name}" if name != "tolerance" else None,
+                hint=f"state it with --{name.replace('_', '-')}" if name != "tolerance" else None,
             )
 
 
@@ -321,7 +324,8 @@ def _scores(first: Side, second: Side) -> Scores:
         parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
     frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
     coverage = add_coverage([part.reading.coverage for part in parts])
-    return replace(parts[0], frame=frame, reading=replace(parts[0].reading, coverage=coverage))
+    scale = join_time_scales([part.reading.time_scale for part in parts])
+    return replace(parts[0], frame=frame, reading=replace(parts[0].reading, coverage=coverage, time_scale=scale))
 
 
 def _absent(first: Side, second: Side) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import polars as pl
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
 from gapline.journal.attempts import read_cell
+from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.read import Event, Journal, JournalState
 from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
@@ -31,7 +32,7 @@ def read_study(study: Path) -> Campaign:
     A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
-    labels = choose_checker(cells)
+    labels, calibrations = choose_checker(cells), read_calibrations(study)
     label = labels[0] if labels else None
     traces, problems, interrupted = [], [], []
     superseded = 0
@@ -52,7 +53,9 @@ def read_study(study: Path) -> Campaign:
         superseded += len(record.attempts) - 1
         # One checker version for the whole campaign: verdicts of two are never mixed.
         verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
-        traces.append(_trace(journal, verdicts, attempts=len(record.attempts)))
+        trace = _trace(journal, verdicts, attempts=len(record.attempts))
+        trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
+        traces.append(trace)
     facts = {} if label is None else {"checker": label}
     notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
     if interrupted:

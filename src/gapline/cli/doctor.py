@@ -7,12 +7,14 @@ from gapline.cli import options
 
 @click.command("doctor")
 @click.argument("study", required=False, type=click.Path())
+@click.option("--calibrate", is_flag=True, help="Time a fixed work load here; with STUDY, record it for --time-scale.")
 @options.as_json
-def command(study: str | None, as_json: bool) -> int:
+def command(study: str | None, calibrate: bool, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
     Every arm and the checker of a study are looked at: packages, programs, licences, options. The exit code is 3
-    when something is missing.
+    when something is missing. With --calibrate this machine is timed on a fixed work load (some seconds), so that times
+    of several machines can be set against each other; leave the machine alone meanwhile.
 
     Example: gapline doctor my-study
     """
@@ -25,6 +27,11 @@ def command(study: str | None, as_json: bool) -> int:
 
         arms, lacking = study_lacks(study)
         facts |= {"study": study, "arms": arms, "lacking": lacking}
+    if calibrate:
+        from gapline.run.calibrate import calibrate as time_work
+        from gapline.run.calibrate import calibrate_study, calibration_facts
+
+        facts |= calibration_facts(time_work() if study is None else calibrate_study(study))
     if as_json:
         options.print_json(facts)
     else:

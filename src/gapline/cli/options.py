@@ -51,6 +51,12 @@ choices = _together(
     click.option(
         "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
     ),
+    click.option(
+        "--time-scale",
+        multiple=True,
+        metavar="HOST=FACTOR|measured[:HOST]",
+        help="Multiply the times of runs on HOST (repeatable), or scale by recorded calibrations; always printed.",
+    ),
     click.option("--negate", multiple=True, metavar="ARM", help="An arm whose source reports the negated objective."),
     click.option(
         "--transform",
@@ -80,7 +86,10 @@ choices = _together(
         "--kernel",
         "kernels",
         multiple=True,
-        help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; the first leads).",
+        help="squeezed, maxform, berthold, dimacs:THETA, raw, python:MODULE:FUNCTION (repeatable; the first leads).",
+    ),
+    click.option(
+        "--allow-code", is_flag=True, help="Run Python functions that the contract names, and modules of its directory."
     ),
     click.option("--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5."),
     click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),

@@ -9,26 +9,42 @@ from gapline.cli import options
 
 @click.command("score")
 @options.study
-@click.option("--statistic", default="mean", show_default=True, help="mean, median, quantile:Q, trimmed:SHARE.")
+@click.option(
+    "--statistic",
+    "statistics",
+    multiple=True,
+    help="How runs are put together: mean (default), median, quantile:Q, trimmed:SHARE; and, repeatable, numbers of "
+    "your own per run: python:MODULE:FUNCTION.",
+)
 @click.option("--by", multiple=True, help="Columns that make the groups (repeatable; default: arm).")
 @click.option("--per-run", is_flag=True, help="Also print every run.")
 @options.as_json
 def command(
-    sources: tuple[str, ...], statistic: str, by: tuple[str, ...], per_run: bool, as_json: bool, **choices: Any
+    sources: tuple[str, ...],
+    statistics: tuple[str, ...],
+    by: tuple[str, ...],
+    per_run: bool,
+    as_json: bool,
+    **choices: Any,
 ) -> int:
     """Score traces, campaigns or studies against references.
 
     Example: gapline score traces.csv --references refs.csv --horizon 30 --kernel squeezed --kernel dimacs:1.1
     """
+    from gapline.errors import UsageError, listing
     from gapline.report import printing
     from gapline.report.documents import score_document
     from gapline.study import open_study
     from gapline.summary.means import summarise
 
-    study = open_study(*sources, **choices)
+    own = [name for name in statistics if name.startswith("python:")]
+    ways = [name for name in statistics if name not in own] or ["mean"]
+    if len(ways) > 1:
+        raise UsageError(f"--statistic: expected one way to put runs together, got {listing(ways)}")
+    study = open_study(*sources, statistics=own, **choices)
     documents = []
     for scores in study.scores:
-        summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=statistic)
+        summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=ways[0])
         below = printing.negative_lines(scores)
         if as_json:
             document = score_document(scores, summary, per_run=per_run)

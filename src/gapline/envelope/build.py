@@ -20,9 +20,11 @@ from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedEr
 from gapline.model.campaign import Campaign
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.time_scale import is_scaled
 from gapline.model.transform import SYNTAX
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
 NOT_POSITIVE = (
     "mark what is not feasible with valid=false; score with --kernel berthold alone, which is defined at zero and "
     f"below; declare a transform for all or for some (--transform 'INSTANCE=shift:C'; {SYNTAX}); "
@@ -163,29 +165,46 @@ def build_envelopes(
 
 
 def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
-    """Settle the horizon of every run."""
-    stated = campaign.runs["horizon"]
+    """Settle the horizon of every run: the one asked for, else the one stated; never beyond what was observed."""
+    runs, budget = campaign.runs, campaign.runs["horizon"]
     if horizon is not None and not (np.isfinite(horizon) and horizon > 0):
         raise UsageError(f"horizon: expected positive finite seconds, got {horizon}")
-    if horizon is None:
-        if stated.null_count():
-            missing = campaign.runs.filter(stated.is_null())
-            names = listing((str(RunKey(*row)) for row in missing.select(RUN_KEY).iter_rows()), most=3)
-            raise HorizonError(
-                f"expected a horizon for every run, got none for {missing.height:,}: {names}",
-                hint="give --horizon SECONDS, or a `horizon` column",
-            )
-        return stated.to_numpy()
-    beyond = campaign.runs.filter(stated < horizon)
+    # Of runs on scaled machines: the number that was stated, read in seconds of the reference machine.
+    scaled = is_scaled(runs)
+    stated = pl.select(pl.coalesce(runs["own_horizon"], budget)).to_series() if scaled else budget
+    if horizon is None and stated.null_count():
+        missing = runs.filter(stated.is_null())
+        names = listing((str(RunKey(*row)) for row in missing.select(RUN_KEY).iter_rows()), most=3)
+        raise HorizonError(
+            f"expected a horizon for every run, got none for {missing.height:,}: {names}",
+            hint="give --horizon SECONDS, or a `horizon` column",
+        )
+    wanted = stated if horizon is None else pl.Series([float(horizon)] * len(campaign), dtype=pl.Float64)
+    # A budget that was multiplied by a factor may miss the number by its last bits.
+    beyond = runs.filter(budget < wanted * (1 - _ROUNDING if scaled else 1.0))
     if beyond.height:
         shown = listing(
             (f"{RunKey(*row[:3])} ({row[3]:g})" for row in beyond.select(*RUN_KEY, "horizon").iter_rows()), most=3
         )
+        asked = listing((f"{h:g}" for h in wanted.unique().sort()), most=3)
+        own = "budget in seconds of the reference machine" if scaled else "own"
+        hint = "nothing was observed beyond a run's own horizon; score at a shorter one"
+        if scaled:
+            hint = (
+                f"nothing was observed beyond it; the largest that works is --horizon {_at_most(budget.drop_nulls())}"
+            )
         raise HorizonError(
-            f"horizon {horizon:g}: expected at most each run's own, got {beyond.height:,} runs with less: {shown}",
-            hint="nothing was observed beyond a run's own horizon; score at a shorter one",
+            f"horizon {asked}: expected at most each run's {own}, got {beyond.height:,} runs with less: {shown}",
+            hint=hint,
         )
-    return np.full(len(campaign), float(horizon))
+    return wanted.to_numpy()
+
+
+def _at_most(budgets: pl.Series) -> str:
+    """Write the smallest budget in few digits that are not above it."""
+    value = float(np.min(budgets.to_numpy()))
+    short = f"{value:g}"
+    return short if float(short) <= value else repr(value)
 
 
 def scored_objectives(campaign: Campaign, scale: Scale) -> Floats:
@@ -303,7 +322,8 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         trusted = pl.Series(found.counts["unchecked"] > 0)
         table = table.with_columns(validation=pl.when(trusted).then(pl.lit("solver")).otherwise(pl.col("validation")))
     return table.with_columns(
-        announced=runs["horizon"],
+        # What the solver was told is in seconds of its own machine.
+        announced=runs["own_horizon" if is_scaled(runs) else "horizon"],
         horizon=pl.Series(scored, dtype=pl.Float64),
         first=pl.Series(found.first, dtype=pl.Int64),
         count=pl.Series(found.counts["steps"], dtype=pl.Int64),

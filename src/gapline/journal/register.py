@@ -20,6 +20,7 @@ import msgspec
 
 from gapline.errors import IntegrityError
 from gapline.journal.locks import locked
+from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.plan import Plan
@@ -58,6 +59,9 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     goals: list[float]
     bootstrap: dict[str, str | float] = {}
     contrasts: list[list[str]]
+    statistics: list[str] = []
+    time_scale: dict[str, float] | str = {}
+    code: dict[str, str] = {}
 
 
 class Entry(Declared, frozen=True, kw_only=True):
@@ -156,6 +160,13 @@ def declare(
         goals=list(contract.score.goals),
         bootstrap=contract.aggregate.bootstrap.model_dump(),
         contrasts=[list(pair) for pair in contract.aggregate.contrasts],
+        statistics=list(contract.score.statistics),
+        time_scale=contract.time.scale,
+        code={
+            name: file_digest(file)
+            for name in (*contract.score.kernels, *contract.score.statistics)
+            if (file := code_file(name, study)) is not None
+        },
     )
 
 

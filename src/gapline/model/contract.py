@@ -24,6 +24,7 @@ CHECKER_PREFIXES = ("command:", "python:")
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Section(BaseModel):
@@ -73,6 +74,8 @@ class TimeTable(_Section):
     """Memory limit of each run in MB; none when left out."""
     machine: str = ""
     """The machine class, in words; the runner records what it finds besides."""
+    scale: dict[Name, Factor] | Annotated[str, Field(pattern=r"^measured(:.+)?$")] = {}
+    """Reference seconds per second of a host, by name or pattern; or measured[:HOST] for recorded calibrations."""
 
 
 class ReferenceTable(_Section):
@@ -90,7 +93,9 @@ class ScoreTable(_Section):
     """Which scores are computed."""
 
     kernel: str | list[str] = "squeezed"
-    """One name or several: squeezed, maxform, berthold, dimacs:THETA, raw."""
+    """One name or several: squeezed, maxform, berthold, dimacs:THETA, raw, python:MODULE:FUNCTION."""
+    statistics: list[str] = []
+    """Functions of one run, python:MODULE:FUNCTION, averaged beside the scores; run only with --allow-code."""
     weight: str = "uniform"
     """uniform, early-log:TMIN, end-log:TCUT, or steps such as steps:0=1,10=0.5."""
     goals: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] = [0.0, 0.01, 0.05]

@@ -7,6 +7,7 @@ from gapline.errors import TraceError, listing
 CONTRACT_FILE = "study.toml"
 JOURNALS = "journal"
 REGISTER = "register.jsonl"
+CALIBRATIONS = "calibrations.jsonl"
 CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"
 RESULTS = "results"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from gapline.errors import UsageError, closest
 from gapline.model.contract import CHECKER_PREFIXES, CHECKERS, PLACEHOLDERS, SOLVER_ENTRY_POINTS, SOLVERS, default_name
-from gapline.model.names import parse_kernel_name, parse_weight
+from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight
 from gapline.model.transform import Transform
 
 OPTION = "a text, number, truth value or list of these"
@@ -182,6 +182,13 @@ def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
         if isinstance(name, str):
             try:
                 parse_kernel_name(name)
+            except UsageError as error:
+                yield _as_mistake("score", error)
+    own = score.get("statistics", [])
+    for name in own if isinstance(own, list) else []:
+        if isinstance(name, str):
+            try:
+                check_statistic_name(name)
             except UsageError as error:
                 yield _as_mistake("score", error)
     weight = score.get("weight", "uniform")

@@ -10,13 +10,16 @@ from itertools import pairwise
 from gapline.errors import UsageError
 from gapline.model.text import meant
 
-KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw")
+KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw", "python:MODULE:FUNCTION")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
 # Names of kernels of the user's own, as `gapline.scoring.kernels.register_kernel` has seen them in this process.
 REGISTERED: set[str] = set()
 
 # Python's own `float` also takes "1_0", " 1 ", "nan" and "infinity", which no name should hold.
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+_PYTHON = re.compile(r"python:([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*)")
 
 
 class KernelCode(IntEnum):
@@ -62,14 +65,30 @@ class TimeWeight:
             raise UsageError(f"weight {self.name}: expected some weight before {shortest:g} s, got none")
 
 
+def split_python_name(name: str, /) -> tuple[str, str] | None:
+    """Return module and function of a name `python:MODULE:FUNCTION`, None for any other name; nothing is imported.
+
+    >>> split_python_name("python:mine.kernels:log_ratio"), split_python_name("squeezed")
+    (('mine.kernels', 'log_ratio'), None)
+    """
+    found = _PYTHON.fullmatch(name)
+    return None if found is None else (found[1], found[2])
+
+
+def check_statistic_name(name: str, /) -> None:
+    """Refuse a name that no statistic of runs can have."""
+    if split_python_name(name) is None:
+        raise UsageError(f"statistics: expected python:MODULE:FUNCTION, got {name!r}")
+
+
 def parse_kernel_name(name: str, /) -> tuple[KernelCode, float]:
-    """Return the code of a kernel and its parameter (THETA of `dimacs:THETA`, else 0).
+    """Return the code of a kernel and its parameter (THETA of `dimacs:THETA`, else 0); nothing is imported.
 
     >>> parse_kernel_name("dimacs:1.1")
     (<KernelCode.DIMACS: 3>, 1.1)
     """
     # First, so that a user's name may hold a colon.
-    if name in REGISTERED:
+    if name in REGISTERED or split_python_name(name):
         return KernelCode.CUSTOM, 0.0
     head, colon, argument = name.partition(":")
     if head == "dimacs":

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gapline.errors import listing
 from gapline.model.text import counted
+
+if TYPE_CHECKING:
+    from gapline.model.time_scale import TimeScale
 
 # A relative difference up to this is no difference: checkers and solvers disagree in the last bits.
 TOLERANCE = 1e-9
@@ -98,7 +101,9 @@ class Reading:
     """The choices behind a number; two readings that differ are never averaged.
 
     `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared. `announced`
-    are the horizons that the solvers were told, `horizons` those that are scored.
+    are the horizons that the solvers were told, `horizons` those that are scored; under a `time_scale` the former are
+    in seconds of each machine, the latter in those of the reference machine. `statistics` are numbers of the user's own
+    per run. `code` has, for each kernel and statistic that is a function of the user's, the digest of its source file.
     """
 
     reference: ReferenceLabel
@@ -114,6 +119,9 @@ class Reading:
     tier_two: tuple[str, ...] = ()
     coverage: Coverage = field(default_factory=lambda: Coverage(0))
     time_unit: str = "s"
+    time_scale: "TimeScale | None" = None
+    statistics: tuple[str, ...] = ()
+    code: tuple[tuple[str, str], ...] = ()
 
     def line(self) -> str:
         """Return the choices in one line, as captions print them; kernels stand in the head of their columns."""
@@ -122,6 +130,11 @@ class Reading:
             parts.append(f"{self.weighting}-equal")
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
         parts += [f"horizon {horizons} {self.time_unit}", vouched(self.validation)]
+        if self.time_scale is not None:
+            parts.append(f"time scaled: {self.time_scale}")
+        for source in dict.fromkeys(digest for _, digest in self.code):
+            names = [name for name, digest in self.code if digest == source]
+            parts.append(f"code {listing(names)} ({source[:19]}…)")
         if self.transform != "none":
             parts.append(f"transform {self.transform}")
         parts.append(str(self.coverage))
@@ -137,6 +150,9 @@ class Reading:
             "weight": self.weight,
             "weighting": self.weighting,
             "horizons": {"announced": list(self.announced), "scored": list(self.horizons)},
+            "time_scale": None if self.time_scale is None else self.time_scale.document(),
+            "statistics": list(self.statistics),
+            "code": dict(self.code),
             "validation": self.validation,
             "transform": self.transform,
             "tolerance": self.tolerance,

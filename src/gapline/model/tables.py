@@ -28,6 +28,11 @@ CARRIED: Schema = {
     "value_resolution": pl.Float64(),  # unit of the last digit to which the source prints the run's best objective
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
+    "calibration": pl.Float64(),  # seconds that the host of the run took for the work load named in `calibration_work`
+    "calibration_work": pl.String(),
+    "time_scale": pl.Float64(),  # factor by which the times of the run were multiplied (`model/time_scale.py`)
+    "time_scale_source": pl.String(),  # "declared", or how the factor was measured
+    "own_horizon": pl.Float64(),  # of a scaled run: its horizon in seconds of the machine that it ran on
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
     "import_notes": pl.String(),  # what an import has to say of the run, a line each
     "instance_digest": pl.String(),  # digest of the instance file that was solved
@@ -38,8 +43,8 @@ CARRIED: Schema = {
 RUN_RECORD = CARRIED | _schema("""
     tier:whole solver:text threads:whole solver_version:text exit_code:whole signal:text elapsed:real cpu_time:real
     peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
-    foreign_share:real overshoot:real jitter:real disturbed:text leftover:whole dropped:whole attempts:whole
-    attempt:whole order_seed:whole order_position:whole best_solution_digest:text
+    foreign_share:real overshoot:real jitter:real disturbed:text calibration_spread:real leftover:whole dropped:whole
+    attempts:whole attempt:whole order_seed:whole order_position:whole best_solution_digest:text
 """)
 
 # Columns of a neutral trace file, in the order they are written.

@@ -39,10 +39,16 @@ def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None)
         **placed,
         **{name: row[name] for name in ("runs", "empty", "rejected", "late", "unchecked")},
         "scores": {kernel: number_or_overflow(row[kernel]) for kernel in summary.kernels},
+        **_own(row, summary.statistics),
         "final_gap": number_or_overflow(row["final_gap"]),
         "final_squeezed": row["final_squeezed"],
         "attainment": {shortest(goal): row[attainment_name(goal)] for goal in summary.goals},
     }
+
+
+def _own(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the user's own numbers, where there are any."""
+    return {"statistics": {name: row[name] for name in names}} if names else {}
 
 
 def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
@@ -53,6 +59,7 @@ def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
     return {
         **{name: row[name] for name in names},
         "scores": {kernel: number_or_overflow(row[kernel]) for kernel in scores.kernels},
+        **_own(row, scores.statistics),
         "final_gap": number_or_overflow(row["final_gap"]),
         **{name: row[name] for name in ("first_time", "steps", "rejected", "late", "status", "terminal_valid")},
         "best": row["best_raw"],

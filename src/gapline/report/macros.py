@@ -45,7 +45,13 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "campaign digest": study.campaign.digest(),
         "gapline version": VERSION,
     }
-    known = {"checker": facts.checker, "instance set digest": facts.instance_set}
+    scale = study.reading.time_scale
+    known = {
+        "checker": facts.checker,
+        "instance set digest": facts.instance_set,
+        "time scale": None if scale is None else str(scale),
+        "kernel source digest": dict(study.reading.code).get(study.kernels[0]),
+    }
     named |= {name: value for name, value in known.items() if value is not None}
     return [Macro(STUDY, name, value) for name, value in named.items()]
 

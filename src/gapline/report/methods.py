@@ -44,9 +44,11 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         stated["charged work"],
         _horizon(facts),
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
+        *_time_scale(study),
         _reference(study),
         _kernel(study),
         _weight(study),
+        *_statistics(study),
         _coverage(study.coverage),
         _failures(study, facts),
         _aggregation(study, facts),
@@ -179,6 +181,9 @@ def _horizon(facts: StudyFacts) -> Clause:
         text = f"Runs are scored over a horizon of {scored}; what the solvers were told is {NOT_DECLARED}."
         return Clause("horizon", text, declared=False)
     told = _seconds(facts.announced)
+    if facts.study.reading.time_scale is not None:
+        text = f"Runs are scored over {scored} of the reference machine; the horizon stated was {told} of each machine."
+        return Clause("horizon", text)
     if facts.horizon_source == "contract":
         same = f"The horizon is {scored}; it was announced to the solvers, and it is the one scored."
         other = f"Runs are scored over {scored}; the horizon announced to the solvers was {told}."
@@ -186,6 +191,25 @@ def _horizon(facts: StudyFacts) -> Clause:
         same = f"The horizon is {scored}, as stated in the file, and it is the one scored."
         other = f"Runs are scored over {scored}; the horizon stated in the file is {told}."
     return Clause("horizon", same if told == scored else other)
+
+
+def _time_scale(study: Study) -> list[Clause]:
+    scale = study.reading.time_scale
+    if scale is None:
+        return []
+    text = (
+        f"Times are those of a reference machine: stamps and budgets of each run were multiplied by the factor of its "
+        f"host before scoring ({scale}). What the solvers were told is in seconds of their own machine."
+    )
+    return [Clause("time scale", text)]
+
+
+def _statistics(study: Study) -> list[Clause]:
+    if not study.statistics:
+        return []
+    digests = dict(study.reading.code)
+    shown = listing(f"{name} ({digests[name]})" for name in study.statistics)
+    return [Clause("statistics", f"Numbers of our own per run, averaged as the scores are: {shown}.")]
 
 
 def _seconds(horizons: Sequence[float]) -> str:
@@ -214,7 +238,8 @@ def _reference(study: Study) -> Clause:
 
 def _kernel(study: Study) -> Clause:
     kernel = parse_kernel(study.kernels[0])
-    formula = _FORMULAS.get(kernel.code, f"the kernel {kernel.name}")
+    digest = dict(study.reading.code).get(kernel.name)
+    formula = _FORMULAS.get(kernel.code, f"the kernel {kernel.name}" + (f" (source {digest})" if digest else ""))
     if kernel.code is KernelCode.DIMACS:
         formula = f"the DIMACS gap z/z* − 1 with acceptance threshold {kernel.parameter:g}"
     before = (

@@ -52,6 +52,15 @@ def objective(value: float | None, digits: int) -> str:
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
 
+def plain_number(value: float | None) -> str:
+    """Format a number whose size and unit nobody knows beforehand, by its leading digits.
+
+    >>> plain_number(12.5), plain_number(1234567.8), plain_number(None)
+    ('12.5', '1.23457e+06', '–')
+    """
+    return DASH if value is None else f"{value:.6g}"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """Format two ends, a dash where there are none.
 

@@ -53,7 +53,10 @@ class Kernel:
             before = np.inf if self.before is None else self.before
             return fill_gaps(int(self.code), self.parameter, z, reference, self.tolerance, before)
         z, reference = np.asarray(z, np.float64), np.asarray(reference, np.float64)
-        gaps = np.asarray(self.function(z, reference), np.float64)
+        try:
+            gaps = np.asarray(self.function(z, reference), np.float64)
+        except Exception as error:
+            raise UsageError(f"kernel {self.name}: {type(error).__name__}: {error}") from error
         if gaps.shape != np.broadcast_shapes(z.shape, reference.shape):
             raise UsageError(f"kernel {self.name}: expected one gap per objective, got shape {gaps.shape}")
         if not np.isfinite(gaps).all():
@@ -119,10 +122,17 @@ def register_kernel(
     >>> ratio(10.0, 10.0).tolist()
     0.0
     """
-    if not name or name in _BUILT_IN or name.startswith("dimacs"):
+    if not name or name in _BUILT_IN or name.startswith(("dimacs", "python:")):
         raise UsageError(f"kernel {name!r}: expected a name that is not taken, got one of {listing(KERNELS)}")
     if not math.isfinite(before):
         raise UsageError(f"kernel {name}: expected a finite value before the first incumbent, got {before}")
+    return keep_kernel(name, function, before=before, replace=replace)
+
+
+def keep_kernel(
+    name: str, function: Callable[[Floats, Floats], Floats], /, *, before: float, replace: bool = False
+) -> Kernel:
+    """Keep a function under a name for `parse_kernel`, unless another one has it."""
     made = Kernel(name, KernelCode.CUSTOM, before + 0.0, function=function)
     if not replace and _registered.get(name, made) != made:
         raise UsageError(
@@ -147,6 +157,11 @@ def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Ke
         if code is KernelCode.DIMACS:
             found = Kernel(name, code, parameter - 1.0, parameter=parameter)
         else:
+            if code is KernelCode.CUSTOM and name not in _registered:
+                raise UsageError(
+                    f"kernel {name}: expected its code to be loaded, got a name alone",
+                    hint="`gapline.open_study(kernels=…)` loads it; `gapline.register_kernel` takes a function",
+                )
             found = _registered[name] if code is KernelCode.CUSTOM else _BUILT_IN[name]
     return found if tolerance is None else replace(found, tolerance=tolerance)
 

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.code import code_digests
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
 from gapline.model.text import meant
+from gapline.model.time_scale import time_scale_of
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
 from gapline.reference.resolve import instance_sizes, resolve_references
 from gapline.reference.snapshot import Snapshot
@@ -33,6 +35,11 @@ class ReadTable(ResultTable):
     def goals(self) -> tuple[float, ...]:
         """The raw gaps whose hitting times or attainment are there."""
         return self.reading.goals
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The numbers of the user's own per run, by the names of their functions."""
+        return self.reading.statistics
 
 
 def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
@@ -57,6 +64,7 @@ def build_reading(
     tolerance: float = TOLERANCE,
     weighting: str | None = None,
     coverage: Coverage | None = None,
+    statistics: tuple[str, ...] = (),
 ) -> Reading:
     """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
     runs = envelopes.runs
@@ -74,6 +82,9 @@ def build_reading(
         tier_two=descriptive_arms(runs),
         coverage=coverage or count_coverage(runs),
         time_unit=_time_unit(runs),
+        time_scale=time_scale_of(runs),
+        statistics=statistics,
+        code=code_digests((*kernels, *statistics)),
     )
 
 

@@ -12,11 +12,13 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, ReferenceLabel
+from gapline.model.text import counted
 from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
 from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.custom import run_statistic
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
@@ -107,13 +109,19 @@ def score_grid(
     goals: Sequence[float] = DEFAULT_GOALS,
     tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
+    statistics: Sequence[str] = (),
 ) -> tuple[Scores, ...]:
-    """Score the same envelopes under several snapshots × weights: one `Scores` each, snapshots first, never pooled."""
+    """Score the same envelopes under several snapshots × weights: one `Scores` each, snapshots first, never pooled.
+
+    `statistics` are numbers of the user's own per run, which `open_study` has loaded: a column each.
+    """
     check_tolerance(tolerance)
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
     names = [kernel.name for kernel in parsed]
     if len(set(names)) < len(names):
         raise UsageError(f"kernels: expected each once, got {names}")
+    if len({*names, *statistics}) < len(names) + len(statistics):
+        raise UsageError(f"statistics: expected each once, and none that is a kernel here, got {list(statistics)}")
     for goal in goals:
         if not (math.isfinite(goal) and goal > -1):
             raise UsageError(f"goal: expected a raw gap above -1, such as 0.01, got {goal}")
@@ -125,15 +133,17 @@ def score_grid(
     for snapshot, policy in zip(snapshots, labels, strict=True):
         references = reference_column(snapshot, envelopes)
         companions = _companions(envelopes, references, tuple(goals), tolerance)
+        own = [run_statistic(name, envelopes, references) for name in statistics]
         label = label_reference(snapshot, envelopes, policy=policy)
         resolution = _resolution_notes(envelopes, references, parsed)
         for weight in map(parse_weight, weights):
             matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
             reading = build_reading(
-                envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance
-            )
-            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *resolution, *rewritten)
-            readings.append(Scores(_score_table(envelopes, parsed, matrix, companions), reading, notes))
+                envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance,
+                statistics=tuple(statistics),
+            )  # fmt: skip
+            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *_null_notes(own), *resolution, *rewritten)
+            readings.append(Scores(_score_table(envelopes, parsed, matrix, [*own, *companions]), reading, notes))
     return tuple(readings)
 
 
@@ -159,10 +169,10 @@ def _companions(
 
 
 def _score_table(
-    envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: pl.DataFrame
+    envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: Sequence[pl.Series]
 ) -> pl.DataFrame:
     scores = [pl.Series(kernel.name, matrix[:, k]).fill_nan(None) for k, kernel in enumerate(kernels)]
-    taken = {series.name for series in scores} | set(companions.columns)
+    taken = {series.name for series in (*scores, *companions)}
     runs = envelopes.runs.drop("first", "count").drop(taken & set(envelopes.runs.columns))
     head = ["arm", "panel", "instance", "seed", "horizon", "announced", "status"]
     rest = [name for name in runs.columns if name not in head]
@@ -180,6 +190,14 @@ def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], ker
     return [
         f"stamps may be off by up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
         f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
+    ]
+
+
+def _null_notes(statistics: Sequence[pl.Series]) -> list[str]:
+    return [
+        f"{one.name} is None for {counted(one.null_count(), 'run')}: a group that has one has no mean of it"
+        for one in statistics
+        if one.null_count()
     ]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.reading import add_coverage
+from gapline.model.time_scale import join_time_scales
 from gapline.scoring.curve import group_rows
 from gapline.scoring.goals import attainment_name
 from gapline.scoring.reading import ReadTable
@@ -82,7 +83,7 @@ def summarise(
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
         row |= {"runs": part.height, "empty": int((part["steps"] == 0).sum())}
         row |= {name: int(part[name].sum()) for name in ("rejected", "late", "unchecked")}
-        for kernel in whole.kernels:
+        for kernel in (*whole.kernels, *whole.statistics):
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
         non_empty = filled.get(key, np.empty(0, np.int64))
@@ -112,7 +113,7 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         raise UsageError("summarise: expected scores, got none")
     if len(parts) == 1:
         return parts[0]
-    for what in ("reference", "kernels", "weight", "transform", "goals", "tolerance"):
+    for what in ("reference", "kernels", "weight", "transform", "goals", "tolerance", "statistics", "code"):
         values = list(dict.fromkeys(str(getattr(part.reading, what)) for part in parts))
         if len(values) > 1:
             raise MixedScoresError(
@@ -130,6 +131,7 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         announced=tuple(sorted({h for part in parts for h in part.reading.announced})),
         tier_two=tuple(sorted({arm for part in parts for arm in part.reading.tier_two})),
         coverage=add_coverage([part.reading.coverage for part in parts]),
+        time_scale=join_time_scales([part.reading.time_scale for part in parts]),
     )
     return Scores(frame=frame, reading=reading, notes=notes)
 

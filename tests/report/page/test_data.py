@@ -3,25 +3,40 @@ import json
 import zlib
 
 import numpy as np
-import pytest
 
 import gapline as gl
-from gapline.errors import UsageError
-from gapline.report.page.build import build_page
 from gapline.report.page.data import page_data
 from report.page_study import make_campaign, make_study
 from report.report_studies import report_of
 
 
-def test_a_kernel_of_the_users_own_is_left_out_or_refused():
+def test_what_a_kernel_of_the_users_own_says_of_each_step_is_among_the_data():
     campaign, references = make_campaign()
     gl.register_kernel("page-log", lambda z, reference: np.log(z / reference), before=5.0)
     snapshot = gl.Snapshot.from_values(references, name="known")
-    second = gl.open_study(campaign, snapshots=[snapshot], kernels=["squeezed", "page-log"], draws=10)
-    assert [kernel["name"] for kernel in page_data(second).head["kernels"]] == ["squeezed"]
-    first = gl.open_study(campaign, snapshots=[snapshot], kernels=["page-log"], draws=10)
-    with pytest.raises(UsageError, match="expected a built-in kernel"):
-        build_page(first)
+    study = gl.open_study(campaign, snapshots=[snapshot], kernels=["page-log", "squeezed"], policy="both", draws=10)
+    data = page_data(study)
+    (own, ours) = data.head["kernels"]
+    assert (own["name"], own["kind"], own["before"]) == ("page-log", "custom", 5.0)
+    assert "gaps" not in ours
+    block = zlib.decompress(base64.b64decode(data.blocks["steps"]))
+    columns, place = {}, 0
+    for column in data.head["blocks"]["steps"]:
+        size = column["length"] * column["width"]
+        planes = np.frombuffer(block[place : place + size], np.uint8).reshape(column["width"], -1).astype(np.float64)
+        columns[column["name"]] = sum(plane * 256.0**k for k, plane in enumerate(planes))
+        place += size
+    steps = sum(int(count) for count in study.envelopes.runs["count"])
+    for entry, gaps in zip(study.references, own["gaps"], strict=True):
+        units = columns[gaps["column"]]
+        found = np.where(units % 2, -(units + 1) / 2, units / 2) / 10.0 ** gaps["decimals"]
+        values = [
+            np.log(z / entry.snapshot.values[name].value)
+            for row, name in enumerate(study.envelopes.runs["instance"])
+            for z in study.envelopes.steps(row)[1]
+        ]
+        assert len(found) == len(values) == steps
+        assert np.allclose(np.sort(found), np.sort(values), atol=1e-12, rtol=0)
 
 
 def test_the_head_has_the_choices_and_the_engine_s_rules():

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from gapline.envelope.places import step_places
-from gapline.errors import UsageError
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
 from gapline.model.version import VERSION
@@ -16,7 +15,7 @@ from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
-from gapline.scoring.kernels import KernelCode, parse_kernel
+from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.study import Study
 from gapline.summary.cells import TIE, Cells, build_cells, finite_or_none
@@ -68,6 +67,11 @@ def page_data(study: Study) -> PageData:
     down[offsets] = encode.zigzag(-down[offsets]) if envelopes.scale.signed else -down[offsets]
     steps.add("objective", down)
     omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
+    kernels = _kernels(study)
+    for place, kernel in enumerate(kernels):
+        if kernel["kind"] == "custom":
+            kernel["gaps"] = _add_gaps(steps, place, kernel["name"], objective, [c[order] for c in references], counts)
+    scale = study.reading.time_scale
     head = {
         "title": study.title,
         "version": VERSION,
@@ -76,7 +80,7 @@ def page_data(study: Study) -> PageData:
         "panels": list(cells.panels),
         "units": _unit_columns(cells, grids),
         "snapshots": _snapshots(study, cells, by_unit, grids),
-        "kernels": _kernels(study),
+        "kernels": kernels,
         "weight": _weight(study.weight),
         "goals": list(study.goals),
         # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
@@ -88,7 +92,9 @@ def page_data(study: Study) -> PageData:
         "dashes": list(DASHES),
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
         "reasons": list(study.campaign.reasons),
-        "validation": vouched(envelopes.validation),
+        # In every caption, as the horizon is: a reader of one chart must not miss it.
+        "validation": vouched(envelopes.validation) + (f", time scaled: {scale}" if scale is not None else ""),
+        "timeScale": None if scale is None else str(scale),
         "transform": str(envelopes.scale),
         "signed": envelopes.scale.signed,
         "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
@@ -147,16 +153,26 @@ def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list
 
 
 def _kernels(study: Study) -> list[dict[str, Any]]:
-    """Describe the kernels that the page can compute; a function of the user's own exists in Python alone."""
+    """Describe the kernels; what a function of the user's own says of each step is among the blocks."""
     kernels = [parse_kernel(name, tolerance=study.tolerance) for name in study.kernels]
-    if kernels[0].code is KernelCode.CUSTOM:
-        raise UsageError(f"page: expected a built-in kernel as the declared one, got {kernels[0].name!r}")
     return [
         {name: getattr(kernel, name) for name in ("name", "before", "parameter", "tolerance")}
         | {"kind": kernel.code.name.lower()}
         for kernel in kernels
-        if kernel.code is not KernelCode.CUSTOM
     ]
+
+
+def _add_gaps(
+    block: Block, place: int, name: str, objective: Floats, references: list[Floats], counts: Integers
+) -> list[dict[str, Any]]:
+    """Add the gap at every step against each reference: the function itself exists in Python alone."""
+    columns = []
+    for number, column in enumerate(references):
+        gaps = parse_kernel(name)(objective, np.repeat(column, counts))
+        grid = encode.choose_grid(gaps, finest=encode.GAP_DECIMALS)
+        columns.append({"column": f"gap-{place}-{number}", "decimals": grid.decimals})
+        block.add(str(columns[-1]["column"]), encode.zigzag(grid.units(gaps)))
+    return columns
 
 
 def _weight(name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ Integers = NDArray[np.int64]
 # Up to this many steps a page can afford grids far below anything that is displayed.
 FINE_STEPS = 200_000
 FINE_TIME_DECIMALS, COARSE_TIME_DECIMALS = 9, 3
+GAP_DECIMALS = 14
 FINE_RELATIVE, COARSE_RELATIVE = 1e-12, 1e-7
 # Doubles, the browser's only numbers here, hold whole numbers exactly up to 2^53.
 MOST_UNITS = 2.0**51

@@ -55,6 +55,7 @@ def _facts(said: Statements) -> str:
     return (
         f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
         f"{facts.study.coverage} · horizon {horizons} s · {vouched(facts.study.envelopes.validation)}"
+        + (f" · time scaled: {scale}" if (scale := facts.study.reading.time_scale) is not None else "")
     )
 
 
@@ -157,4 +158,5 @@ def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:
         ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
         *((f"{printable(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.references),
+        *((f"code {printable(name)}", digest) for name, digest in study.reading.code),
     ]

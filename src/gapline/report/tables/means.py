@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.numbers import count, goal_words, interval, number, percent
+from gapline.report.numbers import count, goal_words, interval, number, percent, plain_number
 from gapline.report.order import ArmOrder
 from gapline.report.table import Column, Table, Text, bold_best, capital, largest, one_part, part, smallest
 from gapline.scoring.goals import attainment_name
@@ -104,6 +104,10 @@ def _mean_columns(
         values = [row[kernel] for row in rows]
         columns.append(kernel_column(kernel))
         cells.append(bold_best(map(number, values), smallest(values, [c and kernel not in outside for c in compared])))
+    for name in summary.statistics:
+        # Nobody says whether more of it is better: nothing is bold.
+        columns.append(Column(name))
+        cells.append([plain_number(row[name]) for row in rows])
     # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
     full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
     gaps = [row["final_gap"] for row in rows]

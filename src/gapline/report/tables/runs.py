@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from gapline.report.numbers import count, number, percent
+from gapline.report.numbers import count, number, percent, plain_number
 from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.scoring.scores import Scores, goal_name
@@ -18,6 +18,7 @@ def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
         first = "–" if row["first_time"] is None else f"{row['first_time']:.3f}"
         cells = [row["arm"], row["instance"], row["status"], str(row["seed"])]
         cells += [number(row[kernel]) for kernel in scores.kernels]
+        cells += [plain_number(row[name]) for name in scores.statistics]
         cells += [percent(row["final_gap"]), first, *(count(row[name]) for name in ("steps", "rejected", "late"))]
         if parts:
             cells += ["–" if row[name] is None else f"{row[name]:g}" for name in ("best_primary", "best_secondary")]
@@ -30,6 +31,7 @@ def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
             *capital("arm", "instance", "status", text=True),
             *capital("seed"),
             *map(kernel_column, scores.kernels),
+            *map(Column, scores.statistics),
             *capital("final gap", "first", "steps", "rejected", "late"),
             *((Column("best K", "$K$"), Column("best C", "$C$")) if parts else ()),
         ),
@@ -42,7 +44,8 @@ def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
 def run_frame(scores: Scores, /) -> pl.DataFrame:
     """Return one row per run, for CSV."""
     keep = [
-        "arm", "panel", "instance", "seed", "status", "horizon", "announced", "reference", *scores.kernels, "final_gap",
+        "arm", "panel", "instance", "seed", "status", "horizon", "announced", "reference", *scores.kernels,
+        *scores.statistics, "time_scale", "final_gap",
         "first_time", "best_raw", "best_primary", "best_secondary", *map(goal_name, scores.goals), "captured", "steps",
         "rejected", "late", "unchecked", "terminal_valid", "beaten", "validation", "tier", "solver", "solver_version",
     ]  # fmt: skip

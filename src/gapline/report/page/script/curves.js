@@ -48,7 +48,7 @@ function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
     const scale = relative ? reading.horizon[r] : 1;
     let before = raw ? 0 : choice.kernel.before;
     for (let k = steps.first[r]; k < reading.stop[r]; k++) {
-      const gap = gapOf(choice.kernel, steps.objective[k], reference);
+      const gap = gapAt(steps, k, choice.kernel, reference, choice.snapshot);
       const t = steps.time[k] / scale;
       if (exact) events.push([t, weight * (gap - before)]);
       else {

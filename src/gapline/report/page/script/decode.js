@@ -41,7 +41,10 @@ function unzigzag(value) {
 
 // Steps of all runs in one pair of columns; run r owns first[r] … first[r + 1].
 function decodeSteps(bytes, head, runs) {
-  const { time, objective } = readColumns(bytes, head.blocks.steps);
+  const { time, objective, ...own } = readColumns(bytes, head.blocks.steps);
+  for (const { column, decimals } of head.kernels.flatMap((kernel) => kernel.gaps || [])) {
+    own[column] = own[column].map((units) => fromUnits(unzigzag(units), decimals));
+  }
   const first = new Uint32Array(runs.arm.length + 1);
   for (let r = 0; r < runs.arm.length; r++) {
     const stop = first[r] + runs.steps[r];
@@ -55,7 +58,7 @@ function decodeSteps(bytes, head, runs) {
     }
     first[r + 1] = stop;
   }
-  return { time, objective, first };
+  return { ...own, time, objective, first };
 }
 
 const OTHER = { REJECTED: 1, UNCHECKED: 2, LATE: 4, NO_STAMP: 8, NO_OBJECTIVE: 16 };

@@ -79,7 +79,7 @@ function gapRows(run, clock) {
   }
   for (let k = steps.first[run]; k < reading.stop[run]; k++) {
     curve.time.push(steps.time[k]);
-    curve.value.push(gapOf(choice.kernel, steps.objective[k], reference));
+    curve.value.push(gapAt(steps, k, choice.kernel, reference, choice.snapshot));
   }
   const rows = curve.time.length ? curveRows(curve, runs.arm[run], clock) : [];
   return { curve, rows: rows.map((row) => ({ ...row, run })) };
@@ -162,7 +162,9 @@ function renderRun() {
   const values = curve.value.filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const marks = candidates.filter((one) => one.verdict === "rejected" && one.time <= reading.horizon[run]).map((one) => {
-    const gap = one.objective > 0 || head.signed ? gapOf(choice.kernel, one.objective, reference) : high;
+    // A candidate that is no step has no gap here under a kernel that exists in Python alone.
+    const known = (one.objective > 0 || head.signed) && choice.kernel.kind !== "custom";
+    const gap = known ? gapOf(choice.kernel, one.objective, reference) : high;
     return { time: Math.max(one.time, choice.log ? clock.low : 0), value: Math.min(Math.max(gap, low - 0.1), high), reason: one.reason };
   });
   let cut = false;

@@ -26,6 +26,11 @@ function gapOf(kernel, z, reference) {
   }
 }
 
+// The gap at a step; of a kernel that exists in Python alone it is among the data.
+function gapAt(steps, k, kernel, reference, snapshot) {
+  return kernel.kind === "custom" ? steps[kernel.gaps[snapshot].column][k] : gapOf(kernel, steps.objective[k], reference);
+}
+
 // The relative distance to the reference; against 0 nothing but 0 has one.
 function finalGapOf(best, reference) {
   if (best === reference) return 0;
@@ -101,7 +106,7 @@ function stepsInside(steps, run, horizon) {
 }
 
 // One run; null where the score does not exist (raw before a first incumbent, a weight that leaves no time).
-function scoreRun(steps, run, stop, { kernel, weight, reference, horizon }) {
+function scoreRun(steps, run, stop, { kernel, weight, reference, snapshot, horizon }) {
   const { time, objective } = steps;
   const first = steps.first[run];
   const whole = widthOf(weight, 0, horizon, horizon);
@@ -115,10 +120,11 @@ function scoreRun(steps, run, stop, { kernel, weight, reference, horizon }) {
   const sum = compensated(raw ? 0 : kernel.before * early);
   for (let k = first; k < stop; k++) {
     const width = widthOf(weight, time[k], k + 1 < stop ? time[k + 1] : horizon, horizon);
-    if (width > 0) sum.add(gapOf(kernel, objective[k], reference) * width);
+    if (width > 0) sum.add(gapAt(steps, k, kernel, reference, snapshot) * width);
   }
   const mean = sum.total / whole;
-  return raw ? mean : Math.min(Math.max(mean, -1), kernel.before);
+  // A function of the user's own has no bounds that we know of.
+  return raw || kernel.kind === "custom" ? mean : Math.min(Math.max(mean, -1), kernel.before);
 }
 
 // The first time at which (z - z*) <= (goal + tolerance) · z*; infinite where the goal was never attained.
@@ -160,7 +166,7 @@ function scoreAll(page, choice) {
     const empty = stop === steps.first[r];
     reading.horizon[r] = horizon;
     reading.stop[r] = stop;
-    reading.score[r] = scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, horizon });
+    reading.score[r] = scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, snapshot: choice.snapshot, horizon });
     reading.finalGap[r] = empty ? NaN : finalGapOf(steps.objective[stop - 1], reference);
     reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal, head.tolerance);
     const late = lateCount(page, r, horizon);

@@ -21,9 +21,9 @@ function setTools(id, name, numbers) {
 function csvWithChoice({ header, rows }) {
   const { head, choice } = page;
   const entry = head.snapshots[choice.snapshot];
-  const words = ["kernel", "weight", "weighting", "horizon", "reference", "policy", "digest"];
+  const words = ["kernel", "weight", "weighting", "horizon", "reference", "policy", "digest", ...(head.timeScale ? ["time_scale"] : [])];
   const horizon = choice.horizon === null ? "own" : choice.horizon;
-  const values = [choice.kernel.name, head.weight.name, choice.weighting, horizon, entry.name, entry.policy, entry.digest];
+  const values = [choice.kernel.name, head.weight.name, choice.weighting, horizon, entry.name, entry.policy, entry.digest, ...(head.timeScale ? [head.timeScale] : [])];
   return csvText([...header, ...words], rows.map((row) => [...row, ...values]));
 }
 

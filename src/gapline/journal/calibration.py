@@ -1,0 +1,66 @@
+"""How fast each host of a study is: `calibrations.jsonl`, a line per measurement, only ever added to."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from gapline.errors import TraceError
+from gapline.journal.locks import locked
+from gapline.model.layout import CALIBRATIONS
+
+Value = str | int | float | bool | None
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """What a host took for a fixed work load.
+
+    `seconds` is the best of `repeats` rounds, `spread` by how much of it their median is longer, `load` that of the
+    host at the time.
+    """
+
+    host: str
+    processor: str
+    work: str
+    seconds: float
+    spread: float
+    repeats: int
+    load: float | None = None
+    moment: str = ""
+
+
+def add_calibration(study: Path, made: Calibration) -> Path:
+    """Append a measurement to those of a study."""
+    path = study / CALIBRATIONS
+    with locked(path) as file:
+        os.write(file, msgspec.json.encode(made) + b"\n")
+    return path
+
+
+def read_calibrations(study: Path) -> dict[tuple[str, str], Calibration]:
+    """Return the last measurement of each host and processor; a new processor under an old name is another machine."""
+    path = study / CALIBRATIONS
+    found: dict[tuple[str, str], Calibration] = {}
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        try:
+            made = msgspec.json.decode(line, type=Calibration)
+        except msgspec.DecodeError as error:
+            raise TraceError(f"{path}:{number}: expected a calibration, got {error}") from error
+        found[made.host, made.processor] = made
+    return found
+
+
+def calibration_columns(
+    calibrations: Mapping[tuple[str, str], Calibration], machine: Mapping[str, str]
+) -> dict[str, Value]:
+    """Return the columns of the runs table for a run on this machine; none where no host was calibrated."""
+    if not calibrations:
+        return {}
+    made = calibrations.get((machine.get("host", ""), machine.get("processor", "")))
+    return {
+        "calibration": None if made is None else made.seconds,
+        "calibration_spread": None if made is None else made.spread,
+        "calibration_work": None if made is None else made.work,
+    }
