@@ -8,7 +8,7 @@
 
 What is "shown" is a one-sided statement at the gate's error. How often the gate errs, and what it finds, is simulated
 on the given runs: instances are drawn anew inside their panels, their differences from the panel's mean with a sign of
-either kind, and each such campaign is judged like the real one.
+either kind and a little noise, and each such campaign is judged like the real one.
 """
 
 from dataclasses import asdict, dataclass
@@ -167,8 +167,13 @@ def simulate_ends(
         n = len(units)
         picked = generator.integers(0, n, size=(n, number))
         signs = 1.0 - 2.0 * generator.integers(0, 2, size=(n, number))
-        # Instances drawn from n have (n - 1)/n of the spread that others of the panel have.
-        pull[units] = signs * estimate.pull[units][picked] * np.sqrt(n / (n - 1))
+        # Instances drawn from n have (n - 1)/n of the spread that others of the panel have. A few of them drawn again
+        # and again would be a law of a few points: normal noise, the less the more there are, fills the gaps.
+        spread = np.sqrt(np.sum(estimate.pull[units] ** 2) / (n - 1))
+        drawn = signs * estimate.pull[units][picked] * np.sqrt(n / (n - 1))
+        width = n**-0.2
+        noise = width * spread * generator.standard_normal((n, number))
+        pull[units] = (drawn + noise) / np.sqrt(1 + width**2)
     if fast:
         moments = stratified_moments(panel_centred(pull, strata), strata)
         return student_interval(pull.sum(axis=0), moments, level=level, guarded=chosen is Method.SKEW_T)
