@@ -11,15 +11,32 @@ from gapline.cli.app import run
 def test_curve_writes_numbers_and_drawings(worked, capsys):
     outputs = ["c.csv", "c.json", "c.svg", "c.png", "c.pdf"]
     assert run(["curve", *worked, "--bands", *(word for name in outputs for word in ("-o", name))]) == 0
-    assert capsys.readouterr().out.count("wrote ") == 5
+    out = capsys.readouterr().out
+    assert out.count("wrote ") == 5
+    assert "note: no bands: every curve has a panel with one instance" in out
     table = pl.read_csv("c.csv")
-    assert set(table["curve"]) == {"mean", "attainment", "mean band", "attainment band"}
+    assert set(table["curve"]) == {"mean", "attainment"}
     mean = table.filter((pl.col("curve") == "mean") & (pl.col("arm") == "run 2"))
     assert mean["time"].to_list() == [0, 5, 7, 11, 14, 19, 24, 27]
     document = json.loads(Path("c.json").read_text())
     assert document["mean"][1]["value"] == mean["value"].to_list()
     heads = {"c.svg": b"<svg", "c.png": b"\x89PNG", "c.pdf": b"%PDF"}
     assert all(Path(name).read_bytes().startswith(head) for name, head in heads.items())
+
+
+def test_bands_are_pointwise_and_where_asked_for_joint(two_arms, capsys):
+    source = ["curve", "traces.csv", *two_arms, "--bands"]
+    assert run([*source, "-o", "c.csv", "-o", "c.svg"]) == 0
+    pointwise = pl.read_csv("c.csv").filter(pl.col("curve") == "mean band")
+    assert "joint_low" not in pointwise.columns
+    assert run([*source, "--simultaneous", "-o", "c.csv", "-o", "joint.svg"]) == 0
+    both = pl.read_csv("c.csv").filter(pl.col("curve") == "mean band")
+    assert both["low"].to_list() == pointwise["low"].to_list()
+    wide = both.filter(pl.col("high") > pl.col("low"))
+    assert (wide["joint_low"] < wide["low"]).all()
+    assert (wide["joint_high"] > wide["high"]).all()
+    assert Path("joint.svg").read_bytes() != Path("c.svg").read_bytes()
+    capsys.readouterr()
 
 
 def test_curve_plots_on_the_terminal(worked, capsys):

@@ -52,6 +52,8 @@ def command(
     for output in outputs:
         report.write_curves(pair, Path(output))
         click.echo(f"wrote {output}", err=as_json)
+    if pair.no_bands is not None:
+        click.echo(f"note: {pair.no_bands}", err=as_json)
     if as_json:
         options.print_json(report.curve_document(pair) | options.study_document(study))
         return 1 if study.alarms else 0

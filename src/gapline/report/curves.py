@@ -29,6 +29,7 @@ class CurvePair:
     attainment: AttainmentCurves
     mean_bands: pl.DataFrame | None = None
     attainment_bands: pl.DataFrame | None = None
+    no_bands: str | None = None
 
     @property
     def end(self) -> float:
@@ -63,11 +64,11 @@ def study_curves(study: Study, /, *, by: list[str], relative: bool = False, band
     if not bands:
         return pair
     drawn = _choices(study, by, relative) | study.band_choices
-    return replace(
-        pair,
-        mean_bands=drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn)),
-        attainment_bands=drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn)),
-    )
+    mean_bands = drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn))
+    attained = drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn))
+    # Asked for and not there is said, not left to be noticed.
+    lacking = None if mean_bands is not None else "no bands: every curve has a panel with one instance"
+    return replace(pair, mean_bands=mean_bands, attainment_bands=attained, no_bands=lacking)
 
 
 def curve_table(pair: CurvePair) -> pl.DataFrame:
@@ -98,6 +99,8 @@ def curve_document(pair: CurvePair) -> dict[str, Any]:
         "mean": _series_documents(mean.frame, list(mean.by)),
         "attainment": _series_documents(attainment.frame, [*attainment.by, "goal"]),
     }
+    if pair.no_bands is not None:
+        document["no_bands"] = pair.no_bands
     if pair.mean_bands is not None:
         document["mean_bands"] = _series_documents(pair.mean_bands, list(mean.by))
     if pair.attainment_bands is not None:
