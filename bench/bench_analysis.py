@@ -1,16 +1,19 @@
 """What the analyses cost: all but the draws against one pass over the columns, the draws against NumPy's own."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 import gapline as gl
 from bench.timing import ratio
 from gapline.analysis.analyse import analyse
 from gapline.envelope.build import build_envelopes
-from gapline.scoring.scores import score
-from gapline.summary.bootstrap import Bootstrap
+from gapline.scoring.scores import Scores, score
+from gapline.summary.bootstrap import Bootstrap, arm_intervals
+from gapline.summary.contrasts import contrasts
 from gapline.summary.intervals import percentile_intervals
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -53,6 +56,32 @@ def bootstrap_ratio(*, repeats: int = 7) -> float:
     return ratio(intervals, lambda: generator.integers(0, 212, size=(DRAWS, 212)), repeats=repeats)
 
 
+def unbalanced_ratio(method: str, *, arms: int = 20, instances: int = 5000, repeats: int = 3) -> float:
+    """Intervals of every mean and contrast where one run is missing, against the same with all runs there."""
+    generator = np.random.default_rng(1)
+    rows = [(f"a{arm:02d}", f"i{unit:04d}") for arm in range(arms) for unit in range(instances)]
+    runs = pl.DataFrame(rows, schema=["arm", "instance"], orient="row").with_columns(
+        panel=pl.lit("p"), seed=pl.lit(1), horizon=pl.lit(10.0), count=pl.lit(1)
+    )
+    runs = runs.with_columns(first=pl.int_range(pl.len()))
+    campaign = gl.Campaign.from_arrays(
+        runs=runs,
+        time=generator.uniform(0, 9, len(runs)),
+        objective=generator.uniform(10, 30, len(runs)),
+        verdict=np.ones(len(runs), np.uint8),
+    )
+    snapshot = gl.Snapshot.from_values(dict.fromkeys(runs["instance"].unique().to_list(), 10.0), name="r")
+    whole = score(build_envelopes(campaign), snapshot)
+    lacking = replace(whole, frame=whole.frame.slice(1))
+
+    def judge(scores: Scores) -> None:
+        boot = Bootstrap(scores)
+        arm_intervals(boot, method=method)
+        contrasts(boot, method=method)
+
+    return ratio(lambda: judge(lacking), lambda: judge(whole), repeats=repeats)
+
+
 def run() -> list[tuple[str, float, float | None]]:
     return [
         (
@@ -61,6 +90,8 @@ def run() -> list[tuple[str, float, float | None]]:
             250.0,
         ),
         ("10,000 percentile draws of 5 arms and 10 contrasts / NumPy draw of the indices", bootstrap_ratio(), 6.0),
+        ("percentile, 20 arms × 5,000 instances, one run missing / none missing", unbalanced_ratio("percentile"), 1.5),
+        ("skew-t, 20 arms × 5,000 instances, one run missing / none missing", unbalanced_ratio("skew-t"), 1.5),
     ]
 
 
