@@ -84,7 +84,7 @@ def test_a_study_answers_from_its_contract_and_keeps_its_results(study, capsys):
     methods = {clause["topic"]: clause for clause in document["methods"]}
     assert "distance" in methods["objective"]["text"]
     assert methods["goals"]["text"].startswith("Attainment is reported for raw gaps of 5 %, 0 %")
-    assert "(skew-t) come from Student's t" in methods["uncertainty"]["text"]
+    assert "p-values are by Student's t" in methods["uncertainty"]["text"]
     assert {topic for topic, clause in methods.items() if not clause["declared"]} <= {
         "machine",
         "instances",

@@ -92,7 +92,7 @@ class Comparison(JudgedTable):
         """Return the choices behind the numbers, in one line."""
         return (
             f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {self.level:.0%} "
-            f"{self.method} interval ({self.how}); {self.reading.line()}"
+            f"interval by {self.how}; {self.reading.line()}"
         )
 
     def gate(

@@ -317,14 +317,21 @@ def _goals(study: Study) -> Clause:
     )
 
 
+_T = "degrees of freedom are Satterthwaite's"
+_FURTHER = {
+    "t": f"{_T}; ",
+    "skew-t": f"{_T}, and the interval holds that of Hall's transformation of t, which takes out skewness; ",
+}
+
+
 def _uncertainty(study: Study) -> Clause:
     if study.intervals is None:
         return Clause("uncertainty", f"No intervals are given: {study.no_intervals or NOT_DECLARED}.")
     spans = study.intervals
     return Clause(
         "uncertainty",
-        f"{spans.level:.0%} intervals and p-values ({spans.method}) come from {spans.how}; seeds stay attached to "
-        f"their instance, and differences are paired by instance.",
+        f"{spans.level:.0%} intervals and p-values are by {spans.how}; {_FURTHER.get(spans.method, '')}seeds stay "
+        "attached to their instance, and differences are paired by instance.",
     )
 
 

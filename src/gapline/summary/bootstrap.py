@@ -207,7 +207,7 @@ class ArmIntervals(JudgedTable):
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
-        interval = f"{self.level:.0%} {self.method} interval ({self.how})"
+        interval = f"{self.level:.0%} interval by {self.how}"
         return f"mean {self.reading.kernels[0]} score, {interval}; {self.reading.line()}"
 
 

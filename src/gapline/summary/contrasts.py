@@ -38,8 +38,8 @@ class Contrasts(JudgedTable):
         """Return the choices behind the numbers, in one line."""
         declared = int(self.frame["declared"].sum())
         return (
-            f"difference a - b in {self.reading.kernels[0]} score units, {self.level:.0%} {self.method} interval "
-            f"({self.how}){self._together()}; Holm over {declared} declared contrasts, {len(self) - declared} "
+            f"difference a - b in {self.reading.kernels[0]} score units, {self.level:.0%} interval by "
+            f"{self.how}{self._together()}; Holm over {declared} declared contrasts, {len(self) - declared} "
             f"exploratory; {self.reading.line()}"
         )
 

@@ -33,13 +33,13 @@ class Method(StrEnum):
 
 DEFAULT_METHOD = Method.SKEW_T
 _WORDS = {
-    Method.SKEW_T: "Student's t over the instances of each panel (Satterthwaite), widened where they are skewed",
-    Method.T: "Student's t over the instances of each panel (Satterthwaite)",
-    Method.STUDENTIZED: "studentized cluster bootstrap of instances within panels",
-    Method.CALIBRATED: "percentile cluster bootstrap of instances within panels, tails widened to those of Student's t",
-    Method.BCA: "bias-corrected and accelerated cluster bootstrap of instances within panels",
-    Method.PERCENTILE: "percentile cluster bootstrap of instances within panels",
-    Method.SIGN_FLIP: "sign flips of instance differences within panels",
+    Method.SKEW_T: "Student's t over instances within panels, guarded against skewness",
+    Method.T: "Student's t over instances within panels",
+    Method.STUDENTIZED: "the studentized cluster bootstrap of instances within panels",
+    Method.CALIBRATED: "the percentile cluster bootstrap of instances within panels, with the tails of Student's t",
+    Method.BCA: "the bias-corrected and accelerated cluster bootstrap of instances within panels",
+    Method.PERCENTILE: "the percentile cluster bootstrap of instances within panels",
+    Method.SIGN_FLIP: "sign flips of instances",
 }
 
 
@@ -54,11 +54,11 @@ def method_words(method: str | Method, draws: int, seed: int) -> str:
     """Say how intervals are found, with the draws where there are any.
 
     >>> method_words("percentile", 1000, 1)
-    'percentile cluster bootstrap of instances within panels, 1,000 draws (seed 1)'
+    'the percentile cluster bootstrap of instances within panels, 1,000 draws, seed 1 (percentile)'
     """
     found = parse_method(method)
-    drawn = "" if found in (Method.SKEW_T, Method.T) else f", {draws:,} draws (seed {seed})"
-    return f"{_WORDS[found]}{drawn}"
+    drawn = "" if found in (Method.SKEW_T, Method.T) else f", {draws:,} draws, seed {seed}"
+    return f"{_WORDS[found]}{drawn} ({found.value})"
 
 
 class Judgement(NamedTuple):

@@ -36,7 +36,7 @@ class Ranking(JudgedTable):
         """Return the choices behind the numbers, in one line."""
         return (
             f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; places that comparisons with all other "
-            f"arms leave open at {self.level:.0%}, Holm-adjusted ({self.how}); {self.reading.line()}"
+            f"arms leave open at {self.level:.0%}, Holm-adjusted, by {self.how}; {self.reading.line()}"
         )
 
 
