@@ -19,7 +19,7 @@ from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_env
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
-from gapline.model.reading import TOLERANCE, Coverage, Reading
+from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
@@ -32,6 +32,7 @@ from gapline.reference.choose import (
     stored_snapshots,
 )
 from gapline.reference.policy import Policy
+from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
@@ -137,12 +138,21 @@ class Study:
         return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
 
     @cached_property
+    def only_folded(self) -> tuple[str, ...]:
+        """Instances that runs solved and of which the stored reference has no value: the fold alone has one."""
+        solved = self.envelopes.runs.filter(pl.col("steps") > 0)["instance"].unique().sort()
+        return tuple(name for name in solved for stored in self.stored[:1] if lacks_value(stored, name))
+
+    @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
         """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
         # The reference that was asked for stays first: it is the one from which a shift is counted.
         if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
             known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
             return self.references if known else (*self.references, self.folded)
+        # What lacks a value that a run has cannot be scored against: then there is one reference alone.
+        if self.only_folded:
+            return self.references
         stored = LabelledSnapshot(self.stored[0], label_reference(self.stored[0], self.envelopes))
         return (*self.references, stored)
 
@@ -165,7 +175,12 @@ class Study:
         return tuple(
             replace(
                 scores,
-                reading=replace(scores.reading, reference=entry.label, tier_two=self.tier_two, coverage=self.coverage),
+                reading=replace(
+                    scores.reading,
+                    reference=entry.label,
+                    tier_two=self.tier_two,
+                    coverage=self._coverage_against(entry.label),
+                ),
             )
             for scores, entry in zip(found, references, strict=True)
         )
@@ -185,9 +200,14 @@ class Study:
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
-            coverage=self.coverage,
+            coverage=self._coverage_against(reference.label),
         )
         return replace(declared, tier_two=self.tier_two, **changes)
+
+    def _coverage_against(self, label: ReferenceLabel) -> Coverage:
+        """Return the coverage under another reference, which may lack other instances that nobody solved."""
+        lacking = count_coverage(self.envelopes.runs, label.unreferenced).unreferenced
+        return replace(self.coverage, unreferenced=lacking)
 
     @cached_property
     def summary(self) -> Summary:
@@ -259,7 +279,11 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
-        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.notes()]))
+        folded = []
+        if self.only_folded:
+            named, these = listing(self.only_folded), counted(len(self.only_folded), "instance")
+            folded.append(f"{self.stored[0].name} has no value of {these} ({named}): the best of these runs counts")
+        return list(dict.fromkeys([*self.remarks, *folded, *self.summary.notes, *self.campaign.notes()]))
 
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""
@@ -268,7 +292,7 @@ class Study:
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
         dropped = sum(self.dropped.get(arm, 0) for arm in arms)
         known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
-        return _count(runs, cells, removed=0, unscorable=dropped, **known)
+        return _count(runs, cells, self.references[0].label, removed=0, unscorable=dropped, **known)
 
 
 def open_study(
@@ -431,6 +455,7 @@ def open_study(
         coverage=_count(
             envelopes.runs,
             cells,
+            entries[0].label,
             planned=planned is not None,
             filled=rule is Missing.EMPTY,
             removed=removed,
@@ -507,9 +532,16 @@ def _led(goals: Sequence[float]) -> tuple[float, ...]:
 
 
 def _count(
-    runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bool, removed: int, unscorable: int = 0
+    runs: pl.DataFrame,
+    cells: pl.DataFrame,
+    reference: ReferenceLabel,
+    *,
+    planned: bool,
+    filled: bool,
+    removed: int,
+    unscorable: int = 0,
 ) -> Coverage:
-    found = replace(count_coverage(runs), unscorable=unscorable)
+    found = replace(count_coverage(runs, reference.unreferenced), unscorable=unscorable)
     if not planned and not filled:
         return found
     states = dict(cells.group_by("state").len().iter_rows())

@@ -9,9 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError
+from gapline.errors import UsageError, listing
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, ReferenceLabel
+from gapline.model.text import counted
 from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
@@ -132,7 +133,8 @@ def score_grid(
             reading = build_reading(
                 envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance
             )
-            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *resolution, *rewritten)
+            lacking = _unreferenced_notes(label, reading.coverage.unreferenced)
+            notes = (*envelopes.notes, *lacking, *_kernel_notes(parsed, companions), *resolution, *rewritten)
             readings.append(Scores(_score_table(envelopes, parsed, matrix, companions), reading, notes))
     return tuple(readings)
 
@@ -148,7 +150,7 @@ def _companions(
     starts = envelopes.time[np.where(empty.to_numpy(), 0, first)] if len(envelopes.time) else np.zeros(len(first))
     return pl.DataFrame(
         {
-            "reference": references,
+            "reference": pl.Series(references).fill_nan(None),
             "final_gap": pl.Series(raw).set(empty, None).fill_nan(None),
             "final_squeezed": pl.Series(squeezed).fill_nan(None),
             "first_time": pl.Series(starts).set(empty, None),
@@ -180,6 +182,17 @@ def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], ker
     return [
         f"stamps may be off by up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
         f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
+    ]
+
+
+def _unreferenced_notes(label: ReferenceLabel, runs: int) -> list[str]:
+    """Name the instances that nobody solved and that have no value: no reference, and the worst score for all."""
+    if not label.unreferenced:
+        return []
+    named, one = listing(label.unreferenced), len(label.unreferenced) == 1
+    return [
+        f"{counted(len(label.unreferenced), 'instance')} without reference: nobody solved {'it' if one else 'them'} "
+        f"({named}); {'its' if one else 'their'} {counted(runs, 'run')} score the worst value (a raw score is null)"
     ]
 
 
