@@ -31,6 +31,7 @@ from gapline.reference.choose import (
     label_reference,
     stored_snapshots,
 )
+from gapline.reference.contradictions import find_contradictions
 from gapline.reference.policy import Policy
 from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
@@ -461,7 +462,10 @@ def open_study(
             removed=removed,
             unscorable=sum(dropped.values()),
         ),
-        alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
+        alarms=(
+            *(find_alarms(stored, envelopes, tolerance=chosen_tolerance) if stored else ()),
+            *find_contradictions(campaign, envelopes, tolerance=chosen_tolerance),
+        ),
         remarks=(*remarks, *noticed),
         left_out=left_out,
         dropped=dropped,
