@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
@@ -90,9 +91,36 @@ def _is_refuted(lower: float, row: Mapping[str, Any], tolerance: float, *, signe
     return run_beats(row, lower - (tolerance * max(0.0, 1.0 - abs(lower)) if signed else 0.0), tolerance)
 
 
+def _suspects(campaign: Campaign, envelopes: Envelopes) -> list[int]:
+    """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
+    runs, scale = campaign.runs, envelopes.scale
+    turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
+    sign = np.where(runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    strongest = np.full(len(campaign), -np.inf)
+    if campaign.bound is not None and not scale.hierarchical:
+        count = runs["count"].to_numpy()
+        own, starts = step_places(runs["first"].to_numpy(), count)
+        strength = np.repeat(sign, count) * campaign.bound[own]
+        strength[~(np.abs(strength) < INFINITE)] = -np.inf
+        if len(strength):
+            strongest[count > 0] = np.maximum.reduceat(strength, starts[count > 0])
+    solutions = envelopes.runs.select(
+        "instance", value=pl.Series(sign * envelopes.runs["best_raw"].fill_null(np.nan).to_numpy()).fill_nan(None)
+    )
+    best = solutions.select(pl.col("value").min().over("instance")).to_series().fill_null(np.inf).to_numpy()
+    # Transforms keep the order, and tolerance and print only take away: what is not passed here is passed nowhere.
+    found = strongest > best
+    if "claim" in runs.columns:
+        claims = runs["claim"].fill_null("").to_numpy()
+        found |= (claims == Proof.INFEASIBLE) | ((claims == Proof.OPTIMAL) & np.isinf(strongest))
+    return np.flatnonzero(found & np.isfinite(best)).tolist()
+
+
 def _proofs(campaign: Campaign, envelopes: Envelopes) -> Iterator[Proven]:
-    """Yield what each run claims to have proven, where it claims anything."""
-    for row in campaign.runs.iter_rows(named=True):
+    """Yield what each run that may be contradicted claims to have proven."""
+    told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
+    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes)]
+    for row in suspects.iter_rows(named=True):
         key, transform = _key(row), envelopes.scale.of(row["instance"])
         part = slice(row["first"], row["first"] + row["count"])
         if row.get("claim") == Proof.INFEASIBLE:
