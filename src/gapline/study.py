@@ -352,8 +352,8 @@ def open_study(
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.
     leave_out_unscorable
-        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none), list and
-        count them; else they are refused.
+        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
+        solved it), list and count them; else they are refused. What nobody solved needs no reference.
     kernels, weight, goals, weighting
         How runs are scored and averaged.
     tier_two
