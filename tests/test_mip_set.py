@@ -1,6 +1,7 @@
 """A MIP set as people have it, from the logs of two solvers to the page: both senses and every sign of the optimum."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -111,3 +112,82 @@ def test_from_logs_to_the_page_with_what_was_left_out_counted(logs, tmp_path, ca
     assert main([*report, "--leave-out-unscorable"]) == 0
     page = (tmp_path / "results" / "report.html").read_text()
     assert "3 instances cannot be scored and are left out" in page
+
+
+def import_set(folder, target):
+    code = main(["import", str(folder), "--name", "{arm}/{instance}.log", "--horizon", "20", "-o", str(target)])
+    assert code == 0
+    return str(target)
+
+
+@pytest.fixture
+def contradicted(logs, tmp_path):
+    """The same logs, in which SCIP's final bound says that the optimum is 5 worse than it is, in both senses."""
+    folder, optima = logs
+    for name, (sense, _) in INSTANCES.items():
+        for arm in ("highs", "scip"):
+            text = (folder / arm / f"{name}.log").read_text(encoding="utf-8")
+            if arm == "scip":
+                bound = optima[name] + (-5 if sense == "max" else 5)
+                text, changed = re.subn(r"(?m)^(Dual Bound +: ).*$", rf"\g<1>{bound:+.14e}", text)
+                assert changed == 1
+            (tmp_path / "logs" / arm).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "logs" / arm / f"{name}.log").write_text(text, encoding="utf-8")
+    return import_set(tmp_path / "logs", tmp_path / "campaign"), optima
+
+
+def test_two_solvers_that_agree_ring_no_alarm(logs, tmp_path):
+    campaign = import_set(logs[0], tmp_path / "campaign")
+    study = gl.open_study(campaign, policy="analysis", kernels=["berthold"])
+    assert study.alarms == ()
+    assert set(study.campaign.runs["claim"]) == {"optimal"}
+    assert study.campaign.bound is not None
+
+
+def test_a_bound_that_the_other_solver_beats_rings_in_every_command(contradicted, tmp_path, capsys):
+    campaign, optima = contradicted
+    capsys.readouterr()
+    choices = ["--policy", "analysis", "--kernel", "berthold"]
+    assert main(["score", campaign, *choices, "--json"]) == 1
+    alarms = json.loads(capsys.readouterr().out)["alarms"]
+    assert [(alarm["instance"], alarm["kind"]) for alarm in alarms] == [
+        (name, "a run has a better solution than the dual bound of another allows") for name in sorted(INSTANCES)
+    ]
+    for alarm in alarms:
+        wrong = optima[alarm["instance"]] + (-5 if INSTANCES[alarm["instance"]][0] == "max" else 5)
+        assert alarm["certificate"]["value"] == pytest.approx(wrong)
+        assert alarm["other"]["value"] == pytest.approx(optima[alarm["instance"]], abs=1e-6)
+        assert f"run scip/{alarm['instance']}/0" in alarm["certificate"]["source"]
+        assert f"run highs/{alarm['instance']}/0" in alarm["other"]["source"]
+        assert "valid by solver" in alarm["other"]["source"]
+    kind = "a run has a better solution than the dual bound of another allows"
+    words = f"ALARM plus: {kind}: bound 114.0 (run scip/plus/0"
+    for command in (
+        ["score", campaign, *choices],
+        ["curve", campaign, *choices],
+        ["analyse", campaign, *choices, "--draws", "20"],
+        ["report", campaign, *choices, "--draws", "20", "-o", str(tmp_path / "out"), "--format", "svg"],
+        ["compare", f"{campaign}:highs", f"{campaign}:scip", *choices, "--draws", "20"],
+    ):
+        assert main(command) == 1, command
+        assert words in capsys.readouterr().out, command
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [alarm["instance"] for alarm in results["alarms"]] == sorted(INSTANCES)
+    assert "than the dual bound of another allows" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_program_that_one_solver_calls_infeasible_and_the_other_solves(logs, tmp_path):
+    folder, _ = logs
+    for arm in ("highs", "scip"):
+        (tmp_path / "logs" / arm).mkdir(parents=True)
+    (tmp_path / "logs" / "highs" / "plus.log").write_bytes((folder / "highs" / "plus.log").read_bytes())
+    # The same model with a row that nothing fulfils, as a wrong reader of the file would solve it.
+    code = MODEL + SCIP.replace("solver.optimize()", "solver.addCons(take[0] + take[1] >= 3)\nsolver.optimize()")
+    code = code.replace("print(solver.getObjVal())", "")
+    command = [sys.executable, "-c", code, "min", "900", str(tmp_path / "logs" / "scip" / "plus.log")]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    campaign = import_set(tmp_path / "logs", tmp_path / "campaign")
+    (alarm,) = gl.open_study(campaign, policy="analysis").alarms
+    assert str(alarm).startswith(
+        "plus: a run has a solution of what another calls infeasible: infeasible (run scip/plus/0), got 109.0 (run "
+    )

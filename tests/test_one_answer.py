@@ -157,7 +157,7 @@ def test_every_output_names_its_reading(study, tmp_path, capsys):
     opened = gl.open_study(study)
     digest = opened.references[0].snapshot.digest
     reading = opened.reading.document()
-    assert reading["reference"] == {"policy": "frozen", "name": "before", "digest": digest}
+    assert reading["reference"] == {"policy": "frozen", "name": "before", "digest": digest, "unreferenced": []}
     assert (reading["weight"], reading["weighting"], reading["tier_two"]) == (WEIGHT, WEIGHTING, ["coarse"])
     _, scored = as_json(capsys, "score", study)
     _, analysed = as_json(capsys, "analyse", study)

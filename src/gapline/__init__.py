@@ -27,6 +27,7 @@ _HOMES = {
     "curve_bands": "gapline.summary.bands",
     "diff_snapshots": "gapline.reference.diff",
     "find_alarms": "gapline.reference.alarm",
+    "find_contradictions": "gapline.reference.contradictions",
     "fold_snapshot": "gapline.reference.fold",
     "freeze_snapshot": "gapline.reference.freeze",
     "horizon_sweep": "gapline.analysis.horizon_sweep",
@@ -75,6 +76,7 @@ __all__ = [
     "curve_bands",
     "diff_snapshots",
     "find_alarms",
+    "find_contradictions",
     "fold_snapshot",
     "freeze_snapshot",
     "horizon_sweep",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from gapline.model.reading import Reading as Reading
     from gapline.model.store import open_campaign as open
     from gapline.reference.alarm import find_alarms as find_alarms
+    from gapline.reference.contradictions import find_contradictions as find_contradictions
     from gapline.reference.diff import diff_snapshots as diff_snapshots
     from gapline.reference.fold import fold_snapshot as fold_snapshot
     from gapline.reference.freeze import freeze_snapshot as freeze_snapshot

@@ -21,7 +21,7 @@ from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.names import check_statistic_name, split_python_name
-from gapline.model.reading import TOLERANCE, Coverage, Reading
+from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
@@ -35,7 +35,9 @@ from gapline.reference.choose import (
     label_reference,
     stored_snapshots,
 )
+from gapline.reference.contradictions import find_contradictions
 from gapline.reference.policy import Policy
+from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import load_kernel, load_statistic
@@ -146,12 +148,21 @@ class Study:
         return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
 
     @cached_property
+    def only_folded(self) -> tuple[str, ...]:
+        """Instances that runs solved and of which the stored reference has no value: the fold alone has one."""
+        solved = self.envelopes.runs.filter(pl.col("steps") > 0)["instance"].unique().sort()
+        return tuple(name for name in solved for stored in self.stored[:1] if lacks_value(stored, name))
+
+    @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
         """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
         # The reference that was asked for stays first: it is the one from which a shift is counted.
         if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
             known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
             return self.references if known else (*self.references, self.folded)
+        # What lacks a value that a run has cannot be scored against: then there is one reference alone.
+        if self.only_folded:
+            return self.references
         stored = LabelledSnapshot(self.stored[0], label_reference(self.stored[0], self.envelopes))
         return (*self.references, stored)
 
@@ -175,7 +186,12 @@ class Study:
         return tuple(
             replace(
                 scores,
-                reading=replace(scores.reading, reference=entry.label, tier_two=self.tier_two, coverage=self.coverage),
+                reading=replace(
+                    scores.reading,
+                    reference=entry.label,
+                    tier_two=self.tier_two,
+                    coverage=self._coverage_against(entry.label),
+                ),
             )
             for scores, entry in zip(found, references, strict=True)
         )
@@ -195,10 +211,15 @@ class Study:
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
-            coverage=self.coverage,
+            coverage=self._coverage_against(reference.label),
             statistics=self.statistics,
         )
         return replace(declared, tier_two=self.tier_two, **changes)
+
+    def _coverage_against(self, label: ReferenceLabel) -> Coverage:
+        """Return the coverage under another reference, which may lack other instances that nobody solved."""
+        lacking = count_coverage(self.envelopes.runs, label.unreferenced).unreferenced
+        return replace(self.coverage, unreferenced=lacking)
 
     @cached_property
     def summary(self) -> Summary:
@@ -286,7 +307,11 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
-        return list(dict.fromkeys([*self.remarks, *self.summary.notes, *self.campaign.notes()]))
+        folded = []
+        if self.only_folded:
+            named, these = listing(self.only_folded), counted(len(self.only_folded), "instance")
+            folded.append(f"{self.stored[0].name} has no value of {these} ({named}): the best of these runs counts")
+        return list(dict.fromkeys([*self.remarks, *folded, *self.summary.notes, *self.campaign.notes()]))
 
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""
@@ -295,7 +320,7 @@ class Study:
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
         dropped = sum(self.dropped.get(arm, 0) for arm in arms)
         known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
-        return _count(runs, cells, removed=0, unscorable=dropped, **known)
+        return _count(runs, cells, self.references[0].label, removed=0, unscorable=dropped, **known)
 
 
 def open_study(
@@ -362,8 +387,8 @@ def open_study(
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.
     leave_out_unscorable
-        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none), list and
-        count them; else they are refused.
+        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
+        solved it), list and count them; else they are refused. What nobody solved needs no reference.
     kernels, weight, goals, weighting
         How runs are scored and averaged. A kernel may be a function of yours, `python:MODULE:FUNCTION`.
     statistics
@@ -479,12 +504,16 @@ def open_study(
         coverage=_count(
             envelopes.runs,
             cells,
+            entries[0].label,
             planned=planned is not None,
             filled=rule is Missing.EMPTY,
             removed=removed,
             unscorable=sum(dropped.values()),
         ),
-        alarms=tuple(find_alarms(stored, envelopes, tolerance=chosen_tolerance)) if stored else (),
+        alarms=(
+            *(find_alarms(stored, envelopes, tolerance=chosen_tolerance) if stored else ()),
+            *find_contradictions(campaign, envelopes, tolerance=chosen_tolerance),
+        ),
         statistics=chosen_statistics,
         time_scale=scaling,
         remarks=(*remarks, *noticed),
@@ -602,9 +631,16 @@ def _led(goals: Sequence[float]) -> tuple[float, ...]:
 
 
 def _count(
-    runs: pl.DataFrame, cells: pl.DataFrame, *, planned: bool, filled: bool, removed: int, unscorable: int = 0
+    runs: pl.DataFrame,
+    cells: pl.DataFrame,
+    reference: ReferenceLabel,
+    *,
+    planned: bool,
+    filled: bool,
+    removed: int,
+    unscorable: int = 0,
 ) -> Coverage:
-    found = replace(count_coverage(runs), unscorable=unscorable)
+    found = replace(count_coverage(runs, reference.unreferenced), unscorable=unscorable)
     if not planned and not filled:
         return found
     states = dict(cells.group_by("state").len().iter_rows())

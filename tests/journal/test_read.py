@@ -30,6 +30,27 @@ def test_a_whole_journal_gives_back_what_was_written(attempt):
     assert journal.problems() == []
 
 
+@pytest.mark.parametrize(
+    ("said", "claim", "resolutions"),
+    [
+        ([], None, {}),
+        ([b'{"claim":"optimal"}'], "optimal", {}),
+        ([b'{"claim":"optimal"}', b'{"claim":"infeasible"}'], "infeasible", {}),
+        ([b'{"claim":"perhaps"}'], None, {}),
+        ([b'{"claim":["optimal"]}'], None, {}),
+        ([b'{"claim":null,"value_resolution":0.5,"bound_resolution":1e-3}'], None,
+         {"value_resolution": 0.5, "bound_resolution": 1e-3}),
+        ([b'{"claim":"optimal","value_resolution":-1,"bound_resolution":"x"}'], "optimal", {}),
+    ],
+)  # fmt: skip
+def test_the_last_claim_counts_and_is_no_candidate(attempt, said, claim, resolutions):
+    *parts, end = bodies()
+    rewrite(attempt, sealed(*enumerate([*parts, *(b'"t":0.4,"say":' + line for line in said), end])))
+    journal = read_journal(attempt)
+    assert (journal.state, journal.claim, journal.resolutions) == (JournalState.WHOLE, claim, resolutions)
+    assert [event.objective for event in journal.events] == OBJECTIVES
+
+
 def test_cut_at_every_byte_the_valid_prefix_counts_and_the_tail_is_reported(attempt):
     whole = (attempt / EVENTS_FILE).read_bytes()
     for cut in range(len(whole)):

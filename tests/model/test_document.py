@@ -34,7 +34,7 @@ def test_every_field_is_there_and_json_takes_it():
     outer = Outer(pl.DataFrame({"a": [1, 2]}), label, (ended,), {"x": ended})
     assert json.loads(json.dumps(as_document(outer))) == {
         "rows": [{"a": 1}, {"a": 2}],
-        "label": {"policy": "frozen", "name": "bks", "digest": "sha256:1"},
+        "label": {"policy": "frozen", "name": "bks", "digest": "sha256:1", "unreferenced": []},
         "inner": [{"status": "killed"}],
         "by_name": {"x": {"status": "killed"}},
         "nothing": None,

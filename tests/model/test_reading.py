@@ -21,7 +21,8 @@ def test_the_line_names_every_choice_that_could_differ():
 def test_the_document_keeps_announced_and_scored_horizons_apart():
     document = replace(READING, announced=(60.0,)).document()
     assert document["horizons"] == {"announced": [60.0], "scored": [30.0]}
-    assert document["reference"] == {"policy": "frozen", "name": "bks-2026", "digest": "sha256:0123456789abcdef"}
+    digest = "sha256:0123456789abcdef"
+    assert document["reference"] == {"policy": "frozen", "name": "bks-2026", "digest": digest, "unreferenced": []}
     assert document["coverage"]["complete"] is True
 
 
@@ -29,6 +30,9 @@ def test_coverage_in_words_and_when_it_is_short():
     whole = Coverage(4, planned=8, interrupted=1, missing=3)
     assert str(whole) == "4 of 8 planned runs, 1 interrupted, 3 missing"
     assert (whole.complete, whole.short) == (False, True)
+    assert str(Coverage(4, unreferenced=1)) == (
+        "4 runs; 1 run on instances that nobody solved, without reference, scores the worst value"
+    )
     filled = Coverage(8, planned=8, missing=4, filled=4, removed=2)
     assert str(filled) == (
         "4 of 8 planned runs, 4 missing, 4 of them counted as empty; 2 runs outside the contract left out"

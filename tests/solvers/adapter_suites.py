@@ -93,6 +93,14 @@ class MipArm(AdapterSuite):
         assert load_checker("mip").check(path, candidates[-1]["solution"]).objective == 3
         bounds = [line["bound"] for line in lines if "bound" in line]
         assert bounds[-1] == pytest.approx(3)
+        assert lines[-1] == {"claim": "optimal"}
+
+    def test_a_program_without_a_solution_is_called_infeasible(self, tmp_path):
+        path = tmp_path / "none.mps"
+        path.write_text(LARGEST.replace(" L cap", " G cap").replace("RHS cap 7", "RHS cap 70"))
+        lines = run_lines(self.arm.solver, path)
+        assert lines[-1] == {"claim": "infeasible"}
+        assert not any("objective" in line for line in lines)
 
     def test_a_file_that_is_no_program_is_one_line(self, tmp_path):
         path = tmp_path / "broken.mps"

@@ -54,6 +54,15 @@ def test_candidates_are_printed_while_the_program_runs(tmp_path):
     assert errors.decode().splitlines() == ["a.vrp;1;120;0.1", "a.vrp;1;110.5;0.2", "a.vrp;1;100;0.9"]
 
 
+def test_what_the_log_proves_is_printed_at_its_end(tmp_path):
+    source = r"""print("x = 1;\n_objective = 4;\n% time elapsed: 0.10 s\n----------\n==========")"""
+    done = run_talker(tmp_path, source, "minizinc")
+    assert [json.loads(line) for line in done.stdout.splitlines()[1:]] == [
+        {"objective": 4.0, "solution": None, "time": 0.1},
+        {"claim": "optimal"},
+    ]
+
+
 def run_talker(tmp_path, source, log_format="hgs"):
     arm = talker(tmp_path, source=source, log_format=log_format)
     command = command_line(arm, "a.vrp", seed=1, horizon=60.0, threads=1)

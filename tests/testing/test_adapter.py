@@ -52,7 +52,7 @@ def test_a_good_adapter_passes_every_test(instance, tmp_path):
     suite.test_setup_is_complete()
     suite.test_first_line_says_who_solves(lines)
     suite.test_every_candidate_has_an_objective_and_a_solution(lines)
-    suite.test_every_other_line_is_a_dual_bound(lines)
+    suite.test_every_other_line_is_a_dual_bound_or_a_claim(lines)
     suite.test_every_candidate_gets_a_verdict(instance, lines)
     suite.test_the_same_seed_gives_the_same_candidates(instance, lines)
     suite.test_another_seed_gives_other_candidates(instance, lines)

@@ -107,6 +107,9 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         "clock": "wall",
         "started": ending.started if ending is not None and ending.started else None,
         "solver_version": journal.version,
+        # No column where nobody claims anything: the digest of older campaigns stays what it was.
+        **({} if journal.claim is None else {"claim": journal.claim}),
+        **journal.resolutions,
         **{name: getattr(ending, name, None) for name in _FROM_ENDING},
         "machine": _machine_class(order.machine),
         "dropped": sum(ending.dropped.values()) if ending is not None else None,

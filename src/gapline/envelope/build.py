@@ -269,8 +269,11 @@ def _faults(campaign: Campaign, found: Accepted) -> tuple[list[str], list[tuple[
 
 def unscorable_instances(
     campaign: Campaign, scale: Scale, *, horizon: float | None = None, unchecked: Unchecked = Unchecked.REFUSE
-) -> dict[str, str]:
-    """Return the instances with an accepted objective that is not positive on the scale that is scored, and why."""
+) -> tuple[dict[str, str], set[str]]:
+    """Return the instances with an accepted objective that is not positive on the scale that is scored, and why.
+
+    Beside them those that no run solved.
+    """
     columns = accept_candidates(
         campaign,
         scored_objectives(campaign, scale),
@@ -279,7 +282,10 @@ def unscorable_instances(
         signed=scale.signed,
     )
     _, bad = _faults(campaign, columns)
-    return {key.instance: f"{key} has {what}" for key, what in reversed(bad)}
+    names = campaign.runs["instance"]
+    unsolved = set(names) - set(names.filter(pl.Series(columns.counts["steps"] > 0)))
+    found = {key.instance: f"{key} has {what}" for key, what in reversed(bad)}
+    return found, unsolved - found.keys()
 
 
 def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Floats) -> list[str]:

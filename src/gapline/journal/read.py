@@ -12,7 +12,7 @@ from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
 from gapline.journal.records import WHOLE_CAUSES, Ending, Order
-from gapline.model.tables import Reason, RunStatus
+from gapline.model.tables import Proof, Reason, RunStatus
 
 UNREADABLE = "candidate not readable"
 
@@ -44,6 +44,9 @@ class Said(msgspec.Struct):
     secondary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    claim: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    value_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    bound_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,11 @@ class Event:
 
 @dataclass(slots=True)
 class Journal:
-    """What a journal holds. `torn` counts the bytes after the last whole line."""
+    """What a journal holds. `torn` counts the bytes after the last whole line.
+
+    `claim` is what the solver says last that it has proven: `optimal` or `infeasible`; `resolutions` are the units of
+    the last digits of objectives and bounds, where they were read from a rounded print.
+    """
 
     path: Path
     order: Order | None = None
@@ -74,6 +81,8 @@ class Journal:
     events: list[Event] = field(default_factory=list)
     solver: str | None = None
     version: str | None = None
+    claim: str | None = None
+    resolutions: dict[str, float] = field(default_factory=dict)
     # Not an error by itself: a writer that was killed leaves one.
     torn: int = 0
     corruption: str | None = None
@@ -203,6 +212,12 @@ def _take_said(journal: Journal, record: _Record, said: Said) -> None:
     if isinstance(said.solver, msgspec.Raw) and journal.solver is None:
         journal.solver = _text(said.solver)
         journal.version = _text(said.version) if isinstance(said.version, msgspec.Raw) else None
+    if isinstance(said.claim, msgspec.Raw):
+        claim = _text(said.claim)
+        # Another word claims nothing that could be contradicted; a later one stands for all before it.
+        journal.claim = claim if claim in list(Proof) else None
+        units = {name: _number(getattr(said, name))[0] for name in ("value_resolution", "bound_resolution")}
+        journal.resolutions = {name: unit for name, unit in units.items() if unit >= 0}
     is_candidate = isinstance(said.objective, msgspec.Raw)
     if not is_candidate and not isinstance(said.bound, msgspec.Raw):
         return

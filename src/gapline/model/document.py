@@ -13,7 +13,7 @@ def as_document(value: Any) -> dict[str, Any]:
 
     >>> from gapline.model.reading import ReferenceLabel
     >>> as_document(ReferenceLabel("frozen", "bks", "sha256:1"))
-    {'policy': 'frozen', 'name': 'bks', 'digest': 'sha256:1'}
+    {'policy': 'frozen', 'name': 'bks', 'digest': 'sha256:1', 'unreferenced': []}
     """
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
 

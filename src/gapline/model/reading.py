@@ -16,25 +16,35 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """What every output says of its reference: policy, name and digest."""
+    """What every output says of its reference: policy, name and digest, and which instances it has no value of.
+
+    `unreferenced` are instances that no run solved: without a value, and scored without one.
+    """
 
     policy: str
     name: str
     digest: str
+    unreferenced: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.policy}, {self.digest[:19]}…)"
 
-    def document(self) -> dict[str, str]:
+    def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {"policy": self.policy, "name": self.name, "digest": self.digest}
+        return {
+            "policy": self.policy,
+            "name": self.name,
+            "digest": self.digest,
+            "unreferenced": list(self.unreferenced),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How much of what was meant to happen a number rests on.
 
-    `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and of `unknown` nobody says how.
+    `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and of `unknown` nobody says how;
+    `unreferenced` are on instances without a reference, which no run solved, and score the worst value.
     `planned` is None where no contract says what was meant to happen. `interrupted` and `missing` are planned cells
     without a whole attempt, begun and never begun; `filled` of them stand among the runs as empty streams because that
     was asked for. Left out are `removed` runs, of arms or cells that the contract does not have, and `unscorable` ones,
@@ -51,6 +61,7 @@ class Coverage:
     filled: int = 0
     removed: int = 0
     unscorable: int = 0
+    unreferenced: int = 0
 
     @property
     def complete(self) -> bool:
@@ -69,6 +80,10 @@ class Coverage:
         words += "".join(f", {text}" for text in more if not text.startswith("0 "))
         if self.filled:
             words += f", {self.filled:,} of them counted as empty"
+        if self.unreferenced:
+            verb = "scores" if self.unreferenced == 1 else "score"
+            words += f"; {counted(self.unreferenced, 'run')} on instances that nobody solved, without reference, "
+            words += f"{verb} the worst value"
         if self.unscorable:
             words += f"; {counted(self.unscorable, 'run')} on unscorable instances left out"
         return words + (f"; {self.removed:,} runs outside the contract left out" if self.removed else "")

@@ -26,6 +26,8 @@ CARRIED: Schema = {
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
     "resolution": pl.Float64(),  # a stamp may be this many seconds early or late
     "value_resolution": pl.Float64(),  # unit of the last digit to which the source prints the run's best objective
+    "bound_resolution": pl.Float64(),  # the same of its best dual bound
+    "claim": pl.String(),  # what the solver says it has proven in the end: "optimal" or "infeasible"
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "calibration": pl.Float64(),  # seconds that the host of the run took for the work load named in `calibration_work`
@@ -54,6 +56,8 @@ TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "b
 TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 
 DEFAULT_PANEL = "all"
+# Solvers write 1e20 and beyond where there is no bound or no solution yet.
+INFINITE = 1e20
 
 # Result tables. Those of groups begin with the columns they are grouped by, so only what follows stands here.
 ARM_INTERVALS = _schema("arm:text instances:whole mean:real low:real high:real reason:text")
@@ -115,6 +119,13 @@ class RunStatus(StrEnum):
 
 # Whole runs that ended badly; one that we cut short is no run at all.
 FAILED = tuple(status.value for status in (RunStatus.CRASHED, RunStatus.MEMORY_LIMIT, RunStatus.KILLED, RunStatus.LOST))
+
+
+class Proof(StrEnum):
+    """What a solver claims to have proven, in the column `claim`."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
 
 
 class VerdictCode(IntEnum):

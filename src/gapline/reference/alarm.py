@@ -1,6 +1,6 @@
-"""Integrity alarms: a certificate that something contradicts. Both sides are shown; neither is judged."""
+"""Integrity alarms: a certificate or a proof that something contradicts. Both sides are shown; neither is judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -33,20 +33,27 @@ class AlarmKind(StrEnum):
     VALUE = "a frozen value is better than a certified optimum"
     INSIDE = "a frozen value is not the optimum that its own certificate states"
     CERTIFICATES = "two snapshots certify different optima"
+    BOUND = "a run has a better solution than the dual bound of another allows"
+    OPTIMUM = "a run has a better solution than what another calls the optimum"
+    INFEASIBLE = "a run has a solution of what another calls infeasible"
+
+
+# How the first side of a contradiction is introduced; where nothing stands here, it is a certificate.
+_WORDS = {AlarmKind.BOUND: "bound", AlarmKind.OPTIMUM: "optimum", AlarmKind.INFEASIBLE: "infeasible"}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One side of a contradiction: the value as stored or captured, and where it comes from."""
+    """One side of a contradiction: the value as stored or captured (None: infeasible), and where it comes from."""
 
-    value: float
+    value: float | None
     certified: bool
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A contradiction on one instance; `certificate` is the certified side (of two certified ones, the first)."""
+    """A contradiction on one instance; `certificate` is the side that claims a proof (of two, the first)."""
 
     kind: AlarmKind
     instance: str
@@ -55,8 +62,10 @@ class Alarm:
 
     def __str__(self) -> str:
         word = "certified" if self.other.certified else "got"
+        first = _WORDS.get(self.kind, "certified")
+        value = "" if self.certificate.value is None else f" {self.certificate.value!r}"
         return (
-            f"{self.instance}: {self.kind}: certified {self.certificate.value!r} ({self.certificate.source}), "
+            f"{self.instance}: {self.kind}: {first}{value} ({self.certificate.source}), "
             f"{word} {self.other.value!r} ({self.other.source})"
         )
 
@@ -112,6 +121,14 @@ def best_runs(envelopes: Envelopes) -> pl.DataFrame:
     return found.unique("instance", keep="first").sort("instance")
 
 
+def solution_claim(row: Mapping[str, Any], envelopes: Envelopes) -> Claim:
+    """Word the best solution of a run, with who vouches for it."""
+    key = RunKey(row["arm"], row["instance"], row["seed"])
+    raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]
+    source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
+    return Claim(raw, certified=False, source=source)
+
+
 def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10, tolerance: float = TOLERANCE) -> list[str]:
     """Word the diagnostic for runs (name, score) below zero by more than the tolerance, with the four explanations.
 
@@ -139,12 +156,9 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
     for row, reference in zip(best.iter_rows(named=True), references.tolist(), strict=True):
         if not run_beats(row, reference, tolerance):
             continue
-        key = RunKey(row["arm"], row["instance"], row["seed"])
-        raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]
-        source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
-        candidate = Claim(raw, certified=False, source=source)
         entry = snapshot.values[row["instance"]]
-        alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), candidate))
+        found = solution_claim(row, envelopes)
+        alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), found))
     return alarms
 
 

@@ -11,6 +11,7 @@ from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, MANIFEST
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.reference.freeze import freeze_references
 from gapline.reference.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
+from gapline.reference.resolve import unreferenced_instances
 from gapline.reference.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def label_reference(
 ) -> ReferenceLabel:
     """Label a snapshot with the policy it stands for, given when the runs began and what was registered before."""
     found = policy or label_policy(snapshot, envelopes.runs, registered=registered)
-    return ReferenceLabel(found, snapshot.name, snapshot.digest)
+    return ReferenceLabel(found, snapshot.name, snapshot.digest, unreferenced_instances(snapshot, envelopes))
 
 
 def stored_snapshots(

@@ -1,12 +1,12 @@
 """From a snapshot to the numbers that a score divides by; what is unusable is listed, all of it, before any scoring."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.envelope.build import NOT_POSITIVE
+from gapline.envelope.build import NOT_POSITIVE, Envelopes
 from gapline.errors import MissingReferenceError, closest, listing
 from gapline.model.scale import Scale
 from gapline.reference.snapshot import Reference, Snapshot
@@ -19,12 +19,17 @@ _AS_IT_IS = Scale()
 
 
 def resolve_references(
-    snapshot: Snapshot, instances: Sequence[str], *, scale: Scale = _AS_IT_IS, sizes: Sizes | None = None
+    snapshot: Snapshot,
+    instances: Sequence[str],
+    *,
+    scale: Scale = _AS_IT_IS,
+    sizes: Sizes | None = None,
+    unreferenced: Collection[str] = (),
 ) -> Floats:
     """Return one reference per instance on the scale that is scored, strictly positive unless that scale is signed.
 
     A hierarchical scale scalarises `primary` and `secondary` of entries that have both, with n of each instance from
-    `sizes` for a multiplier such as 10n.
+    `sizes` for a multiplier such as 10n. `unreferenced` instances need none, and have NaN.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])
@@ -37,7 +42,8 @@ def resolve_references(
     """
     names = list(dict.fromkeys(instances))
     values = transformed_references(snapshot, names, scale=scale, sizes=sizes)
-    if bad := unusable_references(snapshot, names, values, signed=scale.signed):
+    bad = unusable_references(snapshot, names, values, signed=scale.signed)
+    if bad := {name: why for name, why in bad.items() if name not in unreferenced}:
         shown = [f"{name} ({why})" for name, why in bad.items()]
         raise MissingReferenceError(
             f"{snapshot.name}: expected a {'finite' if scale.signed else 'positive'} reference for each of "
@@ -46,6 +52,28 @@ def resolve_references(
         )
     by_name = dict(zip(names, values, strict=True))
     return np.array([by_name[name] for name in instances], np.float64)
+
+
+def unreferenced_instances(snapshot: Snapshot, envelopes: Envelopes) -> tuple[str, ...]:
+    """Return the instances, by name, that no run solved and of which the snapshot has no value.
+
+    They need none: an empty run scores the kernel's value before the first incumbent whatever the reference is.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": name, "seed": 1, "horizon": 9, "trace": trace}
+    ...         for name, trace in (("i", [(1, 5.0)]), ("j", []))]
+    >>> unreferenced_instances(Snapshot.from_values({}, name="none"), gl.build_envelopes(gl.Campaign.from_runs(runs)))
+    ('j',)
+    """
+    steps = envelopes.runs.group_by("instance").agg(pl.col("steps").sum())
+    unsolved = steps.filter(pl.col("steps") == 0)["instance"].sort().to_list()
+    return tuple(name for name in unsolved if lacks_value(snapshot, name))
+
+
+def lacks_value(snapshot: Snapshot, instance: str) -> bool:
+    """Say whether a snapshot states no number for an instance; one that cannot be scored against is a number."""
+    entry = snapshot.values.get(instance)
+    return entry is None or (entry.value is None and None in (entry.primary, entry.secondary))
 
 
 def unusable_references(

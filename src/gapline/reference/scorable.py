@@ -7,7 +7,7 @@ from gapline.model.campaign import Campaign
 from gapline.model.names import KernelCode, parse_kernel_name
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.reference.policy import Policy
-from gapline.reference.resolve import instance_sizes, transformed_references, unusable_references
+from gapline.reference.resolve import instance_sizes, lacks_value, transformed_references, unusable_references
 from gapline.reference.snapshot import Snapshot
 
 
@@ -40,13 +40,12 @@ def find_unscorable(
     unchecked: Unchecked = Unchecked.REFUSE,
 ) -> dict[str, str]:
     """Return the instances that cannot be scored on this scale, ordered by name, each with the reason."""
-    found = unscorable_instances(campaign, scale, horizon=horizon, unchecked=unchecked)
+    found, unsolved = unscorable_instances(campaign, scale, horizon=horizon, unchecked=unchecked)
     names, sizes = campaign.runs["instance"].unique().sort().to_list(), instance_sizes(campaign.runs)
     for snapshot in snapshots:
         values = transformed_references(snapshot, names, scale=scale, sizes=sizes)
         for name, why in unusable_references(snapshot, names, values, signed=scale.signed).items():
-            entry = snapshot.values.get(name)
-            # A fold takes the best of the runs where a store has no value.
-            if policy != Policy.ANALYSIS or (entry is not None and entry.value is not None):
+            # A fold takes the best of the runs where a store has no value; where nobody solved it, none is needed.
+            if not (lacks_value(snapshot, name) and (policy == Policy.ANALYSIS or name in unsolved)):
                 found.setdefault(name, f"reference {why}")
     return dict(sorted(found.items()))

@@ -16,7 +16,7 @@ from gapline.model.tables import FAILED, RunStatus
 from gapline.model.text import meant
 from gapline.model.time_scale import time_scale_of
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
-from gapline.reference.resolve import instance_sizes, resolve_references
+from gapline.reference.resolve import instance_sizes, resolve_references, unreferenced_instances
 from gapline.reference.snapshot import Snapshot
 
 
@@ -43,7 +43,11 @@ class ReadTable(ResultTable):
 
 
 def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
-    """Return the reference of every run, transformed as its objectives were; instances that changed are refused."""
+    """Return the reference of every run, transformed as its objectives were; instances that changed are refused.
+
+    NaN stands for the runs on instances that nobody solved and of which no value is known: all of them are empty, and
+    an empty run scores the same whatever the reference is.
+    """
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
     return resolve_references(
@@ -51,6 +55,7 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
         envelopes.runs["instance"].to_list(),
         scale=envelopes.scale,
         sizes=instance_sizes(envelopes.runs),
+        unreferenced=unreferenced_instances(snapshot, envelopes),
     )
 
 
@@ -80,7 +85,7 @@ def build_reading(
         tolerance=tolerance,
         weighting=weighting,
         tier_two=descriptive_arms(runs),
-        coverage=coverage or count_coverage(runs),
+        coverage=coverage or count_coverage(runs, reference.unreferenced),
         time_unit=_time_unit(runs),
         time_scale=time_scale_of(runs),
         statistics=statistics,
@@ -88,13 +93,14 @@ def build_reading(
     )
 
 
-def count_coverage(runs: pl.DataFrame) -> Coverage:
+def count_coverage(runs: pl.DataFrame, unreferenced: Sequence[str] = ()) -> Coverage:
     """Count what is there, where nobody says what was planned."""
     return Coverage(
         runs=runs.height,
         empty=int((runs["steps"] == 0).sum()),
         failed=int(runs["status"].is_in(FAILED).sum()),
         unknown=int((runs["status"] == RunStatus.UNKNOWN.value).sum()),
+        unreferenced=int(runs["instance"].is_in(list(unreferenced)).sum()),
     )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.errors import UsageError
+from gapline.errors import UsageError, listing
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.text import counted
@@ -142,7 +142,9 @@ def score_grid(
                 envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance,
                 statistics=tuple(statistics),
             )  # fmt: skip
-            notes = (*envelopes.notes, *_kernel_notes(parsed, companions), *_null_notes(own), *resolution, *rewritten)
+            lacking = _unreferenced_notes(label, reading.coverage.unreferenced)
+            beside = (*_kernel_notes(parsed, companions), *_null_notes(own), *resolution, *rewritten)
+            notes = (*envelopes.notes, *lacking, *beside)
             readings.append(Scores(_score_table(envelopes, parsed, matrix, [*own, *companions]), reading, notes))
     return tuple(readings)
 
@@ -158,7 +160,7 @@ def _companions(
     starts = envelopes.time[np.where(empty.to_numpy(), 0, first)] if len(envelopes.time) else np.zeros(len(first))
     return pl.DataFrame(
         {
-            "reference": references,
+            "reference": pl.Series(references).fill_nan(None),
             "final_gap": pl.Series(raw).set(empty, None).fill_nan(None),
             "final_squeezed": pl.Series(squeezed).fill_nan(None),
             "first_time": pl.Series(starts).set(empty, None),
@@ -198,6 +200,17 @@ def _null_notes(statistics: Sequence[pl.Series]) -> list[str]:
         f"{one.name} is None for {counted(one.null_count(), 'run')}: a group that has one has no mean of it"
         for one in statistics
         if one.null_count()
+    ]
+
+
+def _unreferenced_notes(label: ReferenceLabel, runs: int) -> list[str]:
+    """Name the instances that nobody solved and that have no value: no reference, and the worst score for all."""
+    if not label.unreferenced:
+        return []
+    named, one = listing(label.unreferenced), len(label.unreferenced) == 1
+    return [
+        f"{counted(len(label.unreferenced), 'instance')} without reference: nobody solved {'it' if one else 'them'} "
+        f"({named}); {'its' if one else 'their'} {counted(runs, 'run')} score the worst value (a raw score is null)"
     ]
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound
-from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, emit_claim, run_adapter
 
 OWN = (".pb", ".pbtxt")
 MOST_DIGITS = 9
@@ -73,6 +73,9 @@ def solve(task: Task) -> None:
         raise UsageError(f"{task.instance}: CP-SAT calls the model invalid: {stated.model.validate()}")
     if stated.model.has_objective() and status != cp_model.INFEASIBLE:
         best.print(in_file_units(solver.best_objective_bound))
+    proven = {cp_model.OPTIMAL: "optimal", cp_model.INFEASIBLE: "infeasible"}
+    if status in proven and (stated.model.has_objective() or status == cp_model.INFEASIBLE):
+        emit_claim(proven[status])
 
 
 def read_own(path: Path) -> Stated:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound, named_values
-from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, emit_claim, run_adapter
 
 
 def solve(task: Task) -> None:
@@ -55,6 +55,9 @@ def solve(task: Task) -> None:
     if feasible and facts.objective_function_value not in found:
         # A program without integers, or one that ended outside the tree, calls nobody back.
         emit(facts.objective_function_value, named_values(names, highs.getSolution().col_value, whole))
+    proven = {highspy.HighsModelStatus.kOptimal: "optimal", highspy.HighsModelStatus.kInfeasible: "infeasible"}
+    if (claim := proven.get(highs.getModelStatus())) is not None:
+        emit_claim(claim)
 
 
 if __name__ == "__main__":

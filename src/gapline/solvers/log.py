@@ -21,12 +21,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gapline.errors import EnvironmentLacksError, TraceError
-from gapline.solvers.protocol import announce, emit, emit_bound, errors_in_one_line
+from gapline.solvers.protocol import announce, emit, emit_bound, emit_claim, errors_in_one_line
 
 if TYPE_CHECKING:
     from gapline.capture.reader import Reader
 
 PIECE = 1 << 16
+RESOLUTIONS = ("value_resolution", "bound_resolution")
 # Reading the log again and again may take a fifth of one core's time, not more.
 REST = 4.0
 
@@ -75,6 +76,11 @@ class LogWatch:
         for event in sorted((events - self._printed).elements(), key=lambda event: event.time):
             print_event(event)
         self._printed |= events
+        # Several solves in one log have no end in common.
+        if ended and len(found.runs) == 1:
+            said = {name: found.runs[0].carried.get(name) for name in ("claim", *RESOLUTIONS)}
+            if any(value is not None for value in said.values()):
+                emit_claim(**said)
 
 
 def run_events(run: Any) -> Iterator[LogEvent]:

@@ -112,6 +112,14 @@ def emit_bound(bound: float) -> None:
     _print_line({"bound": bound})
 
 
+def emit_claim(claim: str | None, **resolutions: float | None) -> None:
+    """Print what the solver has proven in the end: `optimal` (of its best candidate) or `infeasible`.
+
+    Where numbers come from a rounded print, `value_resolution` and `bound_resolution` are the units of its last digits.
+    """
+    _print_line({"claim": claim} | {name: unit for name, unit in resolutions.items() if unit is not None})
+
+
 def seconds_since_start() -> float:
     """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
     try:

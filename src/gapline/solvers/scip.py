@@ -8,7 +8,7 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.mip_values import BestBound, named_values
-from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.protocol import Task, announce, emit, emit_claim, run_adapter
 
 
 def solve(task: Task) -> None:
@@ -69,6 +69,8 @@ def solve(task: Task) -> None:
         model.setParam("limits/nodes", iterations)
     model.optimize()
     best.print(model.getDualbound())
+    if (claim := model.getStatus()) in ("optimal", "infeasible"):
+        emit_claim(claim)
 
 
 if __name__ == "__main__":

@@ -124,8 +124,11 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
     if frame.select("arm", "instance", "seed").is_duplicated().any():
         raise MixedScoresError("expected disjoint runs, got some of them in more than one part")
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    label = parts[0].reading.reference
+    lacking = {name for part in parts for name in part.reading.reference.unreferenced}
     reading = replace(
         parts[0].reading,
+        reference=replace(label, unreferenced=tuple(sorted(lacking))),
         validation=", ".join(dict.fromkeys(part.reading.validation for part in parts)),
         horizons=tuple(sorted({h for part in parts for h in part.reading.horizons})),
         announced=tuple(sorted({h for part in parts for h in part.reading.announced})),

@@ -1,6 +1,7 @@
 """CP-SAT: pasted logs with every trap, logs of the solver itself, and another parser's reading of them."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -113,6 +114,18 @@ def test_a_solve_without_candidates_is_an_empty_run():
     (run,) = read_log(READER, text).runs
     assert len(run.time) == 0
     assert (run.status, run.sense) == ("finished", None)
+    assert run.carried == {"claim": "infeasible"}
+
+
+@pytest.mark.parametrize(("status", "claim"), [("OPTIMAL", "optimal"), ("FEASIBLE", None), ("MODEL_INVALID", None)])
+def test_what_was_proven_is_kept(status, claim):
+    for text in (MINIMISE, MAXIMISE):
+        whole = re.sub(r"^status: \w+", f"status: {status}", text, flags=re.M)
+        assert read_log(READER, whole).runs[0].carried.get("claim") == claim
+    # Cut off inside, nothing is believed of its end; without an objective there is no optimum.
+    assert read_log(READER, whole, cut=True).runs[-1].carried == {}
+    satisfied = re.sub("Initial optimization", "Initial satisfaction", whole)
+    assert read_log(READER, satisfied).runs[0].carried == {}
 
 
 def test_an_empty_solve_does_not_stand_in_the_way_of_a_maximisation(tmp_path):

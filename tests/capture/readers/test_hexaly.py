@@ -56,6 +56,16 @@ def test_the_final_bound_is_kept_as_a_bound_event():
     assert np.isnan(run.bound[:3]).all()
 
 
+@pytest.mark.parametrize(
+    ("word", "claim"),
+    [("Optimal", "optimal"), ("Feasible", None), ("Infeasible", None), ("Inconsistent", "infeasible")],
+)
+def test_what_was_proven_is_kept(word, claim):
+    """An infeasible solution is the best that was found; only an inconsistent model has none."""
+    (run,) = read(LOG.replace(b"Feasible solution", word.encode() + b" solution")).runs
+    assert run.carried.get("claim") == claim
+
+
 def test_direction_comes_from_the_header():
     assert read(LOG.replace(b"minimize", b"maximize")).runs[0].sense == "max"
     assert read(LOG.replace(b"[objective direction ]:     minimize\n", b"")).runs[0].sense is None

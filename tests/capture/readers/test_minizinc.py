@@ -50,6 +50,24 @@ def test_text_with_objective_and_time_in_each_block():
     assert found.problems == []
 
 
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (TEXT, "optimal"),
+        (TEXT.replace('"minimize"', '"satisfy"'), None),
+        (TEXT.replace("==========", "=====UNKNOWN====="), None),
+        ("=====UNSATISFIABLE=====\n", "infeasible"),
+        (STREAM, None),
+        (STREAM.replace("UNKNOWN", "OPTIMAL_SOLUTION"), "optimal"),
+        ('{"type": "status", "status": "UNSATISFIABLE"}\n', "infeasible"),
+        ('{"type": "status", "status": "UNSAT_OR_UNBOUNDED"}\n', None),
+    ],
+)
+def test_what_the_end_of_the_search_proves(text, claim):
+    (run,) = read_log(READER, text).runs
+    assert run.carried.get("claim") == claim
+
+
 def test_times_below_the_separator_belong_to_the_solution_above():
     text = "_objective = 4;\n----------\n% time elapsed: 1 s\n_objective = 7;\n----------\n% time elapsed: 2 s\n"
     found = read_log(READER, text)

@@ -353,7 +353,9 @@ def test_gurobi_early_incumbents_stand_before_the_rows_that_follow_them():
         (2.0, 2.100015e9),
         (12.0, 1.6000127e9),
     ]
-    assert run.carried == {"untimed": 2, "untimed_until": 0.0, "value_resolution": 1e-3}
+    assert run.carried == {
+        "untimed": 2, "untimed_until": 0.0, "value_resolution": 1e-3, "bound_resolution": 1e-4, "claim": None
+    }  # fmt: skip
     assert mip.UNTIMED_NOTE in found.notes
     assert bounds(run)[-1] == (60.01, 900003125.0)
 

@@ -148,6 +148,22 @@ def test_every_incumbent_is_one_that_the_solver_called_out(told):
         assert values[-1] == pytest.approx(told.value, abs=run.carried["value_resolution"] / 2 + 1e-9)
 
 
+def test_what_was_proven_is_kept(told):
+    run = read_one(told)
+    claim = {"infeasible": "infeasible"}.get(told.kind, "optimal")
+    # Under a limit a solver may still finish in time; what it then says is its own.
+    assert run.carried["claim"] in ((claim,) if not told.limit else (claim, None))
+    assert (run.status == "finished") or run.carried["claim"] is None
+
+
+def test_the_print_of_the_best_bound_is_within_its_resolution(told):
+    run = read_one(told)
+    if told.bound is None or not bounds(run) or abs(told.bound) >= 1e20:
+        return
+    best = (min if told.kind == "max" else max)(bound for _, bound in bounds(run))
+    assert best == pytest.approx(told.bound, rel=1e-9, abs=run.carried["bound_resolution"] * 0.51)
+
+
 def test_stamps_bounds_and_status_are_those_of_miplog(told):
     run, theirs = read_one(told), miplog.parse_text(told.text)
     progress = theirs.get("progress") or {}

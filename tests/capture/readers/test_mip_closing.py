@@ -56,12 +56,13 @@ def one(text):
     ],
 )
 def test_the_closing_lines_of_a_solver_give_value_unit_bound_and_end(text, closing):
-    value, bound, end, _ = read_closing(one(text), {})
-    assert (value.value, value.unit, bound, end) == pytest.approx(closing)
+    value, bound, end, *_ = read_closing(one(text), {})
+    assert (value.value, value.unit, bound.value, end) == pytest.approx(closing)
+    assert bound.unit == pytest.approx(value.unit)
 
 
 def test_miplog_fills_what_no_line_says_on_the_clock_of_the_solve():
-    assert read_closing(Solve(solver="cbc", ended_at=0), TOLD)[:3] == (Number(7.0, 0.0), 6.0, 3.5)
+    assert read_closing(Solve(solver="cbc", ended_at=0), TOLD)[:3] == (Number(7.0, 0.0), Number(6.0, 0.0), 3.5)
     assert read_closing(Solve(solver="cbc", ended_at=0, is_cpu=True), TOLD).end == 2.5
 
 
@@ -81,6 +82,15 @@ def test_a_solve_without_an_end_or_in_a_file_that_was_cut_is_killed():
     ended = Solve(solver="scip", ended_at=0)
     assert read_closing(ended, {"termination": {"status": "optimal"}}).status == RunStatus.FINISHED
     assert read_closing(ended, {"termination": {"status": "optimal"}}, cut=True).status == RunStatus.KILLED
+
+
+@pytest.mark.parametrize("claim", ["optimal", "infeasible"])
+def test_what_was_proven_is_kept_unless_the_log_was_cut(claim):
+    ended, told = Solve(solver="scip", ended_at=0), {"termination": {"status": claim}}
+    assert read_closing(ended, told).claim == claim
+    assert read_closing(ended, told, cut=True).claim is None
+    for other in ("time_limit", "unbounded", "infeasible_or_unbounded", "other_limit", "unknown"):
+        assert read_closing(ended, {"termination": {"status": other}}).claim is None
 
 
 def test_a_banner_that_miplog_does_not_know_has_a_version_too():

@@ -57,9 +57,10 @@ def test_events_are_told_apart_among_log_text():
     assert cutter.finish() == [b"d"]
 
 
-def test_only_lines_that_speak_of_an_objective_a_bound_or_a_solver_are_events():
+def test_only_lines_that_speak_of_an_objective_a_bound_a_solver_or_a_claim_are_events():
     assert event_body(b'{"bound": 3}') == b'"say":{"bound": 3}'
     assert event_body(b'{"solver": "x", "version": "1"}') is not None
+    assert event_body(b'{"claim": "optimal"}') == b'"say":{"claim": "optimal"}'
     assert event_body(b'{"text": "\\"objective\\""}') is None
     assert event_body(b'["objective"]') is None
     assert event_body(b"") is None

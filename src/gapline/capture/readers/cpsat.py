@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gapline.capture.loglines import EventList, log_lines, parse_number
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
-from gapline.model.tables import RunStatus
+from gapline.model.tables import Proof, RunStatus
 
 _START = "Starting CP-SAT solver"
 _SUMMARY = "CpSolverResponse summary:"
@@ -156,15 +156,20 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
             events.add(moment, last, where=f"{log.path}: summary")
         if bound is not None:
             events.add_bound(moment, bound)
+    status = _status(solve, end, cut=log.cut and is_last)
+    said = solve.stated.get("status", "").lower()
+    # A satisfaction model has nothing to be optimal in.
+    proven = said in list(Proof) and status is RunStatus.FINISHED and (solve.has_objective or said != Proof.OPTIMAL)
     return FoundRun(
         **events.columns(),
         arm=None if solve.version is None else f"cpsat-{solve.version}",
         instance=solve.instance,
         seed=solve.seed,
         horizon=solve.horizon,
-        status=_status(solve, end, cut=log.cut and is_last),
+        status=status,
         resolution=solve.resolution or 0.01,
         sense=sense,
+        carried={"claim": said} if proven else {},
     )
 
 

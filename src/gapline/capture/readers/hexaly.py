@@ -7,6 +7,7 @@ from itertools import pairwise
 from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
+from gapline.model.tables import Proof
 
 _EVENT = re.compile(r"\s*\[\s*([0-9.,]+)\s*sec,\s*[0-9]+\s*itr\s*\]:\s*(.*)", re.ASCII)
 _EVENT_BYTES = re.compile(rb"^[ \t]*\[[ \t]*[0-9.,]+[ \t]*sec,[ \t]*[0-9]+[ \t]*itr[ \t]*\]:", re.M)
@@ -16,6 +17,8 @@ _SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)
 _PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", re.IGNORECASE)
 _BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
 _BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
+# An infeasible solution is the best that was found; an inconsistent model has none.
+_CLAIMS = {"Optimal": Proof.OPTIMAL.value, "Inconsistent": Proof.INFEASIBLE.value}
 LEXICOGRAPHIC = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
 
 
@@ -37,6 +40,7 @@ class _Solve:
     ended: bool = False
     performed: float | None = None
     bound: float | None = None
+    claim: str | None = None
     started: bool = False
     has_events: bool = False
 
@@ -56,6 +60,7 @@ class _Solve:
             self.ended, self.performed = True, parse_number(match[1])
         elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
             self.ended = True
+            self.claim = _CLAIMS.get(text.partition(" ")[0].rstrip(".:"))
         elif self.ended and (match := _BOUND.match(text)):
             self.bound = parse_number(match[1])
 
@@ -119,6 +124,7 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
             status="finished" if solve.ended else "killed",
             resolution=max([1.0, *(step for step in steps if step > 1)]),
             sense=next(iter(directions), None),
+            carried={} if solve.claim is None else {"claim": solve.claim},
         )
     )
     if several and LEXICOGRAPHIC not in found.notes:

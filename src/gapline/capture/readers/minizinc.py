@@ -7,7 +7,7 @@ from gapline.capture.loglines import EventList, log_lines, parse_number
 from gapline.capture.loosejson import as_float, json_lines
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
-from gapline.model.tables import RunStatus
+from gapline.model.tables import Proof, RunStatus
 
 SEPARATOR = "----------"
 # The first output of a run with statistics; MiniZinc's IDE closes a run with how long it took.
@@ -16,6 +16,7 @@ _COMMENTS = ("%", "Finished in ")
 # What the text prints between ===== and the stream as a status; the rest is unknown.
 _FINISHED = ("", "UNSATISFIABLE", "UNBOUNDED", "UNSATorUNBOUNDED", "ALL_SOLUTIONS", "OPTIMAL_SOLUTION")
 _STATUSES = dict.fromkeys((*_FINISHED, "UNSAT_OR_UNBOUNDED"), RunStatus.FINISHED) | {"ERROR": RunStatus.CRASHED}
+_PROVEN = {"": Proof.OPTIMAL, "OPTIMAL_SOLUTION": Proof.OPTIMAL, "UNSATISFIABLE": Proof.INFEASIBLE}
 _END = re.compile(r"=====(|UNSATISFIABLE|UNBOUNDED|UNSATorUNBOUNDED|UNKNOWN|ERROR)=====")
 _ELAPSED = re.compile(r"% time elapsed: (\S{1,40}) ?s")
 _STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
@@ -44,6 +45,7 @@ class _Search:
 
     solutions: list[_Solution] = field(default_factory=list)
     status: RunStatus | None = None
+    proof: Proof | None = None
     timed_out: bool = False
     statistics: dict[str, str | float] = field(default_factory=dict)
     resolution: float = 0.0
@@ -100,7 +102,7 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
         search.solutions.append(_Solution(where, search.time, objective))
         search.objective, search.time, search.has_text = None, None, False
     elif end := _END.fullmatch(text):
-        search.status = _STATUSES.get(end[1], RunStatus.UNKNOWN)
+        search.status, search.proof = _STATUSES.get(end[1], RunStatus.UNKNOWN), _PROVEN.get(end[1])
         search.has_text = False
     elif elapsed := _ELAPSED.match(text):
         search.resolution = max(search.resolution, _unit(elapsed[1]))
@@ -158,7 +160,8 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
     if kind == "solution":
         search.solutions.append(_Solution(where, seconds, _stream_objective(message.get("output"))))
     elif kind == "status":
-        search.status = _STATUSES.get(str(message.get("status")), RunStatus.UNKNOWN)
+        said = str(message.get("status"))
+        search.status, search.proof = _STATUSES.get(said, RunStatus.UNKNOWN), _PROVEN.get(said)
         search.ended_at = seconds
     elif kind == "statistics":
         statistics = message.get("statistics")
@@ -211,7 +214,18 @@ def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_st
         status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
     resolution, guessed = search.resolution or None, "method" not in search.statistics
     sense = _sense(search, found)
-    return FoundRun(**events.columns(), status=status, resolution=resolution, sense=sense, guessed=guessed)
+    carried = {"claim": proof.value} if status is RunStatus.FINISHED and (proof := _proof(search)) else {}
+    return FoundRun(
+        **events.columns(), status=status, resolution=resolution, sense=sense, guessed=guessed, carried=carried
+    )
+
+
+def _proof(search: _Search) -> Proof | None:
+    """Return what the end of a search proves; that of a model without objective proves no optimum."""
+    has_objective = any(solution.objective is not None for solution in search.solutions)
+    if search.proof is Proof.OPTIMAL and (search.statistics.get("method") == "satisfy" or not has_objective):
+        return None
+    return search.proof
 
 
 def _sense(search: _Search, found: Found) -> str | None:

@@ -11,7 +11,7 @@ from gapline.capture.readers.mip_closing import Closing, ask_miplog, exact_numbe
 from gapline.capture.readers.mip_rows import Number, Row, Stamped, progress_rows, stamp_rows
 from gapline.capture.readers.mip_solves import BANNER, NO_SETTINGS, Solve, split_solves
 from gapline.errors import TraceError
-from gapline.model.tables import RunStatus, VerdictCode
+from gapline.model.tables import INFINITE, RunStatus, VerdictCode
 
 UNTIMED_NOTE = (
     "incumbents without a stamp stand at the next stamp of their log; `resolution` says how far off they may be"
@@ -47,7 +47,7 @@ def _read(log: LogFile) -> Found:
 def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: float) -> tuple[FoundRun, Closing]:
     told = ask_miplog(solve)
     closing = read_closing(solve, told, cut=cut)
-    final, bound, end, status = closing
+    final, bound, end, status, claim = closing
     # A solver that stops at its limit closes its books a little later, and finds nothing more while it does.
     latest = min(end, solve.horizon) if end and solve.horizon and status is RunStatus.TIME_LIMIT else end
     rows = list(progress_rows(solve.solver or "", solve.lines))
@@ -66,8 +66,9 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     events = EventList(found.problems)
     taken = _add_rows(events, stamped, sense, log.path)
     unit = _settle_final(events, taken, final, end=latest, sense=sense, where=f"{log.path}:{solve.lines[-1][0]}")
+    coarse = _settle_bound(events, taken, bound, sense)
     if bound is not None and end is not None:
-        events.add_bound(_not_before(end, events), bound)
+        events.add_bound(_not_before(end, events), bound.value)
     notes = (UNTIMED_NOTE, bool(taken.untimed)), (OBJECTIVES_NOTE, (solve.objective or 0) > 1)
     found.notes += [note for note, is_due in notes if is_due and note not in found.notes]
     version, problem = read_version(solve, told), told.get("problem")
@@ -87,6 +88,8 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
             "untimed": len(taken.untimed),
             "untimed_until": max(taken.untimed, default=None),
             "value_resolution": unit,
+            "bound_resolution": coarse,
+            "claim": None if claim is None else claim.value,
         },
     )
     return run, closing
@@ -134,12 +137,12 @@ def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
     return rows
 
 
-def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | None) -> tuple[str | None, int, bool]:
+def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: Number | None) -> tuple[str | None, int, bool]:
     """Return the sense, how many rows contradict it (bounds lie on the other side), and whether only values show it."""
     up = down = 0
     pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
     if final is not None and bound is not None:
-        pairs.append((final, Number(bound, 0.0)))
+        pairs.append((final, bound))
     for primal, dual in pairs:
         # Rounding in print must not pass for a bound on the wrong side.
         margin = primal.unit + dual.unit + 1e-6 * max(abs(primal.value), abs(dual.value))
@@ -159,9 +162,10 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: float | N
 
 @dataclass(slots=True)
 class _Taken:
-    """What was made of the rows: the print of each candidate, the best, the moments that are estimates, the slack."""
+    """What was made of the rows: the prints of candidates and bounds, the best, the estimated moments, the slack."""
 
     prints: dict[int, Number] = field(default_factory=dict)
+    bounds: dict[int, Number] = field(default_factory=dict)
     best: int | None = None
     untimed: list[float] = field(default_factory=list)
     slack: float = 0.0
@@ -189,6 +193,8 @@ def _add_rows(events: EventList, stamped: list[Stamped], sense: str | None, path
                 where=f"{path}:{row.line}",
                 bound=None if dual is None else dual.value,
             )
+            if dual is not None:
+                taken.bounds[len(events) - 1] = dual
             if moment is None or primal is None:
                 continue
             taken.prints[len(events) - 1] = primal
@@ -199,7 +205,27 @@ def _add_rows(events: EventList, stamped: list[Stamped], sense: str | None, path
                 taken.best = len(events) - 1
         elif dual is not None and math.isfinite(time):
             events.add_bound(time, dual.value)
+            taken.bounds[len(events) - 1] = dual
     return taken
+
+
+def _settle_bound(events: EventList, taken: _Taken, final: Number | None, sense: str | None) -> float | None:
+    """Bring the bounds of the rows and the final one together, and return the unit of the best bound's last digit.
+
+    Bounds only get better, so that a row which shows a better one than the final line was rounded up to it: it takes
+    the digits of that line. What is better by more than rounding stays as it is printed.
+    """
+    sign = -1.0 if sense == "max" else 1.0
+    known = [] if final is None else [final]
+    for index, row in taken.bounds.items():
+        if final is None or sign * row.value > sign * final.value:
+            if final is not None and row.may_be(final.value):
+                events.events[index] = Event._make(events.events[index])._replace(bound=final.value)
+            elif abs(row.value) < INFINITE:
+                known.append(row)
+    # The coarsest of all prints that may be the best.
+    surest = max((sign * bound.value - 0.5 * bound.unit for bound in known), default=0.0)
+    return max((bound.unit for bound in known if sign * bound.value + 0.5 * bound.unit >= surest), default=None)
 
 
 def _settle_final(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gapline.capture.readers.mip_rows import Number, read_printed
 from gapline.capture.readers.mip_solves import Solve
 from gapline.errors import import_extra
-from gapline.model.tables import RunStatus
+from gapline.model.tables import INFINITE, Proof, RunStatus
 
 _NO_VERSION = "0.0.0"
 _VERSION = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,6}){1,4}")
@@ -59,12 +59,16 @@ _DIGITS = {"highs": 12}
 
 
 class Closing(NamedTuple):
-    """The final objective and bound, the moment of the end, and how the solve ended; None where the log is silent."""
+    """The final objective and bound, the moment of the end, how the solve ended, and what it claims to have proven.
+
+    None where the log is silent.
+    """
 
     value: Number | None
-    bound: float | None
+    bound: Number | None
     end: float | None
     status: RunStatus
+    claim: Proof | None = None
 
 
 def ask_miplog(solve: Solve) -> Mapping[str, Any]:
@@ -114,12 +118,13 @@ def read_closing(solve: Solve, told: Mapping[str, Any], *, cut: bool = False) ->
         bound = value
     if end is None:
         end = exact_number(timing.get("cpu_seconds" if solve.is_cpu else "wall_seconds"))
-    # 1e20 and beyond is how solvers write "none".
-    value, bound = (None if number is None or abs(number.value) >= 1e20 else number for number in (value, bound))
+    value, bound = (None if number is None or abs(number.value) >= INFINITE else number for number in (value, bound))
     moment = None if end is None else end.value
     ended = solve.has_ended or termination.get("status", "unknown") != "unknown" or bool(termination.get("raw_reason"))
     status = RunStatus.KILLED if cut or not ended else _status(solve, termination, moment)
-    return Closing(value, None if bound is None else bound.value, moment, status)
+    said = str(termination.get("status"))
+    claim = Proof(said) if said in list(Proof) and status is RunStatus.FINISHED else None
+    return Closing(value, bound, moment, status, claim)
 
 
 def _printed(solve: Solve) -> dict[str, Number]:

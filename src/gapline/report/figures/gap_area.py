@@ -48,7 +48,10 @@ def area_figure(
     time, objective = envelopes.steps(row)
     reference = float(reference_column(snapshot, envelopes)[row])
     horizon = float(envelopes.runs["horizon"][row])
-    score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
+    score: float | None = chosen.before
+    # An empty run has that score whatever the reference is, and there may be none.
+    if len(time):
+        score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
     assert score is not None
     gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
     times, values = np.append(0.0, time), np.append(chosen.before, gaps)

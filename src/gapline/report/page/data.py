@@ -135,18 +135,19 @@ def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list
     for entry, column in zip(study.references, references, strict=True):
         # A run that equals its reference has to equal it on a rounded grid too.
         values = [
-            float(value if grid.exact else grid.snap(np.array([value]))[0])
+            # Nobody solved an instance without a reference: nothing on the page is measured against it.
+            finite_or_none(float(value if grid.exact or np.isnan(value) else grid.snap(np.array([value]))[0]))
             for value, grid in zip(column.tolist(), grids, strict=True)
         ]
-        stored = [entry.snapshot.values[name] for _, name in cells.units]
+        stored = [entry.snapshot.values.get(name) for _, name in cells.units]
         found.append(
             {
                 "name": entry.snapshot.name,
                 "policy": entry.policy,
                 "digest": entry.snapshot.digest,
                 "references": values,
-                "certified": [reference.certified for reference in stored],
-                "source": [reference.source for reference in stored],
+                "certified": [reference is not None and reference.certified for reference in stored],
+                "source": ["" if reference is None else reference.source for reference in stored],
             }
         )
     return found

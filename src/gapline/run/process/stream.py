@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-_EVENT_KEYS = (b'"objective"', b'"bound"', b'"solver"')
+_EVENT_KEYS = (b'"objective"', b'"bound"', b'"solver"', b'"claim"')
 
 
 class _Event(msgspec.Struct):
@@ -13,6 +13,7 @@ class _Event(msgspec.Struct):
     objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     bound: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    claim: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 _decode = msgspec.json.Decoder(_Event).decode
@@ -21,8 +22,8 @@ _decode = msgspec.json.Decoder(_Event).decode
 def event_body(line: bytes) -> bytes | None:
     r"""Return the journal field of a line that is an event, or None for log text.
 
-    A JSON object with `objective`, `bound` or `solver` is kept as it stands. A line that means to be one but is not
-    JSON (NaN, a missing brace, invalid UTF-8) is kept as text: it is a candidate to be rejected, not a line to be lost.
+    A JSON object with `objective`, `bound`, `solver` or `claim` is kept as it stands. A line that means to be one but
+    is not JSON (NaN, a missing brace, invalid UTF-8) is kept as text: a candidate to be rejected, no line to be lost.
 
     >>> event_body(b'{"objective": 12.5, "solution": [1, 2]}')
     b'"say":{"objective": 12.5, "solution": [1, 2]}'
@@ -41,7 +42,7 @@ def event_body(line: bytes) -> bytes | None:
             line.decode("utf-8")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return b'"text":' + msgspec.json.encode(line.decode("utf-8", "replace"))
-    if event.objective is event.bound is event.solver is msgspec.UNSET:
+    if event.objective is event.bound is event.solver is event.claim is msgspec.UNSET:
         return None
     # A carriage return is white space in JSON, so it can stand inside; a newline cannot, lines were cut at it.
     return b'"say":' + line

@@ -82,6 +82,8 @@ function decodeOthers(bytes, head, runs) {
 }
 
 async function decodePage(head) {
+  // An instance that nobody solved may have no reference: NaN, which no comparison takes for a number.
+  for (const snapshot of head.snapshots) snapshot.references = snapshot.references.map((value) => value ?? NaN);
   const runs = JSON.parse(new TextDecoder().decode(await inflate("runs")));
   const steps = decodeSteps(await inflate("steps"), head, runs);
   const others = decodeOthers(await inflate("others"), head, runs);

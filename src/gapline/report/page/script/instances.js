@@ -109,7 +109,11 @@ function renderInstance() {
       ];
     }), (k) => here[k] === shownRun());
   const certified = references.certified[unit] ? "certified" : "not certified";
-  byId("instance-caption").textContent = visible(`Reference ${formatValue(references.references[unit])}, ${certified}${references.source[unit] ? ", source: " + references.source[unit] : ""}. Choose a run to see its candidates.`);
+  const source = references.source[unit] ? ", source: " + references.source[unit] : "";
+  const against = Number.isNaN(references.references[unit])
+    ? "No reference: nobody solved this instance, and every run on it scores the worst value"
+    : `Reference ${formatValue(references.references[unit])}, ${certified}${source}`;
+  byId("instance-caption").textContent = visible(`${against}. Choose a run to see its candidates.`);
   const gaps = here.map((r) => gapRows(r, secondsClock(r)));
   const lines = gaps.flatMap(({ rows }) => rows);
   if (lines.length) {
@@ -163,7 +167,7 @@ function renderRun() {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const marks = candidates.filter((one) => one.verdict === "rejected" && one.time <= reading.horizon[run]).map((one) => {
     // A candidate that is no step has no gap here under a kernel that exists in Python alone.
-    const known = (one.objective > 0 || head.signed) && choice.kernel.kind !== "custom";
+    const known = (one.objective > 0 || head.signed) && choice.kernel.kind !== "custom" && !Number.isNaN(reference);
     const gap = known ? gapOf(choice.kernel, one.objective, reference) : high;
     return { time: Math.max(one.time, choice.log ? clock.low : 0), value: Math.min(Math.max(gap, low - 0.1), high), reason: one.reason };
   });

@@ -1,0 +1,174 @@
+"""Contradictions between runs: a dual bound, an optimum or an infeasibility that the solution of another refutes.
+
+All three are claims of proof by a solver. A solution that is better than they allow, by more than the tolerance and the
+digits of both prints, shows that one of the two is wrong; which one is not judged here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
+from gapline.errors import UsageError
+from gapline.model.campaign import Campaign
+from gapline.model.reading import TOLERANCE
+from gapline.model.tables import INFINITE, RUN_KEY, Proof, RunKey
+from gapline.model.transform import Transform, TransformKind
+from gapline.reference.alarm import Alarm, AlarmKind, Claim, solution_claim
+from gapline.reference.beaten import check_tolerance, run_beats
+
+Floats = NDArray[np.float64]
+
+
+class Proven(NamedTuple):
+    """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale."""
+
+    key: RunKey
+    kind: AlarmKind
+    lower: float
+    claim: Claim
+
+
+def find_contradictions(campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE) -> list[Alarm]:
+    """Look for solutions that another run's proof excludes: one alarm per instance and arm that claims it.
+
+    Solutions are the accepted ones, whoever vouches for them, as bad as their print allows; bounds, inside the horizon
+    or after it, are as weak as theirs does. A run that says `optimal` and prints a bound is taken by its bound, since
+    solvers stop within a gap; the best objective of one without any bound is its bound.
+
+    >>> import gapline as gl
+    >>> table = pl.DataFrame({"arm": ["a", "b"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0, 2.0],
+    ...                       "objective": [12.0, 10.0], "bound": [11.0, None]})
+    >>> campaign = gl.read(table)
+    >>> print(find_contradictions(campaign, gl.build_envelopes(campaign))[0])  # doctest: +ELLIPSIS
+    i: a run has a better solution than ...: bound 11.0 (run a/i/1 at 1 s), got 10.0 (run b/i/1 at 2 s, valid by solver)
+    """
+    check_tolerance(tolerance)
+    if campaign.bound is None and "claim" not in campaign.runs.columns:
+        return []
+    if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
+        raise UsageError("contradictions: expected the campaign the envelopes were built from, got other runs")
+    proofs: dict[str, list[Proven]] = defaultdict(list)
+    for proven in _proofs(campaign, envelopes):
+        proofs[proven.key.instance].append(proven)
+    solved = envelopes.runs.with_columns(_worst=pl.Series(envelopes.worst_best)).filter(
+        pl.col("best").is_not_null() & pl.col("instance").is_in(list(proofs))
+    )
+    alarms: list[Alarm] = []
+    for (instance,), solutions in solved.sort("instance", "_worst", "best_time", "arm", "seed").group_by(
+        "instance", maintain_order=True
+    ):
+        # Two are enough: the best of all, and the best of the others for the run that has it.
+        best = list(solutions.head(2).iter_rows(named=True))
+        alarms += _refuted(proofs[str(instance)], best, envelopes, tolerance)
+    return alarms
+
+
+def _refuted(
+    proofs: Sequence[Proven], best: Sequence[Mapping[str, Any]], envelopes: Envelopes, tolerance: float
+) -> Iterator[Alarm]:
+    """Yield the strongest claim of each arm that a solution of another run contradicts."""
+    told = set()
+    for proven in sorted(proofs, key=lambda proven: (proven.key.arm, -proven.lower, proven.key)):
+        row = next((row for row in best if _key(row) != proven.key), None)
+        if row is None or proven.key.arm in told:
+            continue
+        if _is_refuted(proven.lower, row, tolerance, signed=envelopes.scale.signed):
+            told.add(proven.key.arm)
+            yield Alarm(proven.kind, proven.key.instance, proven.claim, solution_claim(row, envelopes))
+
+
+def _is_refuted(lower: float, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:
+    # Of infinity and of zero a relative tolerance says nothing: everything is below the one, and where values may have
+    # any sign, solvers take 1e-13 for the other.
+    if lower == np.inf:
+        return True
+    return run_beats(row, lower - (tolerance * max(0.0, 1.0 - abs(lower)) if signed else 0.0), tolerance)
+
+
+def _suspects(campaign: Campaign, envelopes: Envelopes) -> list[int]:
+    """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
+    runs, scale = campaign.runs, envelopes.scale
+    turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
+    sign = np.where(runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    strongest = np.full(len(campaign), -np.inf)
+    if campaign.bound is not None and not scale.hierarchical:
+        count = runs["count"].to_numpy()
+        own, starts = step_places(runs["first"].to_numpy(), count)
+        strength = np.repeat(sign, count) * campaign.bound[own]
+        strength[~(np.abs(strength) < INFINITE)] = -np.inf
+        if len(strength):
+            strongest[count > 0] = np.maximum.reduceat(strength, starts[count > 0])
+    solutions = envelopes.runs.select(
+        "instance", value=pl.Series(sign * envelopes.runs["best_raw"].fill_null(np.nan).to_numpy()).fill_nan(None)
+    )
+    best = solutions.select(pl.col("value").min().over("instance")).to_series().fill_null(np.inf).to_numpy()
+    # Transforms keep the order, and tolerance and print only take away: what is not passed here is passed nowhere.
+    found = strongest > best
+    if "claim" in runs.columns:
+        claims = runs["claim"].fill_null("").to_numpy()
+        found |= (claims == Proof.INFEASIBLE) | ((claims == Proof.OPTIMAL) & np.isinf(strongest))
+    return np.flatnonzero(found & np.isfinite(best)).tolist()
+
+
+def _proofs(campaign: Campaign, envelopes: Envelopes) -> Iterator[Proven]:
+    """Yield what each run that may be contradicted claims to have proven."""
+    told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
+    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes)]
+    for row in suspects.iter_rows(named=True):
+        key, transform = _key(row), envelopes.scale.of(row["instance"])
+        part = slice(row["first"], row["first"] + row["count"])
+        if row.get("claim") == Proof.INFEASIBLE:
+            yield Proven(key, AlarmKind.INFEASIBLE, np.inf, Claim(None, certified=False, source=f"run {key}"))
+            continue
+        # A bound of M·K + C is of neither part, and nobody says of what it is.
+        if envelopes.scale.hierarchical:
+            continue
+        bounds = np.empty(0) if campaign.bound is None else campaign.bound[part]
+        place = _strongest(bounds, transform)
+        if place is not None:
+            raw = float(bounds[place])
+            claim = Claim(raw, certified=False, source=f"run {key} at {campaign.time[part][place]:g} s")
+            yield Proven(key, AlarmKind.BOUND, _weakest(raw, row.get("bound_resolution"), transform), claim)
+        elif row.get("claim") == Proof.OPTIMAL and (best := _best_reported(campaign, part, transform)) is not None:
+            claim = Claim(best, certified=False, source=f"run {key}")
+            yield Proven(key, AlarmKind.OPTIMUM, _weakest(best, row.get("value_resolution"), transform), claim)
+
+
+def _strongest(bounds: Floats, transform: Transform) -> int | None:
+    """Return the place of the bound that excludes most, None where there is none."""
+    known = np.abs(bounds) < INFINITE
+    if not known.any():
+        return None
+    # Stronger is larger for what is minimised, and smaller for what is maximised.
+    strength = np.where(known, -bounds if transform.maximises else bounds, -np.inf)
+    return int(np.argmax(strength))
+
+
+def _best_reported(campaign: Campaign, part: slice, transform: Transform) -> float | None:
+    """Return the best objective that a run stated, accepted or not: its claim is about that one."""
+    stated = [campaign.objective[part]] + ([] if campaign.claimed is None else [campaign.claimed[part]])
+    values = np.concatenate(stated)
+    values = values[np.abs(values) < INFINITE]
+    if not len(values):
+        return None
+    return float(values.max() if transform.maximises else values.min())
+
+
+def _weakest(raw: float, unit: float | None, transform: Transform) -> float:
+    """Return the lower bound on the scored scale that the print of a bound stands for at least."""
+    half = 0.5 * (unit or 0.0)
+    weak = raw + half if transform.maximises else raw - half
+    # C/z turns round at zero: below it, a bound of what is maximised excludes every positive value.
+    if transform.kind is TransformKind.RECIPROCAL and weak <= 0:
+        return float(np.inf)
+    return float(transform.apply(weak))
+
+
+def _key(row: Mapping[str, Any]) -> RunKey:
+    return RunKey(row["arm"], row["instance"], row["seed"])

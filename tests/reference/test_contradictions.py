@@ -1,0 +1,234 @@
+"""A bound, an optimum or an infeasibility that the solution of another run refutes; nothing else rings."""
+
+import math
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import gapline as gl
+from gapline.errors import UsageError
+from gapline.reference.alarm import AlarmKind
+from gapline.reference.contradictions import find_contradictions
+
+COLUMNS = ("arm", "instance", "seed", "time", "objective", "valid", "bound", "claim", "horizon")
+
+
+def campaign_of(*rows, **carried):
+    """Build from (arm, instance, seed, time, objective, bound, claim) with horizon 10; objectives are valid."""
+    table = [(a, i, s, t, z, None if z is None else True, b, c, 10.0) for a, i, s, t, z, b, c in rows]
+    schema = dict(zip(COLUMNS, [pl.String, pl.String, pl.Int64, *[pl.Float64] * 2, pl.Boolean, pl.Float64, pl.String,
+                                pl.Float64], strict=True))  # fmt: skip
+    return gl.read(pl.DataFrame(table, schema=schema, orient="row").with_columns(**carried))
+
+
+def alarms_of(*rows, tolerance=1e-9, transform=None, sense=None, signed=False, **carried):
+    campaign = campaign_of(*rows, **carried)
+    envelopes = gl.build_envelopes(campaign, transform=transform, sense=sense, signed=signed)
+    return find_contradictions(campaign, envelopes, tolerance=tolerance)
+
+
+def test_a_bound_that_another_arm_beats_names_both_sides():
+    (alarm,) = alarms_of(("a", "i", 1, 1.0, 12.0, 11.0, None), ("b", "i", 2, 2.0, 10.0, None, None))
+    assert alarm.kind is AlarmKind.BOUND
+    assert str(alarm) == (
+        "i: a run has a better solution than the dual bound of another allows: "
+        "bound 11.0 (run a/i/1 at 1 s), got 10.0 (run b/i/2 at 2 s, valid by declared)"
+    )
+    assert alarm.document()["certificate"] == {"value": 11.0, "certified": False, "source": "run a/i/1 at 1 s"}
+
+
+@pytest.mark.parametrize("transform", [None, "reciprocal:1", "negate-shift:100"])
+@pytest.mark.parametrize(("bound", "rings"), [(11.0, True), (12.0, False), (13.0, False), (-3.0, True)])
+def test_an_upper_bound_of_what_is_maximised(transform, bound, rings):
+    rows = ("a", "i", 1, 1.0, 10.0, bound, None), ("b", "i", 1, 2.0, 12.0, None, None)
+    assert len(alarms_of(*rows, transform=transform, sense="max")) == rings
+
+
+def test_a_bound_after_the_horizon_counts_and_a_late_or_rejected_solution_does_not():
+    late = ("a", "i", 1, 11.0, None, 11.0, None)
+    assert len(alarms_of(("a", "i", 1, 1.0, 12.0, None, None), late, ("b", "i", 1, 2.0, 10.0, None, None))) == 1
+    assert alarms_of(late, ("b", "i", 1, 10.5, 10.0, None, None)) == []
+    assert alarms_of(late, ("b", "i", 1, 2.0, 10.0, None, None), valid=pl.lit(False)) == []
+
+
+def test_the_strongest_bound_counts_whatever_came_after_it():
+    rows = [("a", "i", 1, float(k), None, bound, None) for k, bound in enumerate((8.0, 11.0, 9.0, 1e20, -1e30))]
+    (alarm,) = alarms_of(*rows, ("b", "i", 1, 2.0, 10.0, None, None))
+    assert (alarm.certificate.value, alarm.certificate.source) == (11.0, "run a/i/1 at 1 s")
+
+
+def test_an_arm_is_named_once_per_instance_with_its_strongest_claim():
+    rows = [("a", "i", seed, 1.0, None, 10.0 + seed, None) for seed in (1, 2, 3)]
+    rows += [("b", "i", 1, 1.0, 9.0, 9.5, None), ("c", "i", 1, 1.0, None, None, "infeasible")]
+    found = alarms_of(*rows)
+    # b's own solution is below its bound, but nobody else's is.
+    assert [(one.kind, one.certificate.source) for one in found] == [
+        (AlarmKind.BOUND, "run a/i/3 at 1 s"), (AlarmKind.INFEASIBLE, "run c/i/1")
+    ]  # fmt: skip
+
+
+def test_another_seed_of_the_same_arm_is_another_run():
+    (alarm,) = alarms_of(("a", "i", 1, 1.0, None, 11.0, None), ("a", "i", 2, 1.0, 10.0, None, None))
+    assert alarm.other.source.startswith("run a/i/2")
+    # The best of all is the claimant's own: the second best speaks.
+    (alarm,) = alarms_of(("a", "i", 1, 1.0, 9.0, 11.0, None), ("a", "i", 2, 1.0, 10.0, None, None))
+    assert (alarm.certificate.source, alarm.other.value) == ("run a/i/1 at 1 s", 10.0)
+
+
+def test_infeasible_is_contradicted_by_any_accepted_solution():
+    claim = ("a", "i", 1, None, None, None, "infeasible")
+    (alarm,) = alarms_of(claim, ("b", "i", 1, 1.0, 10.0, None, None))
+    assert str(alarm) == (
+        "i: a run has a solution of what another calls infeasible: infeasible (run a/i/1), "
+        "got 10.0 (run b/i/1 at 1 s, valid by declared)"
+    )
+    assert alarm.document()["certificate"]["value"] is None
+    assert alarms_of(claim, ("b", "j", 1, 1.0, 10.0, None, None)) == []
+    assert alarms_of(claim, ("b", "i", 1, 11.0, 10.0, None, None)) == []
+
+
+def test_a_claimed_optimum_is_contradicted_unless_its_bound_leaves_room():
+    better = ("b", "i", 1, 1.0, 10.0, None, None)
+    (alarm,) = alarms_of(("a", "i", 1, 1.0, 10.5, None, "optimal"), better)
+    assert (alarm.kind, alarm.certificate.value) == (AlarmKind.OPTIMUM, 10.5)
+    # Solvers stop within a gap and call that optimal: their bound says what they have proven.
+    assert alarms_of(("a", "i", 1, 1.0, 10.5, 9.9, "optimal"), better) == []
+    (alarm,) = alarms_of(("a", "i", 1, 1.0, 10.5, 10.2, "optimal"), better)
+    assert (alarm.kind, alarm.certificate.value) == (AlarmKind.BOUND, 10.2)
+    assert alarms_of(("a", "i", 1, 1.0, 10.5, None, "finished"), better) == []
+    assert alarms_of(("a", "i", 1, None, None, None, "optimal"), better) == []
+
+
+def test_a_rejected_candidate_is_still_what_its_solver_claims():
+    """The checker refused 8, so that nothing says whether 10 contradicts it."""
+    rows = ("a", "i", 1, 1.0, 8.0, None, "optimal"), ("b", "i", 1, 1.0, 10.0, None, None)
+    assert alarms_of(*rows, valid=pl.col("arm") == "b") == []
+
+
+def test_the_word_of_a_solver_rings_too_and_says_whose_it_is():
+    rows = ("a", "i", 1, 1.0, 12.0, 11.0, None), ("b", "i", 1, 2.0, 10.0, None, None)
+    (alarm,) = alarms_of(*rows, validation=pl.lit("solver"))
+    assert alarm.other.source.endswith("valid by solver")
+
+
+@pytest.mark.parametrize(("unit", "rings"), [(0.0, True), (1.0, True), (3.0, False)])
+@pytest.mark.parametrize("name", ["bound_resolution", "value_resolution"])
+def test_digits_that_are_not_printed_are_no_contradiction(name, unit, rings):
+    rows = ("a", "i", 1, 1.0, 12.0, 11.0, None), ("b", "i", 2, 2.0, 10.0, None, None)
+    assert len(alarms_of(*rows, **{name: pl.lit(unit)})) == rings
+
+
+def test_the_tolerance_is_the_contracts():
+    rows = ("a", "i", 1, 1.0, None, 10.0, None), ("b", "i", 1, 2.0, 10.0 - 1e-6, None, None)
+    assert len(alarms_of(*rows)) == 1
+    assert alarms_of(*rows, tolerance=1e-6) == []
+
+
+def test_signed_scales_and_two_levels():
+    rows = ("a", "i", 1, 1.0, None, -3.0, None), ("b", "i", 1, 2.0, -5.0, None, None)
+    assert len(alarms_of(*rows, signed=True)) == 1
+    assert alarms_of(rows[1], ("a", "i", 1, 1.0, None, -6.0, None), signed=True) == []
+    # Zero is where a relative tolerance ends, and rounding does not.
+    noise = ("a", "i", 1, 1.0, None, 0.0, None), ("b", "i", 1, 2.0, -1e-13, None, None)
+    assert alarms_of(*noise, signed=True) == []
+    assert len(alarms_of(*noise, signed=True, tolerance=1e-14)) == 1
+    levels = {"primary": pl.lit(2.0), "secondary": pl.lit(3.0)}
+    two = ("a", "i", 1, 1.0, 50.0, 1e6, None), ("b", "i", 1, 1.0, 10.0, None, None)
+    assert alarms_of(*two, transform="hierarchical:10", **levels) == []
+    claims = alarms_of(*two, ("c", "i", 1, 1.0, None, None, "infeasible"), transform="hierarchical:10", **levels)
+    assert [alarm.kind for alarm in claims] == [AlarmKind.INFEASIBLE]
+
+
+def test_envelopes_of_other_runs_are_refused():
+    campaign = campaign_of(("a", "i", 1, 1.0, 12.0, 11.0, None), ("b", "i", 1, 2.0, 10.0, None, None))
+    part = gl.build_envelopes(campaign).select(pl.col("arm") == "a")
+    with pytest.raises(UsageError, match="the campaign the envelopes were built from"):
+        find_contradictions(campaign, part)
+    assert len(gl.open_study(campaign, policy="analysis").alarms) == 1
+
+
+def printed(value: float, digits: int) -> tuple[float, float]:
+    """Round to significant digits as a log does; return the print and the unit of its last digit."""
+    text = f"{value:.{digits - 1}e}"
+    unit = 10.0 ** (int(text.partition("e")[2]) - digits + 1)
+    return float(text), unit
+
+
+@st.composite
+def consistent(draw):
+    """Draw optima, and runs whose solutions and bounds lie on their sides of them, all rounded to some digits."""
+    sense = draw(st.sampled_from(["min", "max"]))
+    digits = draw(st.sampled_from([3, 5, 7, 12]))
+    sign = -1.0 if sense == "max" else 1.0
+    rows, units = [], []
+    for instance in "ijk":
+        optimum = draw(st.floats(1.0, 1e6))
+        for arm in "abc":
+            worse = draw(st.floats(0.0, 0.4)) * optimum
+            weaker = draw(st.floats(0.0, 0.4) | st.just(0.0)) * optimum
+            (value, unit), (bound, coarse) = (
+                printed(optimum + side * sign * by, digits) for side, by in ((1, worse), (-1, weaker))
+            )
+            claim = "optimal" if worse == 0 and draw(st.booleans()) else None
+            has_bound = draw(st.booleans())
+            if draw(st.booleans()):
+                rows.append((arm, instance, 1, 1.0, value, bound if has_bound else None, claim))
+                units.append((unit, coarse))
+            elif has_bound:
+                rows.append((arm, instance, 1, 11.0, None, bound, None))
+                units.append((unit, coarse))
+    return sense, rows, units
+
+
+ROUNDED_UP = [("a", "i", 1, 1.0, 1.24, 1.24, "optimal"), ("b", "i", 1, 1.0, 1.2351, None, None)]
+
+
+@example(("min", ROUNDED_UP, [(0.01, 0.01)] * 2))
+@given(consistent())
+def test_consistent_runs_ring_no_alarm_however_they_are_rounded(drawn):
+    sense, rows, units = drawn
+    if not rows:
+        return
+    resolutions = {
+        name: pl.Series([pair[place] for pair in units])
+        for place, name in enumerate(("value_resolution", "bound_resolution"))
+    }
+    for transform in (None, "shift:5") if sense == "min" else (None, "reciprocal:3"):
+        assert alarms_of(*rows, sense=sense, transform=transform, **resolutions) == []
+
+
+values = st.integers(5, 15).map(float)
+
+
+@st.composite
+def any_rows(draw):
+    rows = []
+    for arm in "ab":
+        for seed in (1, 2):
+            for instance in "ij":
+                value, bound = draw(st.none() | values), draw(st.none() | values)
+                claim = draw(st.sampled_from([None, None, "optimal", "infeasible"]))
+                time = None if value is None and bound is None else 1.0
+                rows.append((arm, instance, seed, time, value, bound, claim))
+    return rows
+
+
+@given(any_rows(), st.sampled_from(["min", "max"]))
+def test_it_rings_where_the_definition_says_so(rows, sense):
+    """By every pair of runs, in fractions: no cleverness about which solution or which claim comes first."""
+    turn = -1 if sense == "max" else 1
+    expected = set()
+    for a, i, s, _, z, b, c in rows:
+        for a2, i2, s2, _, z2, _, _ in rows:
+            if i2 != i or (a2, s2) == (a, s) or z2 is None:
+                continue
+            limit = b if b is not None else z if c == "optimal" else None
+            if c == "infeasible" or (limit is not None and turn * Fraction(z2) < turn * Fraction(limit)):
+                expected.add((i, a))
+    found = alarms_of(*rows, sense=sense)
+    assert {(one.instance, one.certificate.source.split()[1].split("/")[0]) for one in found} == expected
+    assert len(found) == len(expected)
+    assert all(math.isfinite(one.other.value) for one in found)
