@@ -1,10 +1,11 @@
 """Two arms against each other: verdicts, and what is refused."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import gapline as gl
-from gapline.analysis.comparison import Side, compare_sides, find_arm
+from gapline.analysis.comparison import Side, compare, compare_sides, find_arm
 from gapline.errors import GaplineError, MixedScoresError, UsageError
 
 SNAPSHOT = gl.Snapshot.from_values({f"{p}{k}": 10.0 for p in "pq" for k in range(8)}, name="mine")
@@ -130,3 +131,18 @@ def test_declared_choices_that_differ_are_refused_by_name():
         compare_sides(side(), side(source="new", weight="early-log:0.5"))
     with pytest.raises(UsageError, match="one folded from each"):
         compare_sides(side(policy="analysis"), side(1.0, source="new", policy="analysis"))
+
+
+def test_a_bound_of_one_source_that_a_solution_of_the_other_refutes_rings(tmp_path):
+    """Both sources have a run of the same name; alone neither contradicts itself."""
+    rows = {"arm": "s", "instance": ["i", "j", "k"], "seed": 1, "horizon": 9.0, "time": 1.0}
+    for name, objective, bound in (("old", [12.0, 12.0, 13.0], [11.0, 9.0, 9.0]), ("new", [10.0, 11.0, 12.5], None)):
+        pl.DataFrame(rows | {"objective": objective, "bound": bound or [None] * 3}).write_csv(tmp_path / f"{name}.csv")
+    refs = gl.Snapshot.from_values(dict.fromkeys("ijk", 9.0), name="refs")
+    old, new = (str(tmp_path / f"{name}.csv") for name in ("old", "new"))
+    found = compare(old, new, snapshots=[refs])
+    assert len(found.alarms) == 1
+    assert str(found.alarms[0]).startswith("i: ")
+    assert f"bound 11.0 ({old}: run s/i/1" in str(found.alarms[0])
+    assert f"got 10.0 ({new}: run s/i/1" in str(found.alarms[0])
+    assert [alarm.instance for alarm in compare(new, old, snapshots=[refs]).alarms] == ["i"]

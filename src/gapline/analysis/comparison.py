@@ -16,6 +16,7 @@ from gapline.model.tables import COMPARISON
 from gapline.model.text import meant
 from gapline.model.time_scale import join_time_scales
 from gapline.reference.alarm import Alarm
+from gapline.reference.contradictions import find_contradictions
 from gapline.scoring.scores import Scores
 from gapline.study import Study, open_studies
 from gapline.summary.bootstrap import Bootstrap, JudgedTable
@@ -197,9 +198,31 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         draws=lead.draws,
         seed=lead.seed,
         absent=_absent(first, second),
-        alarms=tuple(dict.fromkeys(alarm for study in studies for alarm in study.alarms)),
+        alarms=tuple(
+            dict.fromkeys([*(alarm for study in studies for alarm in study.alarms), *_between(first, second)])
+        ),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _between(first: Side, second: Side) -> list[Alarm]:
+    """Return what one source claims to have proven and a solution of the other refutes; each names its source."""
+    if first.study is second.study:
+        return []
+    found = []
+    for one, other in ((first, second), (second, first)):
+        alarms = find_contradictions(
+            one.study.campaign,
+            one.study.envelopes,
+            tolerance=one.study.tolerance,
+            solutions=other.study.envelopes,
+        )
+        for alarm in alarms:
+            # Both sources may have a run of one name.
+            claim = replace(alarm.certificate, source=f"{one.source}: {alarm.certificate.source}")
+            solution = replace(alarm.other, source=f"{other.source}: {alarm.other.source}")
+            found.append(replace(alarm, certificate=claim, other=solution))
+    return found
 
 
 def _differ(machines: tuple[tuple[str, ...], tuple[str, ...]]) -> bool:

@@ -34,8 +34,12 @@ class Proven(NamedTuple):
     claim: Claim
 
 
-def find_contradictions(campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE) -> list[Alarm]:
+def find_contradictions(
+    campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE, solutions: Envelopes | None = None
+) -> list[Alarm]:
     """Look for solutions that another run's proof excludes: one alarm per instance and arm that claims it.
+
+    The solutions are those of the same runs, or of another campaign on the same scale.
 
     Solutions are the accepted ones, whoever vouches for them, as bad as their print allows; bounds, inside the horizon
     or after it, are as weak as theirs does. A run that says `optimal` and prints a bound is taken by its bound, since
@@ -54,28 +58,30 @@ def find_contradictions(campaign: Campaign, envelopes: Envelopes, *, tolerance: 
     if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
         raise UsageError("contradictions: expected the campaign the envelopes were built from, got other runs")
     proofs: dict[str, list[Proven]] = defaultdict(list)
-    for proven in _proofs(campaign, envelopes):
+    among = envelopes if solutions is None else solutions
+    for proven in _proofs(campaign, envelopes, among):
         proofs[proven.key.instance].append(proven)
-    solved = envelopes.runs.with_columns(_worst=pl.Series(envelopes.worst_best)).filter(
+    solved = among.runs.with_columns(_worst=pl.Series(among.worst_best)).filter(
         pl.col("best").is_not_null() & pl.col("instance").is_in(list(proofs))
     )
     alarms: list[Alarm] = []
-    for (instance,), solutions in solved.sort("instance", "_worst", "best_time", "arm", "seed").group_by(
+    for (instance,), found in solved.sort("instance", "_worst", "best_time", "arm", "seed").group_by(
         "instance", maintain_order=True
     ):
         # Two are enough: the best of all, and the best of the others for the run that has it.
-        best = list(solutions.head(2).iter_rows(named=True))
-        alarms += _refuted(proofs[str(instance)], best, envelopes, tolerance)
+        best = list(found.head(2).iter_rows(named=True))
+        alarms += _refuted(proofs[str(instance)], best, among, tolerance, same=solutions is None)
     return alarms
 
 
 def _refuted(
-    proofs: Sequence[Proven], best: Sequence[Mapping[str, Any]], envelopes: Envelopes, tolerance: float
+    proofs: Sequence[Proven], best: Sequence[Mapping[str, Any]], envelopes: Envelopes, tolerance: float, *, same: bool
 ) -> Iterator[Alarm]:
     """Yield the strongest claim of each arm that a solution of another run contradicts."""
     told = set()
     for proven in sorted(proofs, key=lambda proven: (proven.key.arm, -proven.lower, proven.key)):
-        row = next((row for row in best if _key(row) != proven.key), None)
+        # In another campaign the same key is another run.
+        row = next((row for row in best if not same or _key(row) != proven.key), None)
         if row is None or proven.key.arm in told:
             continue
         if _is_refuted(proven.lower, row, tolerance, signed=envelopes.scale.signed):
@@ -91,7 +97,7 @@ def _is_refuted(lower: float, row: Mapping[str, Any], tolerance: float, *, signe
     return run_beats(row, lower - (tolerance * max(0.0, 1.0 - abs(lower)) if signed else 0.0), tolerance)
 
 
-def _suspects(campaign: Campaign, envelopes: Envelopes) -> list[int]:
+def _suspects(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> list[int]:
     """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
     runs, scale = campaign.runs, envelopes.scale
     turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
@@ -104,10 +110,13 @@ def _suspects(campaign: Campaign, envelopes: Envelopes) -> list[int]:
         strength[~(np.abs(strength) < INFINITE)] = -np.inf
         if len(strength):
             strongest[count > 0] = np.maximum.reduceat(strength, starts[count > 0])
-    solutions = envelopes.runs.select(
-        "instance", value=pl.Series(sign * envelopes.runs["best_raw"].fill_null(np.nan).to_numpy()).fill_nan(None)
+    signs = np.where(among.runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    values = among.runs.select(
+        "instance", value=pl.Series(signs * among.runs["best_raw"].fill_null(np.nan).to_numpy()).fill_nan(None)
     )
-    best = solutions.select(pl.col("value").min().over("instance")).to_series().fill_null(np.inf).to_numpy()
+    least = values.group_by("instance").agg(pl.col("value").min())
+    known = runs.select("instance").join(least, on="instance", how="left", maintain_order="left")
+    best = known["value"].fill_null(np.inf).to_numpy()
     # Transforms keep the order, and tolerance and print only take away: what is not passed here is passed nowhere.
     found = strongest > best
     if "claim" in runs.columns:
@@ -116,10 +125,10 @@ def _suspects(campaign: Campaign, envelopes: Envelopes) -> list[int]:
     return np.flatnonzero(found & np.isfinite(best)).tolist()
 
 
-def _proofs(campaign: Campaign, envelopes: Envelopes) -> Iterator[Proven]:
+def _proofs(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> Iterator[Proven]:
     """Yield what each run that may be contradicted claims to have proven."""
     told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
-    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes)]
+    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes, among)]
     for row in suspects.iter_rows(named=True):
         key, transform = _key(row), envelopes.scale.of(row["instance"])
         part = slice(row["first"], row["first"] + row["count"])
