@@ -30,19 +30,21 @@ class CurveFigure(Figure):
 _BANDS = (("joint_low", "joint_high", 0.08), ("low", "high", 0.15))
 
 
-def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None) -> CurveFigure:
-    """Return the data of the mean convergence figure."""
+def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None, band_words: str = "") -> CurveFigure:
+    """Return the data of the mean convergence figure; `band_words` says in its caption what the bands are."""
     return CurveFigure(
         data=_series(curves.frame, curves.by, max(curves.horizons.values(), default=0.0)),
         title="Mean convergence: smaller is better",
-        caption=curves.caption(),
+        caption=_with_bands(curves.caption(), bands, band_words),
         time_title="time t/Γ" if curves.relative else "time (s)",
         value_title=f"mean {curves.kernel} gap",
         bands=None if bands is None else _named(bands, curves.by),
     )
 
 
-def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFrame | None = None) -> CurveFigure:
+def attainment_figure(
+    curves: AttainmentCurves, *, end: float, bands: pl.DataFrame | None = None, band_words: str = ""
+) -> CurveFigure:
     """Return the data of the goal-attainment figure; one series per group and goal."""
     # One goal needs no series of its own: it stands in the title.
     by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
@@ -50,12 +52,16 @@ def attainment_figure(curves: AttainmentCurves, *, end: float, bands: pl.DataFra
     return CurveFigure(
         data=_series(curves.frame, by, end),
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",
-        caption=curves.caption(),
+        caption=_with_bands(curves.caption(), bands, band_words),
         time_title="time t/Γ" if curves.relative else "time (s)",
         value_title="share of runs",
         shares=True,
         bands=None if bands is None else _named(bands, curves.by),
     )
+
+
+def _with_bands(caption: str, bands: pl.DataFrame | None, words: str) -> str:
+    return caption if bands is None or not words else f"{caption}; {words}"
 
 
 def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> Any:
@@ -66,7 +72,7 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()
     cut = figure.end is not None and isinstance(last, float) and last > figure.end
-    values = alt.Scale(domain=[0, 1]) if figure.shares else alt.Scale()
+    values = alt.Scale(domain=[0, 1] if figure.shares else _value_ends(figure))
     lines = step_lines(
         figure.data,
         clip=cut,
@@ -83,10 +89,26 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
             for low, high, opacity in _BANDS:
                 if low in figure.bands.columns:
                     band = alt.Chart(figure.bands.filter(pl.col("series") == name))
-                    band = band.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=cut)
+                    band = band.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=True)
                     bands.append(band.encode(x=x, y=f"{low}:Q", y2=f"{high}:Q"))
     chart = alt.layer(*bands, lines).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption, width=width)
+
+
+def _value_ends(figure: CurveFigure) -> Any:
+    """Return the ends of the value axis where bands are wide: a quarter of the curves' own range is enough of them."""
+    alt = load_altair()
+    if figure.bands is None:
+        return alt.Undefined
+    shown = figure.data.filter(pl.col("value").is_finite())["value"].to_numpy()
+    ends = figure.bands.select(
+        name for names in _BANDS for name in names[:2] if name in figure.bands.columns
+    ).to_numpy()
+    if not len(shown) or not ends.size:
+        return alt.Undefined
+    least, most = float(shown.min()), float(shown.max())
+    room = 0.25 * ((most - least) or 1.0)
+    return [max(least - room, min(least, float(ends.min()))), min(most + room, max(most, float(ends.max())))]
 
 
 def _time_scale(figure: CurveFigure) -> Any:

@@ -30,6 +30,7 @@ class CurvePair:
     mean_bands: pl.DataFrame | None = None
     attainment_bands: pl.DataFrame | None = None
     no_bands: str | None = None
+    band_words: str = ""
 
     @property
     def end(self) -> float:
@@ -68,7 +69,9 @@ def study_curves(study: Study, /, *, by: list[str], relative: bool = False, band
     attained = drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn))
     # Asked for and not there is said, not left to be noticed.
     lacking = None if mean_bands is not None else "no bands: every curve has a panel with one instance"
-    return replace(pair, mean_bands=mean_bands, attainment_bands=attained, no_bands=lacking)
+    return replace(
+        pair, mean_bands=mean_bands, attainment_bands=attained, no_bands=lacking, band_words=study.band_words
+    )
 
 
 def curve_table(pair: CurvePair) -> pl.DataFrame:
@@ -132,8 +135,10 @@ def write_curves(pair: CurvePair, path: Path) -> None:
 
 def draw_pair(pair: CurvePair) -> Any:
     """Draw the mean curve above the attainment curve."""
-    top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands))
-    bottom = draw_curves(attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands))
+    top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands, pair.band_words))
+    bottom = draw_curves(
+        attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands, band_words=pair.band_words)
+    )
     # Two charts of one legend each: goals may make other series than arms.
     both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
     return style(both)

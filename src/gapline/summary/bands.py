@@ -11,7 +11,7 @@ from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import common_horizon, curve_sum, evaluate_steps, group_rows
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.draws import draw_counts
@@ -62,12 +62,13 @@ def curve_bands(
         curves, shares, strata = _instance_curves(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
-        value = shares @ curves
-        ends = _band(curves, shares, strata, rule, chosen, level, draws, seed)
-        columns = {"time": grid, "value": value} | dict(zip(("low", "high"), ends, strict=True))
+        # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
+        least, most = (0.0, 1.0) if goal is not None else _range(parse_kernel(kernel))
+        ends = np.clip(_band(curves, shares, strata, rule, chosen, level, draws, seed), least, most)
+        columns = {"time": grid, "value": shares @ curves} | dict(zip(("low", "high"), ends, strict=True))
         if simultaneous:
             each = _each_level(curves, shares, strata, rule, level, seed)
-            joint = _band(curves, shares, strata, rule, chosen, each, draws, seed)
+            joint = np.clip(_band(curves, shares, strata, rule, chosen, each, draws, seed), least, most)
             columns |= dict(zip(("joint_low", "joint_high"), joint, strict=True))
         blank = [pl.col(name).fill_nan(None) for name in columns if name not in ("time", "value")]
         frames.append(
@@ -76,6 +77,13 @@ def curve_bands(
             .select(*groups, *columns)
         )
     return pl.concat(frames)
+
+
+def _range(kernel: Kernel) -> tuple[float, float]:
+    """Return the ends between which a gap of this kernel lies."""
+    most = {KernelCode.RAW: np.inf, KernelCode.CUSTOM: np.inf}.get(kernel.code, kernel.before)
+    least = {KernelCode.BERTHOLD: 0.0, KernelCode.CUSTOM: -np.inf}.get(kernel.code, -1.0)
+    return least, np.inf if most is None else most
 
 
 def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:

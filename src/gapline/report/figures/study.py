@@ -31,10 +31,12 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     charts: dict[str, Any] = {}
     if bounded:
         mean = study_mean_curve(study, by=["arm"], relative=study.relative)
-        charts["mean-convergence"] = draw_curves(mean_curve_figure(mean, study.mean_bands))
+        charts["mean-convergence"] = draw_curves(mean_curve_figure(mean, study.mean_bands, study.band_words))
     attained = study_attainment(study, by=["arm"], relative=study.relative)
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
-    charts["attainment"] = draw_curves(attainment_figure(attained, end=end, bands=study.attainment_bands))
+    charts["attainment"] = draw_curves(
+        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words)
+    )
     charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting))
     charts["score-intervals"] = draw_intervals(
         interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)

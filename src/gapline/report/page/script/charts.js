@@ -266,7 +266,7 @@ const FIRST_MOMENTS = 0.01;
 // The ends of the gap axis for some step curves, and whether something was cut off.
 function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity) {
   const from = log ? 0 : FIRST_MOMENTS * end;
-  const seen = spans.filter((row) => row.time >= from);
+  const seen = [];
   let top = most;
   for (const curve of curves) {
     if (!curve.time.length) continue;
@@ -276,7 +276,11 @@ function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity
       if (curve.value[k] > top) top = curve.value[k];
     }
   }
-  const [y0, y1] = rangeOf(seen, ["low", "high", "joint_low", "joint_high"], least, most);
+  const [low, high] = rangeOf(seen, ["low"], least, most);
+  // Few instances make wide bands: a quarter of the curves' own range is enough of them.
+  const room = 0.25 * (high - low);
+  const [down, up] = rangeOf(spans.filter((row) => row.time >= from), ["low", "high", "joint_low", "joint_high"], low, high);
+  const [y0, y1] = [Math.max(down, low - room), Math.min(up, high + room)];
   return { y0, y1, cut: top > y1 + 0.05 * (y1 - y0) };
 }
 
