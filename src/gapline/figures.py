@@ -38,7 +38,7 @@ from gapline.report.order import order_arms
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.scores import Scores
-from gapline.summary.bands import curve_bands
+from gapline.summary.bands import curve_bands, drawn_bands
 from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.contrasts import Contrasts
 from gapline.summary.means import Summary
@@ -64,7 +64,7 @@ def mean_convergence(
 ) -> Any:
     """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances."""
     choices: dict[str, Any] = {"kernel": kernel, "by": by, "weighting": weighting, "relative": relative}
-    band = curve_bands(envelopes, snapshot, **choices) if bands else None
+    band = drawn_bands(curve_bands(envelopes, snapshot, **choices)) if bands else None
     return draw_curves(mean_curve_figure(mean_curve(envelopes, snapshot, policy=policy, **choices), band))
 
 
