@@ -1,0 +1,179 @@
+"""Probability of improvement, interquartile mean and shifted geometric mean of scores, with drawn intervals."""
+
+import math
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.analysis.neighbours.compared import Compared, compare_cells
+from gapline.errors import UsageError
+from gapline.model.tables import ARM_AVERAGES
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import Weighting, parse_weighting
+from gapline.summary.bootstrap import DrawnTable
+from gapline.summary.cells import TIE, finite_or_none
+from gapline.summary.draws import draw_counts, draw_sums
+from gapline.summary.intervals import percentile_intervals
+
+Floats = NDArray[np.float64]
+# Looked at, not tested: fewer draws than a contrast needs.
+DRAWS = 2000
+# Draws × runs that are weighed at a time.
+_CHUNK = 4_000_000
+
+
+def probability_of_improvement(
+    compared: Compared,
+    a: str,
+    b: str,
+    /,
+    *,
+    weighting: str | Weighting = Weighting.PANEL,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 1,
+    chances: Floats | None = None,
+) -> tuple[float, float | None, float | None]:
+    """Return P(a run of `a` scores below a run of `b`) + half of P(they tie), averaged over instances, and its ends.
+
+    On an instance every run of one arm meets every run of the other; instances are averaged panel-equal, or all alike
+    (`weighting="instance"`: rliable's). 0.5: none is better. It says how often, not by how much. The interval is that
+    of other instances of the same panels (percentile); rliable draws other runs on the same tasks. None where every
+    panel has one instance.
+
+    Missing incumbents: an empty run has its kernel's score and loses to any that found something. Beaten references:
+    only the order of scores matters. Unbalanced cells: an instance with more runs counts no more; one that only one of
+    the two ran is left out.
+    """
+    _, _, chosen = compared.pair(a, b)
+    if not chosen.any():
+        return math.nan, None, None
+    table = improvement_chances(compared) if chances is None else chances
+    row = table[compared.cells.arm_number(a), compared.cells.arm_number(b)][chosen]
+    strata = compared.cells.panel[chosen]
+    # One probability per instance: a mean of runs has nothing to weigh here.
+    rule = parse_weighting(weighting)
+    rule = Weighting.INSTANCE if rule is Weighting.RUN else rule
+    weights = compared.cells.unit_weights(rule, chosen[None, :].astype(np.float64))[0][chosen]
+    estimate = min(1.0, float(row @ weights))
+    if np.all(np.bincount(strata)[strata] == 1):
+        return estimate, None, None
+    drawn = draw_sums(strata, (row * weights)[:, None], draws=draws, seed=seed)
+    low, high = percentile_intervals(drawn, level=level)
+    return estimate, float(low[0]), float(high[0])
+
+
+def improvement_chances(compared: Compared, /) -> Floats:
+    """Return, arms × arms × units, the share of pairs of runs in which the first scores less, ties half; NaN: none."""
+    cells = compared.cells
+    order = np.lexsort((cells.arm, cells.unit))
+    starts = np.searchsorted(cells.unit[order], np.arange(len(cells.units) + 1))
+    shape = (len(cells.arms), len(cells.arms), len(cells.units))
+    wins = np.zeros(shape)
+    _meet(starts, cells.arm[order], compared.values[order], TIE, wins)
+    counts = cells.counts()
+    met = counts[:, None, :] * counts[None, :, :]
+    out = np.full(shape, np.nan)
+    np.divide(wins, met, out=out, where=met > 0)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Let every run of a unit meet every other."""
+    for unit in range(len(starts) - 1):
+        for i in range(starts[unit], starts[unit + 1]):
+            for j in range(starts[unit], starts[unit + 1]):
+                difference = values[i] - values[j]
+                if difference < -tie:
+                    wins[arm[i], arm[j], unit] += 1.0
+                elif difference <= tie:
+                    wins[arm[i], arm[j], unit] += 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArmAverages(DrawnTable):
+    """One row per arm: interquartile mean of the scores with its interval, and their shifted geometric mean."""
+
+    shift: float
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return (
+            f"interquartile mean of {self.reading.kernels[0]} scores, every run alike, {self.level:.0%} percentile "
+            f"interval from {self.drawn}; geometric mean of score + {self.shift:g}, minus {self.shift:g}; "
+            f"{self.reading.line()}"
+        )
+
+
+def arm_averages(
+    scores: Scores | Compared,
+    /,
+    *,
+    weighting: str | Weighting = Weighting.PANEL,
+    shift: float = 1.0,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 1,
+) -> ArmAverages:
+    """Tabulate averages of the scores of every arm that an outlier moves less than it moves their mean.
+
+    `iqm` is the mean of what is left of all runs × instances when a quarter (rounded down) is cut off at each end, as
+    in rliable; its interval draws instances with their runs inside their panels. `geometric_score` is
+    exp(Σ w ln(score + shift)) - shift, weighted as the means are; None where a score is -shift or below.
+
+    Missing incumbents: an empty run has its kernel's score; up to a quarter of such runs can fall out of the IQM, which
+    is why it stands beside the mean and not in its place. Beaten references: negative scores are kept. Unbalanced
+    cells: in the IQM every run counts alike, so an instance with more runs counts more.
+    """
+    if not (math.isfinite(shift) and shift > 0):
+        raise UsageError(f"shift: expected a positive number, got {shift}")
+    compared = scores if isinstance(scores, Compared) else compare_cells(scores)
+    cells = compared.cells
+    unit_weights = cells.unit_weights(weighting, cells.counts())
+    rows = []
+    for number, arm in enumerate(cells.arms):
+        mine = cells.arm == number
+        values, unit = compared.values[mine], cells.unit[mine]
+        weights = unit_weights[number][unit] / cells.counts()[number][unit]
+        geometric = None
+        if values.min() > -shift:
+            geometric = finite_or_none(math.exp(math.fsum(np.log(values + shift) * weights)) - shift)
+        present, place = np.unique(unit, return_inverse=True)
+        strata = cells.panel[present]
+        ends: tuple[float | None, float | None] = (None, None)
+        if not np.all(np.bincount(strata)[strata] == 1):
+            drawn = interquartile_means(values, draw_counts(strata, draws=draws, seed=seed), place)
+            low, high = percentile_intervals(drawn[:, None], level=level)
+            ends = float(low[0]), float(high[0])
+        rows.append((arm, interquartile_mean(values), *ends, geometric))
+    frame = pl.DataFrame(rows, schema=ARM_AVERAGES, orient="row")
+    return ArmAverages(frame, compared.reading, level, draws, seed, shift)
+
+
+def interquartile_mean(values: Floats, /) -> float:
+    """Return the mean of what is left when a quarter of the values, rounded down, is cut off at each end.
+
+    >>> interquartile_mean(np.array([1.0, 2.0, 4.0, 100.0, 3.0]))
+    3.0
+    """
+    return float(interquartile_means(values, np.ones((1, 1)), np.zeros(len(values), np.int64))[0])
+
+
+def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64]) -> Floats:
+    """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
+    order = np.argsort(values, kind="stable")
+    ordered, place = values[order], unit[order]
+    out = np.empty(len(counts))
+    step = max(1, _CHUNK // max(1, len(values)))
+    for first in range(0, len(counts), step):
+        weights = counts[first : first + step][:, place]
+        upper = np.cumsum(weights, axis=1)
+        total = upper[:, -1:]
+        cut = np.floor(total / 4)
+        kept = np.clip(np.minimum(upper, total - cut) - np.maximum(upper - weights, cut), 0.0, None)
+        out[first : first + step] = kept @ ordered / (total - 2 * cut)[:, 0]
+    return out
