@@ -35,7 +35,7 @@ class Compared:
     def common(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the means of these arms on the instances that all of them ran, and which instances these are."""
         rows = self.means[[self.cells.arm_number(arm) for arm in self.arms]]
-        chosen = ~np.isnan(rows).any(axis=0)
+        chosen: NDArray[np.bool_] = np.all(~np.isnan(rows), axis=0)
         return rows[:, chosen], chosen
 
     def pair(self, a: str, b: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:

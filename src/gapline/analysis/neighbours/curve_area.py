@@ -55,7 +55,7 @@ def curve_areas(
         found = mean_curve(chosen, snapshot, kernel=kernel, weighting=weighting, relative=relative, tolerance=tolerance)
         return {arm: (time, value) for (arm,), time, value in found.groups()}
 
-    rows = []
+    rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for a, b in pairs:
         both = units[a] & units[b]
         if not both:

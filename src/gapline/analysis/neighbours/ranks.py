@@ -225,7 +225,8 @@ def _exact_p(ranks: Floats) -> float | None:
     arms, count = doubled.shape
     if count > MOST_INSTANCES or math.factorial(arms) > MOST_STATES:
         return None
-    states, chances = np.sort(doubled[:, :1].T, axis=1), np.ones(1)
+    states = np.sort(doubled[:, :1].T, axis=1)
+    chances: Floats = np.ones(1)
     for column in range(1, count):
         orders, times = np.unique(list(permutations(doubled[:, column].tolist())), axis=0, return_counts=True)
         if len(states) * len(orders) > MOST_STATES:
@@ -233,7 +234,7 @@ def _exact_p(ranks: Floats) -> float | None:
         reached = np.sort((states[:, None, :] + orders[None, :, :]).reshape(-1, arms), axis=1)
         weights = (chances[:, None] * (times / times.sum())[None, :]).ravel()
         states, place = np.unique(reached, axis=0, return_inverse=True)
-        chances = np.bincount(place.ravel(), weights=weights)
+        chances = np.bincount(place.ravel(), weights=weights).astype(np.float64)
     seen = int(np.sum(doubled.sum(axis=1) ** 2))
     return min(1.0, float(chances[np.sum(states**2, axis=1) >= seen].sum()))
 
