@@ -1,7 +1,7 @@
 """Probability of improvement, interquartile mean and shifted geometric mean of scores, with drawn intervals."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -151,7 +151,8 @@ def arm_averages(
             ends = float(low[0]), float(high[0])
         rows.append((arm, interquartile_mean(values), *ends, geometric))
     frame = pl.DataFrame(rows, schema=ARM_AVERAGES, orient="row")
-    return ArmAverages(frame, compared.reading, level, draws, seed, shift)
+    reading = replace(compared.reading, weighting=parse_weighting(weighting).value)
+    return ArmAverages(frame, reading, level, draws, seed, shift)
 
 
 def interquartile_mean(values: Floats, /) -> float:

@@ -1,7 +1,7 @@
 """Pairs of arms by the classical comparisons, side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +12,7 @@ from gapline.analysis.neighbours.improvement import DRAWS, improvement_chances, 
 from gapline.analysis.neighbours.ranks import MeanRanks
 from gapline.analysis.neighbours.signed_rank import SignedRank, signed_rank
 from gapline.model.tables import PAIRS
+from gapline.scoring.weighting import parse_weighting
 from gapline.summary.bootstrap import DrawnTable
 from gapline.summary.cells import finite_or_none
 from gapline.summary.contrasts import holm
@@ -97,7 +98,8 @@ def neighbour_pairs(
         for row in rows:
             found = by_pair[row["a"], row["b"]]
             row.update(signed_area=found["signed"], absolute_area=found["absolute"], ahead=found["ahead"])
-    return NeighbourPairs(pl.DataFrame(rows, schema=PAIRS), compared.reading, level, draws, seed)
+    reading = replace(compared.reading, weighting=parse_weighting(weighting).value)
+    return NeighbourPairs(pl.DataFrame(rows, schema=PAIRS), reading, level, draws, seed)
 
 
 def _reason(test: SignedRank, instances: int, alpha: float) -> str | None:
@@ -108,4 +110,6 @@ def _reason(test: SignedRank, instances: int, alpha: float) -> str | None:
         return "tied on every instance"
     if test.smallest is not None and test.smallest > alpha:
         return f"{test.used} instances that differ cannot give p below {test.smallest:.3g}"
+    if test.smallest is not None and test.p <= test.smallest * 1.000001:
+        return f"p {test.p:.3g} is the smallest that {test.used} instances can give"
     return None
