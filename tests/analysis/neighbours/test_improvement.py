@@ -28,8 +28,10 @@ def test_equal_to_rliable(seed, ties):
         for b in range(3):
             # rliable counts larger scores as better.
             want = metrics.probability_of_improvement(-runs[a], -runs[b])
-            got, _, _ = probability_of_improvement(compared, f"a{a}", f"a{b}", weighting="instance", draws=10)
-            assert got == pytest.approx(want, abs=1e-12)
+            pair = (f"a{a}", f"a{b}")
+            assert probability_of_improvement(compared, [pair], weighting="instance", draws=10)[
+                0
+            ].value == pytest.approx(want, abs=1e-12)
     found = dict(arm_averages(compared, draws=10).frame.select("arm", "iqm").iter_rows())
     assert [found[f"a{a}"] for a in range(3)] == pytest.approx([metrics.aggregate_iqm(r) for r in runs], abs=1e-9)
 
@@ -54,7 +56,8 @@ def test_intervals_are_those_of_instances_drawn_with_their_runs_inside_their_pan
         slow_chance.append(np.mean([np.mean(panel) for panel in panels]))
     table = arm_averages(compared, draws=300, seed=7, level=0.9).frame
     assert table.row(0)[2:4] == pytest.approx(np.quantile(slow_iqm, [0.05, 0.95]).tolist(), abs=1e-9)
-    _, low, high = probability_of_improvement(compared, "a0", "a1", draws=300, seed=7, level=0.9)
+    pairs = [("a1", "a0"), ("a0", "a1")]
+    _, (_, low, high) = probability_of_improvement(compared, pairs, draws=300, seed=7, level=0.9)
     assert (low, high) == pytest.approx(tuple(np.quantile(slow_chance, [0.05, 0.95])), abs=1e-12)
 
 
@@ -70,19 +73,19 @@ def test_ties_are_half_and_empty_runs_lose():
     """a meets b four times: 0.6 < 0.7 and 1, 0.7 = 0.7 and < 1, so 3.5 of 4."""
     compared = compare_cells(scores_of({"a": {"i": [0.6, 0.7]}, "b": {"i": [0.7, 1]}}))
     assert improvement_chances(compared)[0, 1].tolist() == [3.5 / 4]
-    estimate, low, high = probability_of_improvement(compared, "a", "b")
-    assert (estimate, low, high) == (3.5 / 4, None, None)
+    assert probability_of_improvement(compared, [("a", "b")]) == [(3.5 / 4, None, None)]
 
 
 def test_arms_without_a_common_instance_have_no_probability():
-    compared = compare_cells(scores_of({"a": {"i": [0.6]}, "b": {"j": [0.7]}}))
-    assert math.isnan(probability_of_improvement(compared, "a", "b")[0])
+    compared = compare_cells(scores_of({"a": {"i": [0.6]}, "b": {"j": [0.7]}, "c": {"i": [0.6], "j": [0.6]}}))
+    found = probability_of_improvement(compared, [("a", "b"), ("a", "c"), ("b", "c")])
+    assert [one.value for one in found] == [None, 0.5, 0.0]
 
 
 def test_run_equal_weighting_is_instance_equal_here():
     table = {"a": {"i": [0.6, 0.6, 0.6], "j": [0.8]}, "b": {"i": [0.7], "j": [0.7]}}
     compared = compare_cells(scores_of(table))
-    assert probability_of_improvement(compared, "a", "b", weighting="run")[0] == 0.5
+    assert probability_of_improvement(compared, [("a", "b")], weighting="run")[0].value == 0.5
 
 
 def test_the_geometric_mean_of_scores_by_hand():

@@ -1,7 +1,9 @@
 """Probability of improvement, interquartile mean and shifted geometric mean of scores, with drawn intervals."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -25,45 +27,61 @@ DRAWS = 2000
 _CHUNK = 4_000_000
 
 
+class Improvement(NamedTuple):
+    """A probability of improvement with the ends of its interval; None where it does not exist."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
 def probability_of_improvement(
     compared: Compared,
-    a: str,
-    b: str,
+    pairs: Sequence[tuple[str, str]],
     /,
     *,
     weighting: str | Weighting = Weighting.PANEL,
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = 1,
-    chances: Floats | None = None,
-) -> tuple[float, float | None, float | None]:
-    """Return P(a run of `a` scores below a run of `b`) + half of P(they tie), averaged over instances, and its ends.
+) -> list[Improvement]:
+    """Return, for each pair (a, b), P(a run of a scores below a run of b) + half of P(they tie), over instances.
 
     On an instance every run of one arm meets every run of the other; instances are averaged panel-equal, or all alike
     (`weighting="instance"`: rliable's). 0.5: none is better. It says how often, not by how much. The interval is that
-    of other instances of the same panels (percentile); rliable draws other runs on the same tasks. None where every
-    panel has one instance.
+    of other instances of the same panels (percentile); rliable draws other runs on the same tasks. There is none where
+    every panel has one instance.
 
     Missing incumbents: an empty run has its kernel's score and loses to any that found something. Beaten references:
     only the order of scores matters. Unbalanced cells: an instance with more runs counts no more; one that only one of
     the two ran is left out.
     """
-    _, _, chosen = compared.pair(a, b)
-    if not chosen.any():
-        return math.nan, None, None
-    table = improvement_chances(compared) if chances is None else chances
-    row = table[compared.cells.arm_number(a), compared.cells.arm_number(b)][chosen]
-    strata = compared.cells.panel[chosen]
+    cells = compared.cells
+    chances = improvement_chances(compared)
     # One probability per instance: a mean of runs has nothing to weigh here.
     rule = parse_weighting(weighting)
     rule = Weighting.INSTANCE if rule is Weighting.RUN else rule
-    weights = compared.cells.unit_weights(rule, chosen[None, :].astype(np.float64))[0][chosen]
-    estimate = min(1.0, float(row @ weights))
-    if np.all(np.bincount(strata)[strata] == 1):
-        return estimate, None, None
-    drawn = draw_sums(strata, (row * weights)[:, None], draws=draws, seed=seed)
-    low, high = percentile_intervals(drawn, level=level)
-    return estimate, float(low[0]), float(high[0])
+    found = [Improvement(None, None, None)] * len(pairs)
+    # Pairs that met on the same instances share their draws: drawing is what costs.
+    groups: dict[bytes, list[int]] = {}
+    masks = [compared.pair(a, b)[2] for a, b in pairs]
+    for number, mask in enumerate(masks):
+        groups.setdefault(mask.tobytes(), []).append(number)
+    for members in groups.values():
+        chosen = masks[members[0]]
+        if not chosen.any():
+            continue
+        weights = cells.unit_weights(rule, chosen[None, :].astype(np.float64))[0][chosen]
+        places = [tuple(map(cells.arm_number, pairs[number])) for number in members]
+        parts = np.stack([chances[place][chosen] for place in places], axis=1) * weights[:, None]
+        values = np.minimum(parts.sum(axis=0), 1.0)
+        strata = cells.panel[chosen]
+        low, high = np.full((2, len(members)), np.nan)
+        if not np.all(np.bincount(strata)[strata] == 1):
+            low, high = percentile_intervals(draw_sums(strata, parts, draws=draws, seed=seed), level=level)
+        for number, *numbers in zip(members, values, low, high, strict=True):
+            found[number] = Improvement(*map(finite_or_none, numbers))
+    return found
 
 
 def improvement_chances(compared: Compared, /) -> Floats:

@@ -8,13 +8,12 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.neighbours.compared import Compared
-from gapline.analysis.neighbours.improvement import DRAWS, improvement_chances, probability_of_improvement
+from gapline.analysis.neighbours.improvement import DRAWS, probability_of_improvement
 from gapline.analysis.neighbours.ranks import MeanRanks
 from gapline.analysis.neighbours.signed_rank import SignedRank, signed_rank
 from gapline.model.tables import PAIRS
 from gapline.scoring.weighting import parse_weighting
 from gapline.summary.bootstrap import DrawnTable
-from gapline.summary.cells import finite_or_none
 from gapline.summary.contrasts import holm
 
 Pair = tuple[str, str]
@@ -60,15 +59,13 @@ def neighbour_pairs(
     """
     taken = {frozenset(pair) for pair in declared}
     others = [pair for pair in combinations(compared.arms, 2) if frozenset(pair) not in taken]
-    chances = improvement_chances(compared)
+    pairs = [*declared, *others]
+    chances = probability_of_improvement(compared, pairs, weighting=weighting, level=level, draws=draws, seed=seed)
     places = {} if ranks is None or ranks.friedman is None else {a: k for k, a in enumerate(ranks.frame["arm"])}
     rows: list[dict[str, Any]] = []
-    for a, b in (*declared, *others):
+    for (a, b), chance in zip(pairs, chances, strict=True):
         one, other, chosen = compared.pair(a, b)
         test = signed_rank(one - other)
-        chance, low, high = probability_of_improvement(
-            compared, a, b, weighting=weighting, level=level, draws=draws, seed=seed, chances=chances
-        )
         rows.append(
             {
                 "a": a,
@@ -81,9 +78,9 @@ def neighbour_pairs(
                 "smallest_p": test.smallest,
                 "method": test.method,
                 "nemenyi_p": float(ranks.nemenyi[places[a], places[b]]) if ranks is not None and places else None,
-                "improvement": finite_or_none(chance),
-                "improvement_low": low,
-                "improvement_high": high,
+                "improvement": chance.value,
+                "improvement_low": chance.low,
+                "improvement_high": chance.high,
                 "signed_area": None,
                 "absolute_area": None,
                 "ahead": None,

@@ -31,7 +31,7 @@ def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: 
     gaps = np.concatenate([pair.first.raw_gaps(), pair.second.raw_gaps()])
     low, high = (min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9))) if len(gaps) else (0.0, 1.0)
     # All gaps alike leave no height to draw on.
-    high = high * 1.02 if high > low else low + 1.0
+    high = low + 1.1 * (high - low) if high > low else low + 1.0
     times, edges = np.linspace(0.0, pair.end, columns + 1), np.linspace(low, high, rows + 1)
     shares = pair.at((times[1:] + times[:-1]) / 2, (edges[1:] + edges[:-1]) / 2)
     return DifferenceMap(times, edges, shares, bool(len(gaps)) and float(gaps.max()) > high)

@@ -15,7 +15,7 @@ from gapline.report.tables.means import sentence
 from gapline.report.tables.neighbours import pair_table, rating_table
 
 # Pixels: the axis of ranks, the room for names beside it, a line of text.
-AXIS, MARGIN, LINE = 420, 170, 20
+AXIS, MARGIN, LINE = 420, 190, 20
 # Pixels of the map, the room for its labels, and its cells.
 WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS, ROWS = 640, 260, 62, 24, 64, 40
 
@@ -27,7 +27,7 @@ def page_classical(analysis: Analysis, /) -> dict[str, Any]:
     return {
         "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
         "pairs": None if pairs is None or not len(pairs) else _words(pair_table(pairs)),
-        "difference": difference_svg(differences[0]) if differences else None,
+        "difference": difference_svg(differences[0], more=len(differences) > 1) if differences else None,
     }
 
 
@@ -93,7 +93,7 @@ def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
     }
 
 
-def difference_svg(pair: AttainmentDifference, /) -> dict[str, Any]:
+def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict[str, Any]:
     """Return the boxes of the map of one pair, in pixels; neighbours in time with one value are one box."""
     found = difference_map(pair, columns=COLUMNS, rows=ROWS)
     most = float(abs(found.shares).max()) or 1.0
@@ -116,6 +116,7 @@ def difference_svg(pair: AttainmentDifference, /) -> dict[str, Any]:
     labels += [("start", LEFT, HEIGHT - 6, "0"), ("end", WIDTH, HEIGHT - 6, f"{pair.end:g} {unit}")]
     a, b = printable(pair.a), printable(pair.b)
     cut = " Larger gaps are cut off." if found.cut else ""
+    others = " The other declared pairs are among the figures of the report." if more else ""
     return {
         "width": WIDTH,
         "height": HEIGHT,
@@ -125,6 +126,6 @@ def difference_svg(pair: AttainmentDifference, /) -> dict[str, Any]:
         "first": a,
         "second": b,
         "label": f"Map over time and raw gap: where {a} or {b} attains more",
-        "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time; full colour is "
-        f"{100 * most:.0f} % of the runs, every run counts alike.{cut} Further pairs are in the figures of the report.",
+        "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run "
+        f"alike; full colour is {100 * most:.0f} % of the runs.{cut}{others}",
     }
