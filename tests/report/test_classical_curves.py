@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import gapline as gl
+from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
 from gapline.analysis.neighbours.ert import target_ecdf
 from gapline.errors import UsageError
 from gapline.report.classical_curves import classical_curve, difference_lines
@@ -75,3 +76,12 @@ def test_a_difference_needs_two_arms():
     with pytest.raises(UsageError, match="expected two arms, got none"):
         classical_curve(study, "eaf-difference")
     assert classical_curve(study, "eaf-difference", ("slow", "best")).frame["a"].unique().to_list() == ["slow"]
+
+
+def test_a_difference_of_too_many_rectangles_is_that_of_the_map_and_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(AttainmentDifference, "rectangles", lambda _: None)
+    found = classical_curve(classical().study, "eaf-difference")
+    assert not found.exact
+    assert "80 × 60 cells" in found.caption()
+    write_curves(found, tmp_path / "c.json")
+    assert json.loads((tmp_path / "c.json").read_text())["exact"] is False

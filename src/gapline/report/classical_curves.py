@@ -14,7 +14,13 @@ from gapline.model.text import printable
 from gapline.report.curve_figure import CurveFigure, draw_curves, held, thinned
 from gapline.report.curves import series_documents
 from gapline.report.drawing import load_altair, style
-from gapline.report.figures.attainment_difference import difference_figure, difference_map, draw_difference
+from gapline.report.figures.attainment_difference import (
+    COLUMNS,
+    ROWS,
+    difference_figure,
+    difference_map,
+    draw_difference,
+)
 from gapline.report.terminal_plot import StepCurve, plot_steps
 from gapline.report.writers.terminal import console
 from gapline.study import Study
@@ -25,12 +31,16 @@ SHADES = " ░▒▓█"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassicalCurve:
-    """One kind of curve of a study: its numbers, and `pair` where it is a difference."""
+    """One kind of curve of a study: its numbers, and `pair` where it is a difference.
+
+    `exact` is false where a difference is that of a grid.
+    """
 
     kind: str
     frame: pl.DataFrame
     study: Study
     pair: AttainmentDifference | None = None
+    exact: bool = True
 
     @property
     def end(self) -> float:
@@ -46,7 +56,10 @@ class ClassicalCurve:
             "eaf-difference": "share of runs that have attained a raw gap by a time, first arm minus second, every run "
             "alike",
         }
-        return f"{words[self.kind]}; {self._reading}"
+        rough = (
+            "" if self.exact else f" (at the middle of {COLUMNS} × {ROWS} cells: too many steps for exact rectangles)"
+        )
+        return f"{words[self.kind]}{rough}; {self._reading}"
 
     @property
     def _reading(self) -> str:
@@ -66,6 +79,7 @@ class ClassicalCurve:
             "kind": self.kind,
             "relative": self.study.relative,
             "horizon": self.end,
+            "exact": self.exact,
             "curves": series_documents(self.frame, keys),
         }
 
@@ -131,8 +145,11 @@ def classical_curve(study: Study, kind: str, pair: tuple[str, str] | None = None
         arms = study.envelopes.runs["arm"].unique().sort().to_list()
         raise UsageError("eaf-difference: expected two arms, got none", hint=f"--pair A B, of {', '.join(arms)}")
     found = attainment_difference(envelopes, snapshot, *chosen, relative=study.relative)
-    named = found.rectangles().select(pl.lit(found.a).alias("a"), pl.lit(found.b).alias("b"), pl.all())
-    return ClassicalCurve(kind, named, study, found)
+    exact = found.rectangles()
+    # Thousands of runs in one arm differ almost everywhere: then the numbers are those of the map.
+    frame = difference_figure(found, "").data if exact is None else exact
+    named = frame.select(pl.lit(found.a).alias("a"), pl.lit(found.b).alias("b"), pl.all())
+    return ClassicalCurve(kind, named, study, found, exact=exact is not None)
 
 
 def difference_lines(pair: AttainmentDifference, unit: str, *, width: int = 64, height: int = 12) -> list[str]:

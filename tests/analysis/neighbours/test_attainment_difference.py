@@ -98,3 +98,10 @@ def test_relative_time_where_horizons_differ():
     found = attainment_difference(envelopes, gl.Snapshot.from_values(dict.fromkeys("ij", 10.0), name="m"), "a", "b")
     assert (found.relative, found.end) == (True, 1.0)
     assert found.rectangles().rows() == [(0.2, 1.0, 0.2, None, 1.0)]
+
+
+def test_more_rectangles_than_asked_for_are_none():
+    _, envelopes, snapshot = random_campaign(seed=5, instances=2)
+    found = attainment_difference(envelopes, snapshot, "a", "b")
+    assert found.rectangles(most=10) is None
+    assert found.rectangles(most=10_000).height > 10

@@ -12,7 +12,6 @@ from gapline.analysis.neighbours.improvement import (
     arm_averages,
     improvement_chances,
     interquartile_mean,
-    interquartile_means,
     probability_of_improvement,
 )
 from gapline.errors import UsageError
@@ -59,14 +58,6 @@ def test_intervals_are_those_of_instances_drawn_with_their_runs_inside_their_pan
     pairs = [("a1", "a0"), ("a0", "a1")]
     _, (_, low, high) = probability_of_improvement(compared, pairs, draws=300, seed=7, level=0.9)
     assert (low, high) == pytest.approx(tuple(np.quantile(slow_chance, [0.05, 0.95])), abs=1e-12)
-
-
-def test_drawn_means_do_not_depend_on_how_many_are_weighed_at_a_time(monkeypatch):
-    values, unit = np.random.default_rng(1).standard_normal(30), np.repeat(np.arange(10), 3)
-    counts = draw_counts(np.zeros(10, np.int64), draws=50, seed=1)
-    whole = interquartile_means(values, counts, unit)
-    monkeypatch.setattr("gapline.analysis.neighbours.improvement._CHUNK", 100)
-    np.testing.assert_allclose(interquartile_means(values, counts, unit), whole, rtol=1e-14)
 
 
 def test_ties_are_half_and_empty_runs_lose():

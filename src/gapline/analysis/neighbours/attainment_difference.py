@@ -16,6 +16,8 @@ from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import reference_column
 
 Floats = NDArray[np.float64]
+# More rectangles than anybody draws, and about as many as a file should hold.
+MOST = 500_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +31,16 @@ class AttainmentDifference:
     end: float
     relative: bool
 
-    def rectangles(self) -> pl.DataFrame:
+    def rectangles(self, *, most: int = MOST) -> pl.DataFrame | None:
         """Return where the shares differ: from `time` to `until`, from `gap` to `below` (null: without end).
 
         `difference` is the share of the runs of a, minus that of b, that have attained any point inside; it is 0
-        outside of all rectangles, which do not overlap.
+        outside of all rectangles, which do not overlap. None where they would be more than `most`: their number grows
+        with the steps times the runs that a step passes; `at` answers for any grid.
         """
-        rows = _sweep(self)
+        rows = _sweep(self, most)
+        if rows is None:
+            return None
         frame = pl.DataFrame(rows, schema=ATTAINMENT_DIFFERENCE, orient="row")
         return frame.sort("time", "gap")
 
@@ -93,7 +98,7 @@ def _shares(events: Events, times: Floats, gaps: Floats) -> Floats:
     return shares
 
 
-def _sweep(pair: AttainmentDifference) -> list[tuple[float, float, float, float | None, float]]:
+def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, float, float | None, float]] | None:
     """Walk through time; keep the difference as a step function of the gap, and close what a step changes."""
     parts = (pair.first, pair.second)
     time = np.concatenate([part.time for part in parts])
@@ -128,6 +133,8 @@ def _sweep(pair: AttainmentDifference) -> list[tuple[float, float, float, float 
         return k
 
     for now, which, number, new in zip(time.tolist(), side.tolist(), run.tolist(), gap.tolist(), strict=True):
+        if len(rows) > most:
+            return None
         old = best[which].get(number)
         best[which][number] = new
         first = cut(new, now)

@@ -23,8 +23,6 @@ from gapline.summary.intervals import percentile_intervals
 Floats = NDArray[np.float64]
 # Looked at, not tested: fewer draws than a contrast needs.
 DRAWS = 2000
-# Draws × runs that are weighed at a time.
-_CHUNK = 4_000_000
 
 
 class Improvement(NamedTuple):
@@ -185,14 +183,24 @@ def interquartile_mean(values: Floats, /) -> float:
 def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64]) -> Floats:
     """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
-    ordered, place = values[order], unit[order]
     out = np.empty(len(counts))
-    step = max(1, _CHUNK // max(1, len(values)))
-    for first in range(0, len(counts), step):
-        weights = counts[first : first + step][:, place]
-        upper = np.cumsum(weights, axis=1)
-        total = upper[:, -1:]
-        cut = np.floor(total / 4)
-        kept = np.clip(np.minimum(upper, total - cut) - np.maximum(upper - weights, cut), 0.0, None)
-        out[first : first + step] = kept @ ordered / (total - 2 * cut)[:, 0]
+    _trim(np.ascontiguousarray(counts), values[order], unit[order], out)
     return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _trim(counts, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Walk through the sorted values of every draw and add up what lies between the quarters."""
+    for draw in range(counts.shape[0]):
+        total = 0.0
+        for k in range(len(values)):
+            total += counts[draw, unit[k]]
+        cut = math.floor(total / 4)
+        seen, kept = 0.0, 0.0
+        for k in range(len(values)):
+            before = seen
+            seen += counts[draw, unit[k]]
+            inside = min(seen, total - cut) - max(before, cut)
+            if inside > 0.0:
+                kept += inside * values[k]
+        out[draw] = kept / (total - 2 * cut)

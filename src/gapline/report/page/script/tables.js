@@ -146,8 +146,10 @@ function renderClassical(stale) {
   const section = byId("classical");
   if (!section) return;
   section.classList.toggle("outdated", Boolean(stale));
-  byId("classical-stale").hidden = !stale;
-  byId("classical-stale").textContent = stale ? `Greyed: ${stale}.` : "";
+  const note = byId("classical-stale");
+  note.hidden = !stale;
+  note.classList.toggle("stale", Boolean(stale));
+  note.textContent = stale ? `Greyed: ${stale}.` : "";
 }
 
 function pairsOf(arms) {
