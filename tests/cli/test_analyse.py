@@ -78,3 +78,18 @@ def test_a_contract_gives_the_defaults(tmp_path, monkeypatch, capsys):
     assert [row["reference"] for row in document["readings"]] == ["analysis", "frozen"]
     code, document = as_json(capsys, "analyse", "study", "--arm", "mine", "--draws", "9")
     assert (code, document["contrasts"], document["bootstrap"]["draws"]) == (0, [], 9)
+
+
+def test_classical_measures_in_json(two_arms, capsys):
+    choices = ["--contrast", "mine", "theirs", "--par", "2", "--shift", "1", "--score-shift", "0.5"]
+    code, document = as_json(capsys, "analyse", "traces.csv", *two_arms, *choices)
+    assert code == 0
+    assert {"par2", "geometric_mean", "iqm", "iqm_low", "geometric_score"} <= document["neighbours"][0].keys()
+    assert document["neighbour_choices"] | {"par": 2, "shift": 1, "score_shift": 0.5} == document["neighbour_choices"]
+    assert document["ranks"]["friedman"] is None
+    assert "needs three arms" in document["ranks"]["reason"]
+    assert {"rating", "low", "high", "wins"} <= document["ratings"]["arms"][0].keys()
+    (pair,) = document["neighbour_pairs"]
+    assert (pair["a"], pair["b"], pair["declared"]) == ("mine", "theirs", True)
+    assert pair["p_holm"] == pair["p"]
+    assert pair["signed_area"] == pytest.approx(document["contrasts"][0]["difference"], abs=1e-12)

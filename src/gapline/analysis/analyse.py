@@ -17,7 +17,14 @@ from gapline.analysis.events import Events, collect_groups
 from gapline.analysis.health import Health, completeness, health, ladder_columns
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
+from gapline.analysis.neighbours.attainment_difference import AttainmentDifference, attainment_difference
+from gapline.analysis.neighbours.compared import Compared, compare_cells
+from gapline.analysis.neighbours.curve_area import curve_areas
+from gapline.analysis.neighbours.improvement import DRAWS, ArmAverages, arm_averages
+from gapline.analysis.neighbours.pairs import NeighbourPairs, neighbour_pairs
 from gapline.analysis.neighbours.profiles import Profiles, performance_profile
+from gapline.analysis.neighbours.ranks import MeanRanks, mean_ranks
+from gapline.analysis.neighbours.rating import Ratings, ratings
 from gapline.analysis.neighbours.table import neighbours
 from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
@@ -25,7 +32,7 @@ from gapline.analysis.robustness import Robustness, robustness
 from gapline.model.reading import ReferenceLabel
 from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
-from gapline.scoring.kernels import PAPER_KERNELS, Kernel, parse_kernel
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
 from gapline.study import DEFAULT_KERNEL, Study
@@ -41,6 +48,9 @@ class Analysis:
     study: Study
     ladders_by: tuple[str, ...] | None = None
     screen: Mapping[str, float] | None = None
+    par: float = 10.0
+    shift: float = 10.0
+    score_shift: float = 1.0
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -153,13 +163,105 @@ class Analysis:
         """The classical measures, one row per arm."""
         study = self.study
         return neighbours(
-            study.envelopes, study.snapshot, goal=study.goals[0], campaign=study.campaign, events=self._events
+            study.envelopes,
+            study.snapshot,
+            goal=study.goals[0],
+            factor=self.par,
+            shift=self.shift,
+            weighting=study.weighting,
+            campaign=study.campaign,
+            events=self._events,
+            tolerance=study.tolerance,
         )
+
+    @cached_property
+    def averages(self) -> ArmAverages | None:
+        """Interquartile and geometric means of the scores of every arm."""
+        if self._compared is None:
+            return None
+        return arm_averages(self._compared, weighting=self.study.weighting, shift=self.score_shift, **self._drawn)
+
+    @cached_property
+    def no_ranks(self) -> str | None:
+        """Why nothing is ranked by the classical rank methods, or None where it is."""
+        if self.study.no_intervals is not None:
+            return self.study.no_intervals
+        beaten = int(self.study.scores[0].frame["beaten"].sum())
+        if beaten and parse_kernel(self.study.kernels[0]).code is KernelCode.BERTHOLD:
+            return f"berthold is out of its envelope: {beaten:,} runs end below their reference"
+        return None
+
+    @cached_property
+    def ranks(self) -> MeanRanks | None:
+        """Mean ranks of tier-1 arms with Friedman's and Nemenyi's tests."""
+        if self.no_ranks or self._compared is None:
+            return None
+        return mean_ranks(self._compared, level=self.study.level)
+
+    @cached_property
+    def ratings(self) -> Ratings | None:
+        """Bradley-Terry ratings of tier-1 arms."""
+        if self.no_ranks or self._compared is None:
+            return None
+        return ratings(self._compared, **self._drawn)
+
+    @cached_property
+    def neighbour_pairs(self) -> NeighbourPairs | None:
+        """Pairs of tier-1 arms by Wilcoxon's test, probability of improvement and area between their curves."""
+        if self.no_ranks or self._compared is None:
+            return None
+        study = self.study
+        named = {frozenset(pair) for pair in study.declared}
+        pairs = [*study.declared, *(p for p in combinations(study.tier_one, 2) if frozenset(p) not in named)]
+        bounded = parse_kernel(study.kernels[0]).before is not None
+        areas = None
+        if bounded:
+            areas = curve_areas(
+                study.envelopes,
+                study.snapshot,
+                pairs,
+                kernel=study.kernels[0],
+                weighting=study.weighting,
+                relative=study.relative,
+                tolerance=study.tolerance,
+            )
+        return neighbour_pairs(
+            self._compared,
+            declared=study.declared,
+            ranks=self.ranks,
+            areas=areas,
+            weighting=study.weighting,
+            level=self.study.level,
+        )
+
+    @cached_property
+    def attainment_differences(self) -> tuple[AttainmentDifference, ...]:
+        """Where in time and quality the arms of a pair differ: declared contrasts, else the two best tier-1 arms."""
+        study = self.study
+        if study.envelopes.scale.signed:
+            return ()
+        pairs = list(study.declared)
+        if not pairs and study.ranking is not None and study.ranking.frame.height > 1:
+            pairs = [tuple(study.ranking.frame["arm"][:2])]
+        return tuple(
+            attainment_difference(study.envelopes, study.snapshot, a, b, relative=study.relative) for a, b in pairs
+        )
+
+    @cached_property
+    def _compared(self) -> Compared | None:
+        return None if self.study.no_intervals else compare_cells(self.study.scores[0])
+
+    @property
+    def _drawn(self) -> dict[str, Any]:
+        study = self.study
+        return {"level": study.level, "draws": min(study.draws, DRAWS), "seed": study.seed}
 
     @cached_property
     def profile(self) -> Profiles:
         """The performance profile of the leading goal."""
-        return performance_profile(self.study.envelopes, self.study.snapshot, goal=self.study.goals[0])
+        return performance_profile(
+            self.study.envelopes, self.study.snapshot, goal=self.study.goals[0], tolerance=self.study.tolerance
+        )
 
     @cached_property
     def power(self) -> PowerTable:
@@ -203,13 +305,37 @@ class Analysis:
             "contrasts": None if differences is None else differences.frame.to_dicts(),
             "ranking": None if ranks is None else ranks.frame.to_dicts(),
             "no_intervals": study.no_intervals,
-            "neighbours": self.neighbours.to_dicts(),
+            **self.neighbours_document(),
             "power": self.power.frame.to_dicts(),
+        }
+
+    def neighbours_document(self) -> dict[str, Any]:
+        """Return the classical measures for JSON, under the names that `analyse --json` and `results.json` share."""
+        averages = {} if self.averages is None else {row["arm"]: row for row in self.averages.frame.to_dicts()}
+        return {
+            "neighbours": [row | averages.get(row["arm"], {}) for row in self.neighbours.to_dicts()],
+            "neighbour_choices": {
+                "par": self.par,
+                "shift": self.shift,
+                "score_shift": self.score_shift,
+                **self._drawn,
+            },
+            "ranks": None if self.ranks is None else self.ranks.document(),
+            "ratings": None if self.ratings is None else self.ratings.document(),
+            "neighbour_pairs": None if self.neighbour_pairs is None else self.neighbour_pairs.frame.to_dicts(),
+            "no_ranks": self.no_ranks,
         }
 
 
 def analyse(
-    study: Study, /, *, ladders: Sequence[str] | None = None, screen: Mapping[str, float] | None = None
+    study: Study,
+    /,
+    *,
+    ladders: Sequence[str] | None = None,
+    screen: Mapping[str, float] | None = None,
+    par: float = 10.0,
+    shift: float = 10.0,
+    score_shift: float = 1.0,
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
@@ -221,6 +347,10 @@ def analyse(
         Columns of the runs table by which health is counted; those that take several values where not given.
     screen
         Thresholds of the complementarity rule: max_score, min_final, min_attainment.
+    par
+        Horizons that a run which misses the goal costs in PAR-k.
+    shift, score_shift
+        What is added before a geometric mean is taken, of times (seconds) and of scores.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -230,7 +360,7 @@ def analyse(
     >>> gl.analyse(study).metrics.pairs
     1
     """
-    return Analysis(study, None if ladders is None else tuple(ladders), screen)
+    return Analysis(study, None if ladders is None else tuple(ladders), screen, par, shift, score_shift)
 
 
 def _reasons(table: Health, row: Mapping[str, Any]) -> dict[str, int]:

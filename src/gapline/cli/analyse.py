@@ -13,13 +13,29 @@ from gapline.cli import options
 @click.option("--max-score", type=float, default=None, help="Complementarity: scores as near as this are similar.")
 @click.option("--min-final", type=float, default=None, help="Complementarity: final gaps as far apart differ.")
 @click.option("--min-attainment", type=float, default=None, help="Complementarity: attainment as far apart differs.")
+@click.option("--par", type=click.FloatRange(min=1), default=10.0, show_default=True, help="k of PAR-k.")
+@click.option(
+    "--shift",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Seconds added before the geometric mean of times to the goal.",
+)
+@click.option(
+    "--score-shift",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Added before the geometric mean of scores.",
+)
 @options.as_json
 def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, **choices: Any) -> int:
     """Rescore the same runs under other choices and say what survives.
 
     Means, intervals, ranks and contrasts are against the declared reference, as in `score` and `report`. Metric
     sensitivity is shown against it and against the analysis reference (the runs folded in); complementarity is judged
-    against the analysis reference. Each table says which.
+    against the analysis reference. Each table says which. The classical measures (times to the goal, ranks, ratings,
+    tests of pairs) come last.
 
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
@@ -29,8 +45,9 @@ def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, *
 
     names = ("max_score", "min_final", "min_attainment")
     screen = {name: value for name in names if (value := choices.pop(name)) is not None}
+    classical = {name: choices.pop(name) for name in ("par", "shift", "score_shift")}
     study = open_study(*sources, **choices)
-    analysis = analyse(study, ladders=ladders or None, screen=screen)
+    analysis = analyse(study, ladders=ladders or None, screen=screen, **classical)
     if as_json:
         options.print_json(analysis.document() | options.study_document(study))
         return 1 if study.alarms else 0

@@ -1,4 +1,4 @@
-"""`gapline curve`: mean convergence and goal attainment over time."""
+"""`gapline curve`: mean convergence, goal attainment and the classical curves over time."""
 
 from typing import Any
 
@@ -9,6 +9,14 @@ from gapline.cli import options
 
 @click.command("curve")
 @options.study
+@click.option(
+    "--kind",
+    type=click.Choice(["mean", "target-ecdf", "eaf", "eaf-difference"]),
+    default="mean",
+    show_default=True,
+    help="Mean and goal attainment; ECDF over a grid of goals; attainment surfaces; where those of two arms differ.",
+)
+@click.option("--pair", nargs=2, metavar="A B", help="Arms of --kind eaf-difference (default: the first contrast).")
 @click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
 @click.option("--bands", is_flag=True, help="Add bands over instances; with --simultaneous joint ones too.")
@@ -23,6 +31,8 @@ from gapline.cli import options
 @options.as_json
 def command(
     sources: tuple[str, ...],
+    kind: str,
+    pair: tuple[str, str] | None,
     by: tuple[str, ...],
     relative: bool,
     bands: bool,
@@ -30,16 +40,17 @@ def command(
     as_json: bool,
     **choices: Any,
 ) -> int:
-    """Write or draw the mean convergence and goal-attainment curves of the first kernel.
+    """Write or draw the mean convergence and goal-attainment curves of the first kernel, or one of the classical kinds.
 
-    A curve has no time weight: the area under it is the score under the uniform one. Without -o the curves are plotted
-    on the terminal.
+    A mean curve has no time weight: the area under it is the score under the uniform one. Target ECDF and attainment
+    surfaces (EAF) are of raw gaps, by arm. Without -o the curves are plotted on the terminal.
 
     Example: gapline curve traces.csv --references refs.csv --horizon 30 -o curves.csv -o curves.svg
     """
     from pathlib import Path
 
     from gapline.errors import UsageError
+    from gapline.report import classical_curves as classical
     from gapline.report import curves as report
     from gapline.study import open_study
 
@@ -48,16 +59,27 @@ def command(
         raise UsageError(
             f"curve: expected one reference, got {len(study.references)}", hint="draw one curve per snapshot"
         )
-    pair = report.study_curves(study, by=list(by or ("arm",)), relative=relative, bands=bands)
+    if pair and kind != "eaf-difference":
+        raise UsageError(f"--pair: expected with --kind eaf-difference, got --kind {kind}")
+    if kind != "mean" and (by or bands or relative):
+        raise UsageError(
+            f"--kind {kind}: expected neither --by nor --bands nor --relative",
+            hint="these curves are by arm, and on relative time where horizons differ",
+        )
+    found: report.CurvePair | classical.ClassicalCurve
+    if kind == "mean":
+        found = report.study_curves(study, by=list(by or ("arm",)), relative=relative, bands=bands)
+    else:
+        found = classical.classical_curve(study, kind, pair)
     for output in outputs:
-        report.write_curves(pair, Path(output))
+        report.write_curves(found, Path(output))
         click.echo(f"wrote {output}", err=as_json)
-    if pair.no_bands is not None:
-        click.echo(f"note: {pair.no_bands}", err=as_json)
+    if isinstance(found, report.CurvePair) and found.no_bands is not None:
+        click.echo(f"note: {found.no_bands}", err=as_json)
     if as_json:
-        options.print_json(report.curve_document(pair) | options.study_document(study))
+        options.print_json(found.document() | options.study_document(study))
         return 1 if study.alarms else 0
     if not outputs:
-        report.print_curves(pair)
+        found.print()
         return options.print_remarks(study)
     return options.print_alarms(study)

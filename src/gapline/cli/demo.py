@@ -30,7 +30,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     import gapline as gl
     from gapline.cli import demo_campaign
     from gapline.model.layout import RESULTS
-    from gapline.report.curves import print_curves, study_curves
+    from gapline.report.curves import study_curves
     from gapline.report.printing import note_lines, print_scores
     from gapline.report.table import frame_table
     from gapline.report.writers.terminal import print_table
@@ -55,7 +55,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     for line in note_lines(study.notes()):
         click.echo(line)
     click.echo()
-    print_curves(study_curves(study, by=["arm"]))
+    study_curves(study, by=["arm"]).print()
     click.echo()
     click.echo("writing the report …")
     gl.write_report(gl.open_study(folder), folder / RESULTS, formats=("svg", "png"))
@@ -66,7 +66,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 
 def _score_worked_example() -> None:
     import gapline as gl
-    from gapline.report.curves import CurvePair, print_curves
+    from gapline.report.curves import CurvePair
     from gapline.report.printing import note_lines, print_scores
 
     campaign = gl.Campaign.from_runs(
@@ -83,7 +83,7 @@ def _score_worked_example() -> None:
     for line in note_lines(summary.notes):
         click.echo(line)
     click.echo()
-    print_curves(CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)))
+    CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)).print()
     click.echo(
         "\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative"
     )

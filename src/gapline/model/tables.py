@@ -89,6 +89,16 @@ ROBUSTNESS = _schema("""
 ROBUSTNESS_VERDICTS = _schema("a:text b:text factor:text choice:text difference:real verdict:text")
 RUNNING_TIMES = _schema("arm:text goal:real runs:whole successes:whole success_rate:real ert:real spent:real")
 PENALISED_TIMES = _schema("arm:text goal:real runs:whole missed:whole")
+MEAN_RANKS = _schema("arm:text mean_rank:real median_rank:real")
+RATINGS = _schema("arm:text rating:real low:real high:real wins:whole ties:whole losses:whole")
+ARM_AVERAGES = _schema("arm:text iqm:real iqm_low:real iqm_high:real geometric_score:real")
+CURVE_AREAS = _schema("a:text b:text signed:real absolute:real ahead:real")
+PAIRS = _schema("""
+    a:text b:text declared:flag instances:whole signed_rank:real p:real p_holm:real smallest_p:real method:text
+    nemenyi_p:real improvement:real improvement_low:real improvement_high:real signed_area:real absolute_area:real
+    ahead:real reason:text
+""")
+ATTAINMENT_DIFFERENCE = _schema("time:real until:real gap:real below:real difference:real")
 # Where M·K + C breaks the order of observed solutions: M must be above `needed` for K (`primary`) to stay ahead of
 # a larger one (`over`).
 HIERARCHY_VIOLATIONS = _schema("instance:text primary:real over:real needed:real multiplier:real")

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -36,6 +36,75 @@ class CurvePair:
     def end(self) -> float:
         """The last horizon, or 1 on relative time."""
         return max(self.mean.horizons.values(), default=0.0)
+
+    def table(self) -> pl.DataFrame:
+        """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
+        parts = [
+            self.mean.frame.with_columns(curve=pl.lit("mean"), goal=pl.lit(None, pl.Float64)),
+            self.attainment.frame.with_columns(curve=pl.lit("attainment")),
+        ]
+        if self.mean_bands is not None:
+            parts.append(self.mean_bands.with_columns(curve=pl.lit("mean band")))
+        if self.attainment_bands is not None:
+            goal = pl.lit(self.attainment.goals[0])
+            parts.append(self.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
+        # Bands have low and high and no value, curves the other way round: what a row does not have is null.
+        table = pl.concat(parts, how="diagonal_relaxed")
+        front = ["curve", *self.mean.by, "goal", "time", "value"]
+        return table.select(*front, *(name for name in table.columns if name not in front))
+
+    def document(self) -> dict[str, Any]:
+        """Return the curves for JSON: choices, then one entry per series with its breakpoints."""
+        mean, attainment = self.mean, self.attainment
+        document: dict[str, Any] = {
+            **mean.reading.document(),
+            "kernel": mean.kernel,
+            "relative": mean.relative,
+            "horizon": self.end,
+            "mean": series_documents(mean.frame, list(mean.by)),
+            "attainment": series_documents(attainment.frame, [*attainment.by, "goal"]),
+        }
+        if self.no_bands is not None:
+            document["no_bands"] = self.no_bands
+        if self.mean_bands is not None:
+            document["mean_bands"] = series_documents(self.mean_bands, list(mean.by))
+        if self.attainment_bands is not None:
+            document["attainment_bands"] = series_documents(self.attainment_bands, list(mean.by))
+        return document
+
+    def draw(self) -> Any:
+        """Draw the mean curve above the attainment curve."""
+        words = self.band_words
+        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words))
+        bottom = draw_curves(
+            attainment_figure(self.attainment, end=self.end, bands=self.attainment_bands, band_words=words)
+        )
+        # Two charts of one legend each: goals may make other series than arms.
+        both = (
+            load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
+        )
+        return style(both)
+
+    def print(self) -> None:
+        """Plot both curves on the terminal."""
+        out = console()
+        unit = "t/Γ" if self.mean.relative else "s"
+        mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
+        plots = [plot_steps(mean, end=self.end, title=f"mean {self.mean.kernel} gap", time_label=unit, colour=True)]
+        keys = [*self.attainment.by, "goal"]
+        for goal in self.attainment.goals:
+            curves = [
+                StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
+                for key, part in self.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
+                # The goal is the last key; a plot of several goals at once would be unreadable in characters.
+                if key[-1] == goal
+            ]
+            title = f"share of runs within {goal_words(goal)} of the reference"
+            plots.append(plot_steps(curves, end=self.end, title=title, time_label=unit, low=0.0, high=1.0, colour=True))
+        for plot in plots:
+            out.print(plot, soft_wrap=True)
+            out.print()
+        out.print(printable(self.mean.caption()), style="dim", markup=False, soft_wrap=True)
 
 
 def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanCurves:
@@ -74,44 +143,8 @@ def study_curves(study: Study, /, *, by: list[str], relative: bool = False, band
     )
 
 
-def curve_table(pair: CurvePair) -> pl.DataFrame:
-    """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
-    parts = [
-        pair.mean.frame.with_columns(curve=pl.lit("mean"), goal=pl.lit(None, pl.Float64)),
-        pair.attainment.frame.with_columns(curve=pl.lit("attainment")),
-    ]
-    if pair.mean_bands is not None:
-        parts.append(pair.mean_bands.with_columns(curve=pl.lit("mean band")))
-    if pair.attainment_bands is not None:
-        goal = pl.lit(pair.attainment.goals[0])
-        parts.append(pair.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
-    # Bands have low and high and no value, curves the other way round: what a row does not have is null.
-    table = pl.concat(parts, how="diagonal_relaxed")
-    front = ["curve", *pair.mean.by, "goal", "time", "value"]
-    return table.select(*front, *(name for name in table.columns if name not in front))
-
-
-def curve_document(pair: CurvePair) -> dict[str, Any]:
-    """Return the curves for JSON: choices, then one entry per series with its breakpoints."""
-    mean, attainment = pair.mean, pair.attainment
-    document: dict[str, Any] = {
-        **mean.reading.document(),
-        "kernel": mean.kernel,
-        "relative": mean.relative,
-        "horizon": pair.end,
-        "mean": _series_documents(mean.frame, list(mean.by)),
-        "attainment": _series_documents(attainment.frame, [*attainment.by, "goal"]),
-    }
-    if pair.no_bands is not None:
-        document["no_bands"] = pair.no_bands
-    if pair.mean_bands is not None:
-        document["mean_bands"] = _series_documents(pair.mean_bands, list(mean.by))
-    if pair.attainment_bands is not None:
-        document["attainment_bands"] = _series_documents(pair.attainment_bands, list(mean.by))
-    return document
-
-
-def _series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
+def series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
+    """Return one entry per group of `keys`, its other columns as lists."""
     values = [name for name in frame.columns if name not in keys]
     parts = frame.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): frame}
     return [
@@ -120,47 +153,27 @@ def _series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, An
     ]
 
 
-def write_curves(pair: CurvePair, path: Path) -> None:
-    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of both curves."""
+class Drawn(Protocol):
+    """Curves that have a table, a document and a drawing."""
+
+    def table(self) -> pl.DataFrame:
+        """Return all numbers in one long table."""
+
+    def document(self) -> dict[str, Any]:
+        """Return choices and numbers for JSON."""
+
+    def draw(self) -> Any:
+        """Return the chart in the look of the report."""
+
+
+def write_curves(curves: Drawn, path: Path) -> None:
+    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves."""
     form = path.suffix.lstrip(".").lower()
     if form == "csv":
-        write_file(path, to_csv(curve_table(pair)))
+        write_file(path, to_csv(curves.table()))
     elif form == "json":
-        write_file(path, json.dumps(curve_document(pair), allow_nan=False, ensure_ascii=False) + "\n")
+        write_file(path, json.dumps(curves.document(), allow_nan=False, ensure_ascii=False) + "\n")
     elif form in FILE_FORMATS:
-        write_drawing(draw_pair(pair), path)
+        write_drawing(curves.draw(), path)
     else:
         raise UsageError(f"{path}: expected a name ending in .csv, .json, .svg, .png or .pdf, got {form or 'none'}")
-
-
-def draw_pair(pair: CurvePair) -> Any:
-    """Draw the mean curve above the attainment curve."""
-    top = draw_curves(mean_curve_figure(pair.mean, pair.mean_bands, pair.band_words))
-    bottom = draw_curves(
-        attainment_figure(pair.attainment, end=pair.end, bands=pair.attainment_bands, band_words=pair.band_words)
-    )
-    # Two charts of one legend each: goals may make other series than arms.
-    both = load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
-    return style(both)
-
-
-def print_curves(pair: CurvePair) -> None:
-    """Plot both curves on the terminal."""
-    out = console()
-    unit = "t/Γ" if pair.mean.relative else "s"
-    mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in pair.mean.groups()]
-    plots = [plot_steps(mean, end=pair.end, title=f"mean {pair.mean.kernel} gap", time_label=unit, colour=True)]
-    keys = [*pair.attainment.by, "goal"]
-    for goal in pair.attainment.goals:
-        curves = [
-            StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
-            for key, part in pair.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
-            # The goal is the last key; a plot of several goals at once would be unreadable in characters.
-            if key[-1] == goal
-        ]
-        title = f"share of runs within {goal_words(goal)} of the reference"
-        plots.append(plot_steps(curves, end=pair.end, title=title, time_label=unit, low=0.0, high=1.0, colour=True))
-    for plot in plots:
-        out.print(plot, soft_wrap=True)
-        out.print()
-    out.print(printable(pair.mean.caption()), style="dim", markup=False, soft_wrap=True)

@@ -61,13 +61,13 @@ def plain_number(value: float | None) -> str:
     return DASH if value is None else f"{value:.6g}"
 
 
-def interval(low: float | None, high: float | None) -> str:
+def interval(low: float | None, high: float | None, *, digits: int = 5) -> str:
     """Format two ends, a dash where there are none.
 
     >>> interval(-0.1, 0.25), interval(None, None)
     ('[-0.10000, 0.25000]', '–')
     """
-    return DASH if low is None or high is None else f"[{number(low)}, {number(high)}]"
+    return DASH if low is None or high is None else f"[{number(low, digits=digits)}, {number(high, digits=digits)}]"
 
 
 def p_value(p: float | None) -> str:

@@ -16,6 +16,7 @@ from gapline.report.tables.complementarity import pairs_table
 from gapline.report.tables.contrasts import comparison_table, contrast_table
 from gapline.report.tables.health import completeness_table, health_table, reason_table
 from gapline.report.tables.means import arm_table, group_table, sentence
+from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_table
 from gapline.report.writers.terminal import print_table
 from gapline.scoring.scores import Scores
@@ -86,7 +87,7 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
             contrast_table(study.contrasts, empties=empties, descriptive=descriptive),
             frame_table("ranking", "Ranking", study.ranking.frame, notes=[sentence(study.ranking.caption())]),
         ]  # fmt: skip
-    tables.append(frame_table("neighbours", "Classical neighbours", analysis.neighbours, notes=[sentence(declared)]))
+    tables += neighbour_tables(analysis)
     if analysis.power.frame.height:
         tables.append(
             frame_table(

@@ -58,8 +58,10 @@ def plot_steps(
         # From the right: at the time of a step the new value holds.
         at = curve.value[np.clip(np.searchsorted(curve.time, columns, side="right") - 1, 0, None)]
         rows = np.rint((top - np.clip(at, bottom, top)) / (top - bottom) * (4 * height - 1)).astype(int)
-        previous = rows[0]
-        for column, row in enumerate(rows):
+        # A curve that begins late has no value before: nothing is drawn there.
+        begin = int(np.searchsorted(columns, curve.time[0]))
+        previous = rows[min(begin, len(rows) - 1)]
+        for column, row in enumerate(rows[begin:], begin):
             # A step is drawn as a vertical line, so that the curve does not fall apart.
             for dot in range(min(previous, row), max(previous, row) + 1):
                 cells[dot // 4, column // 2] |= DOTS[dot % 4][column % 2]

@@ -26,6 +26,7 @@ from gapline.report.tables.contrasts import compared_rows, contrast_table
 from gapline.report.tables.health import health_table
 from gapline.report.tables.instances import instance_table
 from gapline.report.tables.means import arm_table, panel_table
+from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_frame
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.writers.csv import to_csv
@@ -75,7 +76,7 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     for name, text in texts.items():
         write_file(folder / name, text)
         written.append(folder / name)
-    written.append(write_page(study, folder / PAGE, said))
+    written.append(write_page(study, folder / PAGE, said, analysis))
     document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
@@ -135,6 +136,7 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         pooled_table(analysis.metrics, analysis.labels, empties),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),
+        *neighbour_tables(analysis),
     ]
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         tables.insert(2, contrast_table(study.contrasts, empties=empties, descriptive=order.descriptive))
@@ -194,6 +196,7 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "reference_sensitivity": None if analysis.references is None else analysis.references.document(),
         "complementarity": analysis.complementarity.document(),
         "horizon_sweep": analysis.horizon.document(),
+        **analysis.neighbours_document(),
         "alarms": [alarm.document() for alarm in study.alarms],
         "methods": [clause._asdict() for clause in methods_clauses(study, facts)],
     }

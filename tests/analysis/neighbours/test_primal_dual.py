@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gapline as gl
-from gapline.analysis.neighbours.primal_dual import primal_dual_integral
+from gapline.analysis.neighbours.primal_dual import dual_integral, primal_dual_integral
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import TraceError
 
@@ -39,3 +39,45 @@ def test_no_bounds_is_an_error_that_says_so():
     campaign = gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 2.0)]}])
     with pytest.raises(TraceError, match="captured `bound` column"):
         primal_dual_integral(campaign, gl.build_envelopes(campaign))
+
+
+def slow_dual(times, bounds, reference, horizon):
+    """Walk through every moment at which the best bound may change."""
+    total, best, now = 0.0, None, 0.0
+    for time, bound in sorted(zip(times, bounds, strict=True), key=lambda row: row[0]):
+        if time > horizon or np.isnan(bound):
+            continue
+        total += slow_gap(best, reference) * (time - now)
+        now, best = time, bound if best is None else max(best, bound)
+    return (total + slow_gap(best, reference) * (horizon - now)) / horizon
+
+
+def slow_gap(bound, reference):
+    if bound is None:
+        return 1.0
+    if bound >= reference:
+        return 0.0
+    return 1.0 if (bound > 0) != (reference > 0) else abs(reference - bound) / max(abs(reference), abs(bound))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_dual_integral_equals_a_slow_walk(seed):
+    draw = np.random.default_rng(seed)
+    size = int(draw.integers(1, 9))
+    times = np.sort(draw.uniform(0, 12, size))
+    bounds = np.where(draw.random(size) < 0.2, np.nan, draw.uniform(-5, 22, size))
+    campaign, envelopes = dual_campaign(times.tolist(), [30.0] * size, bounds.tolist())
+    snapshot = gl.Snapshot.from_values({"i": 20.0}, name="mine")
+    found = dual_integral(campaign, envelopes, snapshot)
+    assert found.values[0] == pytest.approx(slow_dual(times, bounds, 20.0, 10.0), abs=1e-12)
+    seen = bounds[(times < 10) & ~np.isnan(bounds)]
+    assert found.bounded[0] == (len(seen) > 0)
+    assert found.crossed[0] == bool((seen > 20.0).any())
+
+
+def test_the_dual_integral_needs_no_incumbent():
+    """Nothing until 5, then a bound of 10 against a reference of 20: (5 + 5 · 0.5) / 10; the run itself is empty."""
+    campaign, envelopes = dual_campaign([5.0], [np.nan], [10.0], verdict=[3])
+    found = dual_integral(campaign, envelopes, gl.Snapshot.from_values({"i": 20.0}, name="mine"))
+    assert found.values[0] == pytest.approx(0.75)
+    assert primal_dual_integral(campaign, envelopes).values[0] == 1.0

@@ -26,12 +26,14 @@ def par(
     *,
     goals: Sequence[float] = (0.01,),
     factor: float = 10.0,
+    weighting: str = "panel",
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
 
     Missing incumbents: an empty run is a miss like any other, so it costs the penalty, which is a choice of the analyst
     and often decides the ranking. Beaten references: the goal is attained when it is passed; what follows is not seen.
+    Unbalanced cells: the mean is over what each arm ran.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
@@ -42,7 +44,7 @@ def par(
     """
     if not (math.isfinite(factor) and factor >= 1):
         raise UsageError(f"factor: expected 1 or more, got {factor}")
-    return _means(envelopes, snapshot, goals, tolerance, factor=factor, shift=None, name="par")
+    return _means(envelopes, snapshot, goals, tolerance, weighting, factor=factor, shift=None, name="par")
 
 
 def shifted_geometric_mean(
@@ -53,18 +55,19 @@ def shifted_geometric_mean(
     goals: Sequence[float] = (0.01,),
     shift: float = 10.0,
     factor: float = 1.0,
+    weighting: str = "panel",
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
-    """Return exp(mean ln(t + shift)) - shift of the times to a goal.
+    """Return exp(mean ln(t + shift)) - shift of the times to a goal; that of scores is in `arm_averages`.
 
     Missing incumbents: a run that misses the goal counts with `factor` times its horizon (the time limit by default),
-    which understates it. Beaten references as in `par`. Scores themselves have no geometric mean: they may be negative.
+    which understates it. Beaten references and unbalanced cells as in `par`.
     """
     if not (math.isfinite(shift) and shift > 0 and math.isfinite(factor) and factor >= 1):
         raise UsageError(
             f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
         )
-    return _means(envelopes, snapshot, goals, tolerance, factor=factor, shift=shift, name="mean")
+    return _means(envelopes, snapshot, goals, tolerance, weighting, factor=factor, shift=shift, name="mean")
 
 
 def _means(
@@ -72,6 +75,7 @@ def _means(
     snapshot: Snapshot,
     goals: Sequence[float],
     tolerance: float,
+    weighting: str,
     *,
     factor: float,
     shift: float | None,
@@ -80,7 +84,7 @@ def _means(
     hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     missed = ~np.isfinite(hits)
     times = np.where(missed, factor * horizons[:, None], hits)
-    weights = run_weights(envelopes.runs, by=["arm"], weighting="panel")
+    weights = run_weights(envelopes.runs, by=["arm"], weighting=weighting)
     rows = []
     for (arm,), chosen in group_rows(envelopes.runs, ["arm"]):
         for column, goal in enumerate(goals):

@@ -1,4 +1,4 @@
-"""The primal-dual integral, where dual bounds were captured: how fast a solver's own two sides meet."""
+"""Primal-dual and dual integrals, where dual bounds were captured: how fast a solver's bound closes in."""
 
 from typing import NamedTuple
 
@@ -11,6 +11,8 @@ from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.reference.beaten import is_beaten
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.reading import reference_column
 from gapline.scoring.two_sum import two_sum
 
 Floats = NDArray[np.float64]
@@ -18,7 +20,7 @@ _is_beaten = numba.njit(inline="always")(is_beaten)
 
 
 class PrimalDual(NamedTuple):
-    """Per run: the integral, whether there is a bound in the horizon, and whether one passed the incumbent."""
+    """Per run: the integral, whether there is a bound in the horizon, and whether one passed what it bounds."""
 
     values: Floats
     bounded: NDArray[np.bool_]
@@ -35,19 +37,57 @@ def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, toleran
     references cannot occur; a bound that passes the incumbent counts as gap 0 and the run is counted in `crossed`.
     Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
     """
-    if campaign.bound is None:
-        raise TraceError("primal-dual integral: expected a captured `bound` column, got none")
-    if envelopes.scale.hierarchical:
-        raise UsageError("primal-dual integral: expected an objective with one component, got a hierarchical transform")
-    if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
-        raise UsageError("primal-dual integral: expected the campaign the envelopes were built from, got other runs")
-    bounds = envelopes.scale.apply_column(campaign.runs, campaign.bound)
     runs = envelopes.runs
-    values, bounded, crossed = np.empty(len(runs)), np.zeros(len(runs), np.bool_), np.zeros(len(runs), np.bool_)
-    _integrate(
-        campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy(), campaign.time, bounds,
+    return _bounded(
+        "primal-dual integral", campaign, envelopes, tolerance,
         runs["first"].to_numpy(), runs["count"].to_numpy(), envelopes.time, envelopes.objective,
-        runs["horizon"].to_numpy(), tolerance, values, bounded, crossed,
+    )  # fmt: skip
+
+
+def dual_integral(
+    campaign: Campaign, envelopes: Envelopes, snapshot: Snapshot, /, *, tolerance: float = TOLERANCE
+) -> PrimalDual:
+    """Return, per run, the mean over time of (z* - d) / max(|z*|, |d|) between reference z* and best dual bound d.
+
+    Berthold's gap of the dual side. Smaller is better; in [0, 1]. Incumbents do not enter, so an empty run has a dual
+    integral like any other.
+
+    Missing bounds: the gap is 1 until there is one, and while bound and reference differ in sign; a run without any has
+    1. Beaten references: a reference above the optimum keeps the gap from closing. A bound that passes the reference
+    counts as gap 0 and the run is counted in `crossed`: the reference is no solution of this instance, or the bound is
+    wrong. Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    """
+    references = reference_column(snapshot, envelopes)
+    # A reference is like an incumbent that was there from the start.
+    count = np.ones(len(references), np.int64)
+    return _bounded(
+        "dual integral", campaign, envelopes, tolerance,
+        np.arange(len(references)), count, np.zeros(len(references)), references,
+    )  # fmt: skip
+
+
+def _bounded(
+    what: str,
+    campaign: Campaign,
+    envelopes: Envelopes,
+    tolerance: float,
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    time: Floats,
+    objective: Floats,
+) -> PrimalDual:
+    if campaign.bound is None:
+        raise TraceError(f"{what}: expected a captured `bound` column, got none")
+    if envelopes.scale.hierarchical:
+        raise UsageError(f"{what}: expected an objective with one component, got a hierarchical transform")
+    if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
+        raise UsageError(f"{what}: expected the campaign the envelopes were built from, got other runs")
+    bounds = envelopes.scale.apply_column(campaign.runs, campaign.bound)
+    size = envelopes.runs.height
+    values, bounded, crossed = np.empty(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    _integrate(
+        campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy(), campaign.time, bounds, first, count,
+        time, objective, envelopes.runs["horizon"].to_numpy(), tolerance, values, bounded, crossed,
     )  # fmt: skip
     return PrimalDual(values, bounded, crossed)
 

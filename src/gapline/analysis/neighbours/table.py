@@ -11,7 +11,7 @@ from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_i
 from gapline.analysis.neighbours.attainment_surface import LEVELS, attainment_surface
 from gapline.analysis.neighbours.ert import expected_running_time, target_ecdf
 from gapline.analysis.neighbours.par import par, shifted_geometric_mean
-from gapline.analysis.neighbours.primal_dual import primal_dual_integral
+from gapline.analysis.neighbours.primal_dual import dual_integral, primal_dual_integral
 from gapline.analysis.neighbours.profiles import data_profile, performance_profile
 from gapline.envelope.build import Envelopes
 from gapline.model.campaign import Campaign
@@ -30,22 +30,28 @@ def neighbours(
     /,
     *,
     goal: float = 0.01,
+    factor: float = 10.0,
+    shift: float = 10.0,
+    weighting: str = "panel",
     campaign: Campaign | None = None,
     events: Sequence[Events] | None = None,
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Tabulate every neighbour per arm.
 
-    Columns: arm, goal, success_rate, ert, par10, geometric_mean, target_ecdf (share of the goal grid attained at the
-    end), fastest (performance profile at 1), solved (data profile at the end), final_q25, final_q50, final_q75 (raw gap
-    that this share of the runs ended at or below), confined, area_over_curve, hypervolume, and primal_dual where the
-    campaign has dual bounds. What each assumes about missing incumbents and beaten references stands in its docstring.
-    On a scale of any sign those that measure the raw gap are left out.
+    Columns: arm, goal, success_rate, ert, par10 (or another `factor`), geometric_mean (of times + `shift`),
+    target_ecdf (share of the goal grid attained at the end), fastest (performance profile at 1), solved (data profile
+    at the end), final_q25, final_q50, final_q75 (raw gap that this share of the runs ended at or below), confined,
+    area_over_curve, hypervolume, and primal_dual and dual where the campaign has dual bounds. What each assumes about
+    missing incumbents and beaten references stands in its docstring. On a scale of any sign those that measure the raw
+    gap are left out.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
     times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
     table = times.select("arm", "goal", "success_rate", "ert")
-    shifted = shifted_geometric_mean(envelopes, snapshot, goals=[goal], tolerance=tolerance)
+    shifted = shifted_geometric_mean(
+        envelopes, snapshot, goals=[goal], shift=shift, weighting=weighting, tolerance=tolerance
+    )
     signed = envelopes.scale.signed
     kernel = "berthold" if signed else "maxform"
     per_run = {"confined": confined_primal_integral(envelopes, snapshot, alpha=alpha, kernel=kernel)}
@@ -54,10 +60,12 @@ def neighbours(
         per_run["hypervolume"] = time_quality_hypervolume(envelopes, snapshot)
     if campaign is not None and campaign.bound is not None and not envelopes.scale.hierarchical:
         per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
+        per_run["dual"] = dual_integral(campaign, envelopes, snapshot, tolerance=tolerance).values
     surface = None if signed else attainment_surface(envelopes, snapshot, events=events)
-    curve = target_ecdf(envelopes, snapshot, tolerance=tolerance)
+    curve = target_ecdf(envelopes, snapshot, weighting=weighting, tolerance=tolerance)
+    penalised = par(envelopes, snapshot, goals=[goal], factor=factor, weighting=weighting, tolerance=tolerance)
     columns = [
-        par(envelopes, snapshot, goals=[goal], tolerance=tolerance).select("arm", par10="par"),
+        penalised.select("arm", pl.col("par").alias(f"par{factor:g}")),
         shifted.select("arm", geometric_mean="mean"),
         curve.group_by("arm").agg(target_ecdf=pl.col("value").last()),
         _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
@@ -67,7 +75,7 @@ def neighbours(
             for level in LEVELS
             if surface is not None
         ),
-        *(arm_means(envelopes.runs, values, name) for name, values in per_run.items()),
+        *(arm_means(envelopes.runs, values, name, weighting) for name, values in per_run.items()),
     ]
     for column in columns:
         table = table.join(column, on="arm", how="left", maintain_order="left")
@@ -78,8 +86,8 @@ def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
     return profile.filter(pl.col("x") <= x).group_by("arm").agg(pl.col("value").last().alias(name))
 
 
-def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str) -> pl.DataFrame:
-    """Return arm and the panel-equal mean of a value that every run has."""
-    weights = run_weights(runs, by=["arm"], weighting="panel")
+def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str, weighting: str = "panel") -> pl.DataFrame:
+    """Return arm and the mean of a value that every run has."""
+    weights = run_weights(runs, by=["arm"], weighting=weighting)
     rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]
     return pl.DataFrame(rows, schema={"arm": pl.String, name: pl.Float64}, orient="row")

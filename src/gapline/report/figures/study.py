@@ -1,13 +1,16 @@
 """All figures of a study, by the name of their file."""
 
+from dataclasses import replace
 from typing import Any
 
 from gapline.analysis.analyse import Analysis
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.curves import study_attainment, study_mean_curve
+from gapline.report.figures.attainment_difference import difference_figure, draw_difference
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
+from gapline.report.figures.critical_difference import draw_ranks, rank_figure
 from gapline.report.figures.final_gaps import final_gap_figure
 from gapline.report.figures.gap_area import area_figure, draw_area
 from gapline.report.figures.health import draw_health, health_figure
@@ -15,6 +18,7 @@ from gapline.report.figures.horizon_sweep import draw_sweep, sweep_figure
 from gapline.report.figures.intervals import draw_intervals, interval_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
+from gapline.report.figures.ratings import draw_ratings, rating_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
@@ -53,6 +57,13 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     if bounded:
         charts["horizon-sweep"] = draw_sweep(sweep_figure(analysis.horizon, label, descriptive=order.descriptive))
     charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label))
+    if analysis.ranks is not None and analysis.ranks.friedman is not None:
+        charts["critical-difference"] = draw_ranks(rank_figure(analysis.ranks))
+    if analysis.ratings is not None and analysis.ratings.frame["rating"].count():
+        charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), arms=list(order.arms))
+    for number, pair in enumerate(analysis.attainment_differences, 1):
+        name = "attainment-difference" + (f"-{number}" if number > 1 else "")
+        charts[name] = draw_difference(difference_figure(pair, replace(study.reading, weighting=None).line()))
     if bounded:
         area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)

@@ -8,8 +8,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.errors import EnvironmentLacksError
 from gapline.report.drawing import write_file
+from gapline.report.page.classical import page_classical
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
 from gapline.report.statements import Statements, make_statements
@@ -21,14 +23,16 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def write_page(study: Study, path: Path | str, said: Statements | None = None, /) -> Path:
+def write_page(
+    study: Study, path: Path | str, said: Statements | None = None, analysis: Analysis | None = None, /
+) -> Path:
     """Write the page; it appears as a whole or not at all."""
-    write_file(Path(path), build_page(study, said))
+    write_file(Path(path), build_page(study, said, analysis))
     return Path(path)
 
 
-def build_page(study: Study, said: Statements | None = None, /) -> str:
-    """Return the page as text; the same study and statements give the same text."""
+def build_page(study: Study, said: Statements | None = None, analysis: Analysis | None = None, /) -> str:
+    """Return the page as text; the same study gives the same text, whether it was analysed before or not."""
     try:
         import jinja2
     except ImportError:
@@ -50,6 +54,7 @@ def build_page(study: Study, said: Statements | None = None, /) -> str:
         head=script_json(data.head | page_head(statements)),
         blocks=list(data.blocks.items()),
         **page_words(study, statements, data.head),
+        **page_classical(analysis or analyse(study)),
     )
 
 

@@ -144,8 +144,8 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
         "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
-        "are recomputed from the steps in this page. Intervals and bands were computed by Python for the declared "
-        "choice and are greyed or hidden under any other.",
+        "are recomputed from the steps in this page. Intervals, bands and the classical comparisons were computed by "
+        "Python for the declared choice and are greyed or hidden under any other.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",

@@ -141,6 +141,17 @@ function renderContrasts(summary, stale) {
   }));
 }
 
+// Python computed these for the declared choice and all compared arms; under another choice they are greyed.
+function renderClassical(stale) {
+  const section = byId("classical");
+  if (!section) return;
+  section.classList.toggle("outdated", Boolean(stale));
+  const note = byId("classical-stale");
+  note.hidden = !stale;
+  note.classList.toggle("stale", Boolean(stale));
+  note.textContent = stale ? `Greyed: ${stale}.` : "";
+}
+
 function pairsOf(arms) {
   return arms.flatMap((a, k) => arms.slice(k + 1).map((b) => ({ a, b, low: null, high: null, p: null, p_holm: null, declared: false, reason: null })));
 }

@@ -1,0 +1,199 @@
+"""Probability of improvement, interquartile mean and shifted geometric mean of scores, with drawn intervals."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.analysis.neighbours.compared import Compared, DrawnTable, compare_cells, drawn_ends
+from gapline.errors import UsageError
+from gapline.model.tables import ARM_AVERAGES
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import Weighting, parse_weighting
+from gapline.summary.cells import TIE, finite_or_none
+from gapline.summary.draws import draw_counts
+from gapline.summary.estimate import of_shares
+
+Floats = NDArray[np.float64]
+# Looked at, not tested: fewer draws than a contrast needs.
+DRAWS = 2000
+
+
+class Improvement(NamedTuple):
+    """A probability of improvement with the ends of its interval; None where it does not exist."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def probability_of_improvement(
+    compared: Compared,
+    pairs: Sequence[tuple[str, str]],
+    /,
+    *,
+    weighting: str | Weighting = Weighting.PANEL,
+    level: float = 0.95,
+) -> list[Improvement]:
+    """Return, for each pair (a, b), P(a run of a scores below a run of b) + half of P(they tie), over instances.
+
+    On an instance every run of one arm meets every run of the other; instances are averaged panel-equal, or all alike
+    (`weighting="instance"`: rliable's). 0.5: none is better. It says how often, not by how much. The interval is that
+    of other instances of the same panels, by Student's t guarded against skewness, as of a mean; rliable draws other
+    runs on the same tasks. There is none where some panel has one instance.
+
+    Missing incumbents: an empty run has its kernel's score and loses to any that found something. Beaten references:
+    only the order of scores matters. Unbalanced cells: an instance with more runs counts no more; one that only one of
+    the two ran is left out.
+    """
+    cells = compared.cells
+    chances = improvement_chances(compared)
+    # One probability per instance: a mean of runs has nothing to weigh here.
+    rule = parse_weighting(weighting)
+    rule = Weighting.INSTANCE if rule is Weighting.RUN else rule
+    found = []
+    for a, b in pairs:
+        chosen = compared.pair(a, b)[2]
+        if not chosen.any():
+            found.append(Improvement(None, None, None))
+            continue
+        weights = cells.unit_weights(rule, chosen[None, :].astype(np.float64))[0][chosen]
+        parts = weights * chances[cells.arm_number(a), cells.arm_number(b)][chosen]
+        strata, value = cells.panel[chosen], min(float(parts.sum()), 1.0)
+        ends: tuple[float, float] | None = None
+        if np.bincount(strata)[strata].min() > 1:
+            # Judged as the distance from "none is better", so that instances which all agree are no certainty.
+            ends = of_shares(parts - 0.5 * weights, weights, strata, draws=0).interval(level=level)
+        low, high = (None, None) if ends is None else (max(0.0, 0.5 + ends[0]), min(1.0, 0.5 + ends[1]))
+        found.append(Improvement(value, low, high))
+    return found
+
+
+def improvement_chances(compared: Compared, /) -> Floats:
+    """Return, arms × arms × units, the share of pairs of runs in which the first scores less, ties half; NaN: none."""
+    cells = compared.cells
+    order = np.lexsort((cells.arm, cells.unit))
+    starts = np.searchsorted(cells.unit[order], np.arange(len(cells.units) + 1))
+    shape = (len(cells.arms), len(cells.arms), len(cells.units))
+    wins = np.zeros(shape)
+    _meet(starts, cells.arm[order], compared.values[order], TIE, wins)
+    counts = cells.counts()
+    met = counts[:, None, :] * counts[None, :, :]
+    out = np.full(shape, np.nan)
+    np.divide(wins, met, out=out, where=met > 0)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Let every run of a unit meet every other."""
+    for unit in range(len(starts) - 1):
+        for i in range(starts[unit], starts[unit + 1]):
+            for j in range(starts[unit], starts[unit + 1]):
+                difference = values[i] - values[j]
+                if difference < -tie:
+                    wins[arm[i], arm[j], unit] += 1.0
+                elif difference <= tie:
+                    wins[arm[i], arm[j], unit] += 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArmAverages(DrawnTable):
+    """One row per arm: interquartile mean of the scores with its interval, and their shifted geometric mean."""
+
+    shift: float
+
+    def caption(self) -> str:
+        """Return the choices behind the numbers, in one line."""
+        return (
+            f"interquartile mean of {self.reading.kernels[0]} scores, every run alike, {self.level:.0%} interval "
+            f"by {self.drawn}; geometric mean of score + {self.shift:g}, minus {self.shift:g}; "
+            f"{self.reading.line()}"
+        )
+
+
+def arm_averages(
+    scores: Scores | Compared,
+    /,
+    *,
+    weighting: str | Weighting = Weighting.PANEL,
+    shift: float = 1.0,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 1,
+) -> ArmAverages:
+    """Tabulate averages of the scores of every arm that an outlier moves less than it moves their mean.
+
+    `iqm` is the mean of what is left of all runs × instances when a quarter (rounded down) is cut off at each end, as
+    in rliable; its interval draws instances with their runs inside their panels. `geometric_score` is
+    exp(Σ w ln(score + shift)) - shift, weighted as the means are; None where a score is -shift or below.
+
+    Missing incumbents: an empty run has its kernel's score; up to a quarter of such runs can fall out of the IQM, which
+    is why it stands beside the mean and not in its place. Beaten references: negative scores are kept. Unbalanced
+    cells: in the IQM every run counts alike, so an instance with more runs counts more.
+    """
+    if not (math.isfinite(shift) and shift > 0):
+        raise UsageError(f"shift: expected a positive number, got {shift}")
+    compared = scores if isinstance(scores, Compared) else compare_cells(scores)
+    cells = compared.cells
+    unit_weights = cells.unit_weights(weighting, cells.counts())
+    rows = []
+    for number, arm in enumerate(cells.arms):
+        mine = cells.arm == number
+        values, unit = compared.values[mine], cells.unit[mine]
+        weights = unit_weights[number][unit] / cells.counts()[number][unit]
+        geometric = None
+        if values.min() > -shift:
+            geometric = finite_or_none(math.exp(math.fsum(np.log(values + shift) * weights)) - shift)
+        present, place = np.unique(unit, return_inverse=True)
+        strata = cells.panel[present]
+        ends: tuple[float | None, float | None] = (None, None)
+        middle = interquartile_mean(values)
+        if np.bincount(strata)[strata].min() > 1:
+            drawn = interquartile_means(values, draw_counts(strata, draws=draws, seed=seed), place)
+            low, high = drawn_ends(drawn[:, None], np.array([middle]), strata, level=level)
+            ends = float(low[0]), float(high[0])
+        rows.append((arm, middle, *ends, geometric))
+    frame = pl.DataFrame(rows, schema=ARM_AVERAGES, orient="row")
+    reading = replace(compared.reading, weighting=parse_weighting(weighting).value)
+    return ArmAverages(frame, reading, level, draws, seed, shift)
+
+
+def interquartile_mean(values: Floats, /) -> float:
+    """Return the mean of what is left when a quarter of the values, rounded down, is cut off at each end.
+
+    >>> interquartile_mean(np.array([1.0, 2.0, 4.0, 100.0, 3.0]))
+    3.0
+    """
+    return float(interquartile_means(values, np.ones((1, 1)), np.zeros(len(values), np.int64))[0])
+
+
+def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64]) -> Floats:
+    """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
+    order = np.argsort(values, kind="stable")
+    out = np.empty(len(counts))
+    _trim(np.ascontiguousarray(counts), values[order], unit[order], out)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+def _trim(counts, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Walk through the sorted values of every draw and add up what lies between the quarters."""
+    for draw in range(counts.shape[0]):
+        total = 0.0
+        for k in range(len(values)):
+            total += counts[draw, unit[k]]
+        cut = math.floor(total / 4)
+        seen, kept = 0.0, 0.0
+        for k in range(len(values)):
+            before = seen
+            seen += counts[draw, unit[k]]
+            inside = min(seen, total - cut) - max(before, cut)
+            if inside > 0.0:
+                kept += inside * values[k]
+        out[draw] = kept / (total - 2 * cut)

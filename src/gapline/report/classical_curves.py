@@ -1,0 +1,167 @@
+"""The classical curves of `gapline curve`: target ECDF, attainment surfaces and where those of two arms differ."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.analysis.neighbours.attainment_difference import AttainmentDifference, attainment_difference
+from gapline.analysis.neighbours.attainment_surface import attainment_surface
+from gapline.analysis.neighbours.ert import TARGETS, target_ecdf
+from gapline.errors import UsageError
+from gapline.model.text import printable
+from gapline.report.curve_figure import CurveFigure, draw_curves, held, thinned
+from gapline.report.curves import series_documents
+from gapline.report.drawing import load_altair, style
+from gapline.report.figures.attainment_difference import (
+    COLUMNS,
+    ROWS,
+    difference_figure,
+    difference_map,
+    draw_difference,
+)
+from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.writers.terminal import console
+from gapline.study import Study
+
+# From the first arm attaining more to the second: how full a character is.
+SHADES = " ░▒▓█"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassicalCurve:
+    """One kind of curve of a study: its numbers, and `pair` where it is a difference.
+
+    `exact` is false where a difference is that of a grid.
+    """
+
+    kind: str
+    frame: pl.DataFrame
+    study: Study
+    pair: AttainmentDifference | None = None
+    exact: bool = True
+
+    @property
+    def end(self) -> float:
+        """The last horizon, or 1 on relative time."""
+        return 1.0 if self.study.relative else float(self.study.envelopes.runs["horizon"].to_numpy().max())
+
+    def caption(self) -> str:
+        """Return what is shown and the choices behind it, in one line."""
+        words = {
+            "target-ecdf": f"share of (run, goal) pairs attained, {len(TARGETS)} goals from {TARGETS[0]:g} to "
+            f"{TARGETS[-1]:g}",
+            "eaf": "raw gap that a share of the runs has attained by a time, every run alike",
+            "eaf-difference": "share of runs that have attained a raw gap by a time, first arm minus second, every run "
+            "alike",
+        }
+        rough = (
+            "" if self.exact else f" (at the middle of {COLUMNS} × {ROWS} cells: too many steps for exact rectangles)"
+        )
+        return f"{words[self.kind]}{rough}; {self._reading}"
+
+    @property
+    def _reading(self) -> str:
+        # In attainment surfaces every run counts alike, whatever the weighting of the means.
+        weighting = self.study.weighting if self.kind == "target-ecdf" else None
+        return replace(self.study.reading, weighting=weighting).line()
+
+    def table(self) -> pl.DataFrame:
+        """Return all numbers in one long table."""
+        return self.frame
+
+    def document(self) -> dict[str, Any]:
+        """Return choices and numbers for JSON."""
+        keys = {"target-ecdf": ["arm"], "eaf": ["arm", "level"], "eaf-difference": ["a", "b"]}[self.kind]
+        return {
+            **self.study.reading.document(),
+            "kind": self.kind,
+            "relative": self.study.relative,
+            "horizon": self.end,
+            "exact": self.exact,
+            "curves": series_documents(self.frame, keys),
+        }
+
+    def draw(self) -> Any:
+        """Return the chart in the look of the report."""
+        if self.pair is not None:
+            return style(draw_difference(difference_figure(self.pair, self._reading)))
+        charts = [draw_curves(figure) for figure in self._figures()]
+        both = load_altair().vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent")
+        return style(both)
+
+    def print(self) -> None:
+        """Plot it on the terminal."""
+        out = console()
+        unit = "t/Γ" if self.study.relative else self.study.reading.time_unit
+        if self.pair is not None:
+            for line in difference_lines(self.pair, unit):
+                out.print(line, markup=False, highlight=False, soft_wrap=True)
+        for figure in () if self.pair is not None else self._figures():
+            parts = figure.data.partition_by("series", maintain_order=True)
+            # A surface begins when enough runs have something: before, there is nothing to draw.
+            curves = [StepCurve(p["series"][0], p["time"].to_numpy(), p["value"].to_numpy()) for p in parts]
+            if not curves:
+                out.print(f"{figure.title}: never attained", markup=False)
+                continue
+            low, high = (0.0, 1.0) if figure.shares else (None, None)
+            plot = plot_steps(
+                curves, end=self.end, title=figure.title, time_label=unit, low=low, high=high, colour=True
+            )
+            out.print(plot, soft_wrap=True)
+            out.print()
+        out.print(printable(self.caption()), style="dim", markup=False, soft_wrap=True)
+
+    def _figures(self) -> list[CurveFigure]:
+        clock = "time t/Γ" if self.study.relative else "time"
+        if self.kind == "target-ecdf":
+            data = thinned(held(self.frame.rename({"arm": "series"}), "series", end=self.end))
+            title = "Target ECDF: share of goals attained, larger is better"
+            return [
+                CurveFigure(data, title, self.caption(), clock, "share of (run, goal) pairs", shares=True, end=self.end)
+            ]
+        figures = []
+        for level in self.frame["level"].unique().sort().to_list():
+            part = self.frame.filter(level=level).select(series="arm", time="time", value="gap")
+            data = thinned(held(part, "series", end=self.end)) if part.height else part
+            title = f"Raw gap attained by {100 * level:g} % of the runs, smaller is better"
+            figures.append(CurveFigure(data, title, self.caption(), clock, "raw gap", start=0.0, end=self.end))
+        return figures
+
+
+def classical_curve(study: Study, kind: str, pair: tuple[str, str] | None = None, /) -> ClassicalCurve:
+    """Return one kind of curve of a study; a difference is of `pair`, else of the first declared contrast."""
+    envelopes, snapshot = study.envelopes, study.snapshot
+    if kind == "target-ecdf":
+        frame = target_ecdf(envelopes, snapshot, weighting=study.weighting, tolerance=study.tolerance)
+        return ClassicalCurve(kind, frame, study)
+    if envelopes.scale.signed:
+        raise UsageError(f"{kind}: expected positive objectives, which raw gaps need, got a scale of any sign")
+    if kind == "eaf":
+        return ClassicalCurve(kind, attainment_surface(envelopes, snapshot), study)
+    chosen = pair or next(iter(study.declared), None)
+    if chosen is None:
+        arms = study.envelopes.runs["arm"].unique().sort().to_list()
+        raise UsageError("eaf-difference: expected two arms, got none", hint=f"--pair A B, of {', '.join(arms)}")
+    found = attainment_difference(envelopes, snapshot, *chosen, relative=study.relative)
+    exact = found.rectangles()
+    # Thousands of runs in one arm differ almost everywhere: then the numbers are those of the map.
+    frame = difference_figure(found, "").data if exact is None else exact
+    named = frame.select(pl.lit(found.a).alias("a"), pl.lit(found.b).alias("b"), pl.all())
+    return ClassicalCurve(kind, named, study, found, exact=exact is not None)
+
+
+def difference_lines(pair: AttainmentDifference, unit: str, *, width: int = 64, height: int = 12) -> list[str]:
+    """Return two maps in characters, where each arm attains more: the fuller, the more runs."""
+    found = difference_map(pair, columns=width, rows=height)
+    lines = []
+    for name, side in ((pair.a, 1.0), (pair.b, -1.0)):
+        levels = np.ceil(np.clip(side * found.shares, 0.0, 1.0) * (len(SHADES) - 1) - 1e-9).astype(int)
+        lines.append(f"{printable(name)} attains more (░ up to 25 %, █ over 75 % of the runs)")
+        for row in reversed(range(height)):
+            head = f"{100 * found.gaps[row + 1]:8.2f} % " if row in (height - 1, height // 2) else " " * 11
+            head = f"{100 * found.gaps[0]:8.2f} % " if row == 0 else head
+            lines.append(f"{head}│{''.join(SHADES[k] for k in levels[:, row])}")
+        lines += [" " * 11 + "└" + "─" * width, " " * 12 + f"0{f'{pair.end:g} {unit}':>{width - 1}}"]
+    return lines

@@ -1,0 +1,82 @@
+"""Where in time and quality one arm attains more than another, as a map of two colours."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
+from gapline.model.text import printable
+from gapline.report.drawing import Figure, load_altair, titled
+
+Floats = NDArray[np.float64]
+# Colours of the first and the second arm, which readers with any colour vision tell apart.
+FIRST, SECOND = "#0072B2", "#D55E00"
+# Altair takes 5,000 rows.
+COLUMNS, ROWS = 80, 60
+
+
+class DifferenceMap(NamedTuple):
+    """The difference at the middle of every cell of a grid, times × gaps, and the edges of its cells."""
+
+    times: Floats
+    gaps: Floats
+    shares: Floats
+    cut: bool
+
+
+def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: int = ROWS) -> DifferenceMap:
+    """Evaluate the difference on a grid up to the gap that nine of ten steps are below."""
+    gaps = np.concatenate([pair.first.raw_gaps(), pair.second.raw_gaps()])
+    low, high = (min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9))) if len(gaps) else (0.0, 1.0)
+    # All gaps alike leave no height to draw on.
+    high = low + 1.1 * (high - low) if high > low else low + 1.0
+    times, edges = np.linspace(0.0, pair.end, columns + 1), np.linspace(low, high, rows + 1)
+    shares = pair.at((times[1:] + times[:-1]) / 2, (edges[1:] + edges[:-1]) / 2)
+    return DifferenceMap(times, edges, shares, bool(len(gaps)) and float(gaps.max()) > high)
+
+
+def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
+    """Return the cells in which the arms differ: time, until, gap, below, difference."""
+    found = difference_map(pair)
+    i, j = np.nonzero(found.shares)
+    data = pl.DataFrame(
+        {
+            "time": found.times[i], "until": found.times[i + 1], "gap": found.gaps[j], "below": found.gaps[j + 1],
+            "difference": found.shares[i, j],
+        }
+    )  # fmt: skip
+    a, b = printable(pair.a), printable(pair.b)
+    cut = "; larger gaps are cut off" if found.cut else ""
+    return Figure(
+        data=data,
+        title=f"Empirical attainment: where {a} (blue) or {b} (orange) attains more",
+        caption=(
+            f"share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run alike, at "
+            f"the middle of {COLUMNS} × {ROWS} cells{cut}; {reading}"
+        ),
+        time_title="time t/Γ" if pair.relative else "time",
+        value_title="raw gap",
+        names=(a, b),
+    )
+
+
+def draw_difference(figure: Figure, *, width: int = 620, height: int = 320) -> Any:
+    """Draw the map."""
+    alt = load_altair()
+    largest = figure.data["difference"].abs().max()
+    most = largest if isinstance(largest, float) else 1.0
+    scale = alt.Scale(domain=[-most, 0, most], range=[SECOND, "#ffffff", FIRST], interpolate="rgb")
+    legend = alt.Legend(
+        title=[f"difference in share of runs (+: {figure.names[0]} attains more, −: {figure.names[1]})"],
+        orient="bottom", gradientLength=300, format="+.0%", titleLimit=600,
+    )  # fmt: skip
+    chart = alt.Chart(figure.data).mark_rect(stroke=None).encode(
+        x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False)), x2="until:Q",
+        y=alt.Y("gap:Q", title=figure.value_title, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format="~%")),
+        y2="below:Q",
+        color=alt.Color("difference:Q", scale=scale, legend=legend),
+        tooltip=["time:Q", "gap:Q", alt.Tooltip("difference:Q", format="+.1%")],
+    )  # fmt: skip
+    return titled(chart.properties(width=width, height=height), figure.title, figure.caption, width=width)

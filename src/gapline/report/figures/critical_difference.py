@@ -1,0 +1,94 @@
+"""Demšar's picture: arms along their mean ranks, joined by a bar where no difference is shown."""
+
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from gapline.analysis.neighbours.ranks import MeanRanks
+from gapline.model.text import printable
+from gapline.report.drawing import Figure, load_altair, titled
+
+# Distances of the picture, in lines of text: the first bar below the axis, and one bar or name below another.
+FIRST, BAR, NAME = 0.7, 0.45, 1.0
+
+
+class RankPicture(NamedTuple):
+    """Lines and words of the picture: x in ranks, y in lines of text below the axis.
+
+    `stems` are (x, y) of each arm with the side of its name, `bars` (from, to, y) join a clique, and `depth` is how far
+    down everything reaches.
+    """
+
+    stems: tuple[tuple[str, float, float, str], ...]
+    bars: tuple[tuple[float, float, float], ...]
+    arms: int
+    distance: float
+    depth: float
+
+
+def rank_picture(ranks: MeanRanks) -> RankPicture:
+    """Place the arms: the better half on the left, each name below the one farther out; bars above all names."""
+    means = dict(ranks.frame.select("arm", "mean_rank").iter_rows())
+    bars = tuple((means[c[0]], means[c[-1]], FIRST + BAR * k) for k, c in enumerate(ranks.cliques))
+    top = FIRST + BAR * len(bars) + 0.6
+    arms = list(means)
+    half = (len(arms) + 1) // 2
+    places = [(arm, k, "left") for k, arm in enumerate(arms[:half])]
+    # From the outside in, so that no stem crosses the line of another name.
+    places += [(arm, k, "right") for k, arm in enumerate(reversed(arms[half:]))]
+    stems = tuple((arm, means[arm], top + NAME * k, side) for arm, k, side in places)
+    distance = ranks.critical_difference or 0.0
+    return RankPicture(stems, bars, len(arms), distance, top + NAME * half)
+
+
+def rank_figure(ranks: MeanRanks) -> Figure:
+    """Return the lines of the picture: kind (stem, name, bar, distance), x, x2, y, y2, text."""
+    picture = rank_picture(ranks)
+    edge = {"left": 1 - 0.04 * (picture.arms - 1), "right": picture.arms + 0.04 * (picture.arms - 1)}
+    rows: list[tuple[str, float, float, float, float, str]] = []
+    for arm, x, y, side in picture.stems:
+        rows.append(("stem", x, x, 0.0, y, arm))
+        rows.append((f"name {side}", x, edge[side], y, y, f"{printable(arm)} ({x:.2f})"))
+    rows += [("bar", low - 0.02, high + 0.02, y, y, "") for low, high, y in picture.bars]
+    width = min(picture.distance, picture.arms - 1.0)
+    rows.append(("distance", 1.0, 1.0 + width, -1.6, -1.6, f"critical difference {picture.distance:.2f}"))
+    schema = dict.fromkeys(("x", "x2", "y", "y2"), pl.Float64)
+    return Figure(
+        data=pl.DataFrame(rows, schema={"kind": pl.String, **schema, "text": pl.String}, orient="row"),
+        title="Mean ranks: further left is better; a bar joins arms with no difference shown",
+        caption=f"{ranks.verdict()}; {ranks.caption()}",
+        value_title="mean rank",
+    )
+
+
+def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
+    """Draw the picture."""
+    alt = load_altair()
+    data = figure.data
+    stems = data.filter(kind="stem")
+    arms = stems.height
+    deepest = stems["y2"].max()
+    depth = deepest + 0.6 if isinstance(deepest, float) else 1.0
+    x_scale, y_scale = alt.Scale(domain=[1, arms], nice=False, zero=False), alt.Scale(domain=[depth, -2.2], nice=False)
+    x = alt.X("x:Q", scale=x_scale, axis=None)
+    y = alt.Y("y:Q", scale=y_scale, axis=None)
+
+    def lines(kind: str, stroke: float) -> Any:
+        rows = alt.Chart(data.filter(pl.col("kind").str.starts_with(kind))).mark_rule(strokeWidth=stroke, color="#333")
+        return rows.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+
+    def words(kind: str, align: str, dx: int, dy: int = 0) -> Any:
+        named = alt.Chart(data.filter(kind=kind)).mark_text(align=align, dx=dx, dy=dy, fontSize=12)
+        return named.encode(x=alt.X("x2:Q", scale=x_scale, axis=None), y=y, text="text:N")
+
+    axis = alt.Chart(pl.DataFrame({"x": [1.0], "x2": [float(arms)], "y": [0.0]})).mark_rule(color="#333")
+    marks = alt.Chart(pl.DataFrame({"x": [float(k) for k in range(1, arms + 1)], "y": [0.0] * arms}))
+    layers = [
+        axis.encode(x=x, x2="x2:Q", y=y),
+        marks.mark_point(shape="stroke", angle=90, size=80, color="#333").encode(x=x, y=y),
+        marks.mark_text(dy=-12, fontSize=11, color="#555").encode(x=x, y=y, text=alt.Text("x:Q", format="d")),
+        lines("stem", 1), lines("name", 1), lines("bar", 4), lines("distance", 2),
+        words("name left", "right", -5), words("name right", "left", 5), words("distance", "left", 6),
+    ]  # fmt: skip
+    chart = alt.layer(*layers).properties(width=width, height=max(90, int(22 * (depth + 2.2))))
+    return titled(chart, figure.title, figure.caption, width=width + 260)

@@ -1,0 +1,36 @@
+"""Ratings with their intervals: the forest."""
+
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.neighbours.rating import Ratings
+from gapline.report.drawing import Figure, arm_scales, load_altair, titled
+from gapline.report.figures.intervals import forest
+
+
+def rating_figure(ratings: Ratings) -> Figure:
+    """Return arm, rating, low, high and text, the best first."""
+    known = ratings.frame.filter(pl.col("rating").is_not_null())
+    ends = [
+        f"{row['rating']:.0f}" + ("" if row["low"] is None else f" [{row['low']:.0f}, {row['high']:.0f}]")
+        for row in known.iter_rows(named=True)
+    ]
+    said = "; ".join(text for text in (ratings.unbounded, ratings.reason, ratings.caption()) if text)
+    return Figure(
+        data=known.select("arm", "rating", "low", "high", text=pl.Series(ends, dtype=pl.String)),
+        title="Bradley-Terry ratings: further right is better",
+        caption=said,
+        value_title="rating (Elo scale)",
+    )
+
+
+def draw_ratings(figure: Figure, *, arms: list[str], width: int = 460) -> Any:
+    """Draw the forest; `arms` are those of the study, whose colours these keep."""
+    alt = load_altair()
+    colour, _ = arm_scales(sorted(arms))
+    look = alt.Color("arm:N", scale=colour, legend=None)
+    scale = alt.Scale(zero=False, padding=14)
+    layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale, width=width)
+    chart = alt.layer(*layers).properties(width=width, height={"step": 30})
+    return titled(chart, figure.title, figure.caption, width=width + 160)

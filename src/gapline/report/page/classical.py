@@ -1,0 +1,131 @@
+"""The classical comparisons as the page shows them: tables in words, and two pictures in plain lines and boxes."""
+
+from itertools import groupby
+from typing import Any
+
+from gapline.analysis.analyse import Analysis
+from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
+from gapline.analysis.neighbours.ranks import MeanRanks
+from gapline.model.text import printable
+from gapline.report.figures.attainment_difference import difference_map
+from gapline.report.figures.critical_difference import rank_picture
+from gapline.report.numbers import DASH, number
+from gapline.report.table import Table
+from gapline.report.tables.means import sentence
+from gapline.report.tables.neighbours import pair_table, rating_table
+
+# Pixels: the axis of ranks, the room for names beside it, a line of text.
+AXIS, MARGIN, LINE = 420, 190, 20
+# Pixels of the map, the room for its labels, and its cells.
+WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS, ROWS = 640, 260, 62, 24, 64, 40
+
+
+def page_classical(analysis: Analysis, /) -> dict[str, Any]:
+    """Return the variables of the template: `ranks`, `pairs` and `difference`, None where there is nothing to show."""
+    pairs = analysis.neighbour_pairs
+    differences = analysis.attainment_differences
+    return {
+        "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
+        "pairs": None if pairs is None or not len(pairs) else _words(pair_table(pairs)),
+        "difference": difference_svg(differences[0], more=len(differences) > 1) if differences else None,
+    }
+
+
+def _ranks(analysis: Analysis) -> dict[str, Any]:
+    """Return ranks and ratings in one table, arms in the order of their ranks."""
+    ranks = analysis.ranks
+    assert ranks is not None
+    header = ["arm", "mean rank", "median rank"]
+    rows = [[printable(arm), number(mean, digits=3), f"{median:g}"] for arm, mean, median in ranks.frame.iter_rows()]
+    notes = [ranks.verdict(), *ranks.notes, ranks.caption()]
+    if analysis.ratings is not None:
+        table = rating_table(analysis.ratings)
+        rated = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+        header += [column.head for column in table.columns[1:]]
+        rows = [[*row, *rated.get(row[0], [DASH] * 3)] for row in rows]
+        notes += [text.rstrip(".") for text in table.notes]
+    return {
+        "header": header,
+        "rows": rows,
+        "caption": " ".join(sentence(printable(note)) for note in notes),
+        "picture": None if ranks.friedman is None else rank_svg(ranks),
+    }
+
+
+def _words(table: Table) -> dict[str, Any]:
+    parts = [(heading, [[printable(cell.text) for cell in row] for row in rows]) for heading, rows in table.parts]
+    header = [(column.head, column.text) for column in table.columns]
+    return {"header": header, "parts": parts, "caption": printable(" ".join(table.notes))}
+
+
+def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
+    """Return the lines and words of the picture of mean ranks, in pixels."""
+    picture = rank_picture(ranks)
+    top = 46.0
+
+    def x(rank: float) -> float:
+        return round(MARGIN + AXIS * (rank - 1) / (picture.arms - 1), 1)
+
+    def y(depth: float) -> float:
+        return round(top + LINE * depth, 1)
+
+    edges = {"left": MARGIN - 8.0, "right": MARGIN + AXIS + 8.0}
+    lines = [("thin", x(1), y(0), x(picture.arms), y(0))]
+    lines += [("thin", x(k), y(0) - 4, x(k), y(0) + 4) for k in range(1, picture.arms + 1)]
+    texts = [("middle", x(k), y(0) - 9, str(k)) for k in range(1, picture.arms + 1)]
+    for arm, rank, depth, side in picture.stems:
+        lines += [("thin", x(rank), y(0), x(rank), y(depth)), ("thin", x(rank), y(depth), edges[side], y(depth))]
+        anchor, step = ("end", -4) if side == "left" else ("start", 4)
+        name = printable(arm)
+        # Longer names would leave the picture; the table beside it has them whole.
+        shown = name if len(name) <= 18 else f"{name[:17]}…"
+        texts.append((anchor, edges[side] + step, y(depth) + 4, f"{shown} {rank:.2f}"))
+    lines += [("thick", x(low) - 3, y(depth), x(high) + 3, y(depth)) for low, high, depth in picture.bars]
+    end = min(x(1 + picture.distance), x(picture.arms))
+    lines.append(("middle", x(1), 10.0, end, 10.0))
+    texts.append(("start", end + 6, 14.0, f"critical difference {picture.distance:.2f}"))
+    return {
+        "width": 2 * MARGIN + AXIS,
+        "height": round(y(picture.depth)),
+        "lines": lines,
+        "texts": texts,
+        "label": "Mean ranks of the arms; bars join arms whose mean ranks differ by less than the critical difference",
+    }
+
+
+def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict[str, Any]:
+    """Return the boxes of the map of one pair, in pixels; neighbours in time with one value are one box."""
+    found = difference_map(pair, columns=COLUMNS, rows=ROWS)
+    most = float(abs(found.shares).max()) or 1.0
+    wide, high = (WIDTH - LEFT) / COLUMNS, (HEIGHT - BOTTOM) / ROWS
+    boxes = []
+    for row in range(ROWS):
+        column = 0
+        for share, cells in groupby(found.shares[:, row].tolist()):
+            length = len(list(cells))
+            if share:
+                top = HEIGHT - BOTTOM - (row + 1) * high
+                shade = "first" if share > 0 else "second"
+                place = (LEFT + column * wide, top, length * wide, high)
+                boxes.append((shade, *(round(v, 2) for v in place), round(abs(share) / most, 3)))
+            column += length
+    gaps, unit = found.gaps, "t/Γ" if pair.relative else "s"
+    middle = (HEIGHT - BOTTOM) / 2
+    labels = [("end", LEFT - 6, at, f"{100 * gap:.3g} %") for at, gap in
+              ((12, gaps[-1]), (middle + 4, (gaps[0] + gaps[-1]) / 2), (HEIGHT - BOTTOM, gaps[0]))]  # fmt: skip
+    labels += [("start", LEFT, HEIGHT - 6, "0"), ("end", WIDTH, HEIGHT - 6, f"{pair.end:g} {unit}")]
+    a, b = printable(pair.a), printable(pair.b)
+    cut = " Larger gaps are cut off." if found.cut else ""
+    others = " The other declared pairs are among the figures of the report." if more else ""
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "frame": (LEFT, 0, WIDTH - LEFT, HEIGHT - BOTTOM),
+        "boxes": boxes,
+        "texts": labels,
+        "first": a,
+        "second": b,
+        "label": f"Map over time and raw gap: where {a} or {b} attains more",
+        "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run "
+        f"alike; full colour is {100 * most:.0f} % of the runs.{cut}{others}",
+    }
