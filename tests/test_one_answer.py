@@ -237,7 +237,7 @@ def test_a_changed_byte_of_the_campaign_is_refused_by_every_command(study, tmp_p
     data = bytearray(column.read_bytes())
     data[-3] ^= 1
     column.write_bytes(bytes(data))
-    for name in ("score", "curve", "analyse", "report", "paper", "compare"):
+    for name in ("score", "curve", "analyse", "plan", "report", "paper", "compare"):
         sides = [f"{study}:solid", f"{study}:swift"] if name == "compare" else [str(study)]
         target = ["-o", str(tmp_path / name)] if name in ("report", "paper") else []
         assert run([name, *sides, *target]) == 1, name

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,12 @@ class Study:
         """The arms that are compared."""
         arms = self.envelopes.runs["arm"].unique().sort().to_list()
         return tuple(arm for arm in arms if arm not in self.tier_two)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The declared contrasts, or every pair of tier-1 arms where none was declared."""
+        # What was declared beforehand is the question; only without one is every pair looked at.
+        return list(self.declared) or list(combinations(self.tier_one, 2))
 
     @property
     def snapshot(self) -> Snapshot:

@@ -224,7 +224,7 @@ def test_a_value_that_cannot_be_is_a_sentence(capsys, command, value):
     "arguments",
     [
         ["score"], ["curve"], ["compare"], ["analyse"], ["report"], ["paper"], ["export"], ["merge"], ["import"],
-        ["check"], ["status"], ["run"], ["init"], ["generate"], ["snapshot", "freeze"], ["snapshot", "fold"],
+        ["plan"], ["check"], ["status"], ["run"], ["init"], ["generate"], ["snapshot", "freeze"], ["snapshot", "fold"],
         ["snapshot", "diff"], ["snapshot", "verify"], ["snapshot", "show"], ["nonsense"],
         ["snapshot", "nonsense"], ["snapshot", "freeze", "csv:refs.csv", "--name", "", "-o", "x.json"],
         ["snapshot", "freeze", "refs.csv", "--name", "n", "-o", "x.json"],

@@ -8,8 +8,10 @@ from scipy import stats
 
 from gapline.errors import UsageError
 from gapline.summary.tails import (
+    chi2_quantile,
     chi2_sf,
     f_sf,
+    noncentral_t_sf,
     normal_quantile,
     normal_sf,
     studentized_range_quantile,
@@ -96,3 +98,20 @@ def test_what_cannot_be_is_refused():
         studentized_range_quantile(1.5, 3)
     assert studentized_range_sf(-1.0, 3) == 1.0
     assert math.isnan(studentized_range_sf(math.nan, 3))
+
+
+def test_the_noncentral_t():
+    for _ in range(300):
+        df, shift, x = 10 ** DRAWS.uniform(0, 4), DRAWS.uniform(-3, 12), DRAWS.uniform(-2, 14)
+        assert noncentral_t_sf(x, df, shift) == pytest.approx(stats.nct.sf(x, df, shift), abs=1e-11)
+    assert noncentral_t_sf(2.0, 1e9, 3.0) == pytest.approx(stats.norm.sf(-1.0), rel=1e-7)
+    with pytest.raises(UsageError, match="degrees of freedom"):
+        noncentral_t_sf(1.0, 0.0, 1.0)
+
+
+def test_chi_square_quantiles():
+    for p in (0.001, 0.025, 0.5, 0.975, 0.9999):
+        for df in (0.5, 1.0, 2.0, 5.5, 80.0, 3000.0):
+            assert chi2_quantile(p, df) == pytest.approx(stats.chi2.ppf(p, df), rel=1e-11)
+    with pytest.raises(UsageError, match="probability"):
+        chi2_quantile(1.0, 3.0)

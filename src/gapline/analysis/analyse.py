@@ -7,7 +7,6 @@ it, and complementarity is against that one alone, as in the paper.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -37,8 +36,6 @@ from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
 from gapline.study import DEFAULT_KERNEL, Study
 from gapline.summary.power import PowerTable, power_table
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +153,7 @@ class Analysis:
     @cached_property
     def robustness(self) -> Robustness:
         """Under which share of the choices each contrast holds."""
-        return robustness(self.readings, contrasts=self._pairs, sweep=self.horizon)
+        return robustness(self.readings, contrasts=self.study.pairs, sweep=self.horizon)
 
     @cached_property
     def neighbours(self) -> pl.DataFrame:
@@ -266,7 +263,8 @@ class Analysis:
     @cached_property
     def power(self) -> PowerTable:
         """How many instances and seeds would show a difference."""
-        return power_table(self.study.scores[0], pairs=self._pairs)
+        study = self.study
+        return power_table(study.scores[0], pairs=study.pairs, level=study.level, weighting=study.weighting)
 
     @cached_property
     def _events(self) -> list[Events]:
@@ -274,12 +272,6 @@ class Analysis:
         members = [rows for _, rows in group_rows(runs, ["arm"])]
         column = reference_column(self.study.snapshot, self.study.envelopes)
         return collect_groups(self.study.envelopes, column, members, relative=self.study.relative)
-
-    @property
-    def _pairs(self) -> list[Pair]:
-        """The declared contrasts, or every pair of tier-1 arms where none was declared."""
-        # What was declared beforehand is the question; only without one is every pair looked at.
-        return list(self.study.declared) or list(combinations(self.study.tier_one, 2))
 
     def document(self) -> dict[str, Any]:
         """Return the JSON of `gapline analyse --json`."""

@@ -18,7 +18,7 @@ from gapline.model.version import VERSION
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
     "demo", "init", "generate", "run", "status", "check", "import", "export", "merge", "snapshot", "score", "curve",
-    "compare", "analyse", "report", "paper", "doctor",
+    "compare", "analyse", "plan", "report", "paper", "doctor",
 )  # fmt: skip
 
 

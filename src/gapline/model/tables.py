@@ -68,7 +68,15 @@ CONTRASTS = _schema("""
 RANKING = _schema("""
     rank:whole arm:text mean:real rank_low:whole rank_high:whole wins:whole ties:whole losses:whole
 """)
-POWER = _schema("a:text b:text delta:real seeds:whole instances:whole reason:text")
+POWER = _schema("""
+    a:text b:text delta:real seeds:whole instances:whole instances_low:whole instances_high:whole per_panel:text
+    runs:whole hours:real reason:text
+""")
+# What the pilot of a power table is worth: shares of the variance, and by which share more of it shortens the interval.
+PILOT = _schema("""
+    a:text b:text instances:whole seeds:real detectable:real double_instances:real instance:real seed:real rest:real
+    seed_p:real double_seeds:real endless_seeds:real one_seed:real reason:text
+""")
 COMPARISON = _schema("""
     panel:text instances:whole first:real second:real difference:real low:real high:real wins:whole ties:whole
     losses:whole reason:text

@@ -1,0 +1,80 @@
+"""`gapline plan`: how many instances and seeds would show a difference, from a pilot."""
+
+from typing import Any
+
+import rich_click as click
+
+from gapline.cli import options
+
+
+@click.command("plan")
+@options.study
+@click.option(
+    "--detect",
+    "deltas",
+    multiple=True,
+    type=click.FloatRange(min=0, min_open=True),
+    default=(0.005, 0.01, 0.02),
+    show_default=True,
+    metavar="D",
+    help="A true difference in score units that the campaign is to show (repeatable).",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="In which share of campaigns it is to be shown.",
+)
+@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="A B", help="Two arms (default: contrasts, or all).")
+@click.option(
+    "--seeds",
+    multiple=True,
+    type=click.IntRange(min=1),
+    default=(1, 2, 5, 10),
+    show_default=True,
+    metavar="N",
+    help="Seeds per instance (repeatable).",
+)
+@options.as_json
+def command(
+    sources: tuple[str, ...],
+    deltas: tuple[float, ...],
+    power: float,
+    pairs: tuple[tuple[str, str], ...],
+    seeds: tuple[int, ...],
+    as_json: bool,
+    **choices: Any,
+) -> int:
+    """Say how many instances and seeds would show a difference, judged from the spread of a pilot campaign.
+
+    Prints instances, runs and machine time for each number of seeds, how far the pilot may be wrong about them, which
+    of instances and seeds helps more, and the difference that the pilot itself can show.
+
+    Example: gapline plan pilot/ --detect 0.005 --power 0.8 --seeds 1 --seeds 3
+    """
+    from gapline.errors import UsageError, listing
+    from gapline.report.tables.plan import plan_table
+    from gapline.report.writers.terminal import print_table
+    from gapline.study import open_study
+    from gapline.summary.power import power_table
+
+    study = open_study(*sources, **choices)
+    chosen = list(pairs) or study.pairs
+    if not chosen:
+        raise UsageError(f"plan: expected two arms of tier 1, got {listing(study.tier_one) or 'none'}")
+    plan = power_table(
+        study.scores[0],
+        pairs=chosen,
+        deltas=deltas,
+        seeds=seeds,
+        power=power,
+        level=study.level,
+        weighting=study.weighting,
+    )
+    if as_json:
+        options.print_json(plan.document() | options.study_document(study))
+        return 1 if study.alarms else 0
+    print_table(plan_table(plan))
+    options.print_lines("", plan.words())
+    return options.print_remarks(study)
