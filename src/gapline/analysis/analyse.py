@@ -7,6 +7,7 @@ it, and complementarity is against that one alone, as in the paper.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import polars as pl

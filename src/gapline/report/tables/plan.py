@@ -8,6 +8,10 @@ from gapline.report.tables.means import sentence
 from gapline.summary.power import PowerTable
 
 
+# The largest number of instances that an interval names.
+_TOLD = 10_000
+
+
 def plan_table(plan: PowerTable, /) -> Table:
     """Return the instances, runs and hours that each difference takes; what cannot be said is a dash, with a note."""
     timed = plan.frame["hours"].null_count() < plan.frame.height
@@ -35,6 +39,8 @@ def _row(row: dict[str, Any], *, timed: bool) -> list[str]:
     head = [row["a"], row["b"], f"{row['delta']:g}", count(row["seeds"])]
     if row["instances"] is None:
         return [*head, *[DASH] * (5 if timed else 4)]
-    between = f"{count(row['instances_low'])} and {count(row['instances_high'])}"
+    # Beyond that the pilot says nothing, and digits would pretend that it did.
+    most = count(row["instances_high"]) if row["instances_high"] <= _TOLD else f"over {count(_TOLD)}"
+    between = f"{count(row['instances_low'])} and {most}"
     hours = [f"{row['hours']:,.1f}" if row["hours"] >= 0.1 else f"{row['hours']:.2g}"] if timed else []
     return [*head, count(row["instances"]), between, row["per_panel"], count(row["runs"]), *hours]
