@@ -66,6 +66,16 @@ def test_draws_are_means_over_the_drawn_instances():
         assert boot.mean("a").draws[draw] == pytest.approx(slow, abs=1e-13)
 
 
+def test_panels_of_unequal_size_count_alike_in_a_draw():
+    table = {("a", "p", f"p{k}"): [float(k)] for k in range(5)} | {("a", "q", f"q{k}"): [4.0 + k] for k in range(2)}
+    boot = Bootstrap(scores_of(table), draws=40, seed=4)
+    counts = draw_counts(boot.cells.panel, draws=40, seed=4)
+    inside = [counts[:, boot.cells.panel == panel] @ boot.means[0, boot.cells.panel == panel] for panel in (0, 1)]
+    assert boot.mean("a").draws == pytest.approx((inside[0] / 5 + inside[1] / 2) / 2, abs=1e-13)
+    alike = Bootstrap(scores_of(table), draws=40, seed=4, weighting="instance")
+    assert alike.mean("a").draws == pytest.approx((inside[0] + inside[1]) / 7, abs=1e-13)
+
+
 def test_arms_see_the_same_draws():
     boot = Bootstrap(two_arms(), draws=200)
     paired = boot.mean("a").draws - boot.mean("b").draws

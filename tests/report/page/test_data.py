@@ -12,7 +12,7 @@ from report.report_studies import report_of
 
 def test_what_a_kernel_of_the_users_own_says_of_each_step_is_among_the_data():
     campaign, references = make_campaign()
-    gl.register_kernel("page-log", lambda z, reference: np.log(z / reference), before=5.0)
+    gl.register_kernel("page-log", lambda z, reference: np.log(z / reference), before=5.0, replace=True)
     snapshot = gl.Snapshot.from_values(references, name="known")
     study = gl.open_study(campaign, snapshots=[snapshot], kernels=["page-log", "squeezed"], policy="both", draws=10)
     data = page_data(study)

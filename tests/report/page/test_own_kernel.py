@@ -8,12 +8,12 @@ from gapline.report.page.build import write_page
 from report.page.test_switches import check_tables
 from report.page_study import GOALS, make_study
 
-NAME = "page-log"
+NAME = "seven logs"
 
 
 @pytest.fixture(scope="module")
 def study():
-    gl.register_kernel(NAME, lambda z, reference: 7 * np.log(z / reference), before=8.0)
+    gl.register_kernel(NAME, lambda z, reference: 7 * np.log(z / reference), before=8.0, replace=True)
     return make_study(kernels=(NAME, "squeezed"), weight="steps:0=2,10=1")
 
 

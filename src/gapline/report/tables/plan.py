@@ -7,7 +7,6 @@ from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import sentence
 from gapline.summary.power import PowerTable
 
-
 # The largest number of instances that an interval names.
 _TOLD = 10_000
 
