@@ -100,7 +100,7 @@ def page_data(study: Study) -> PageData:
         "intervals": _rows(study.intervals.frame) if study.intervals is not None else [],
         "contrasts": _rows(study.contrasts.frame) if study.contrasts is not None else [],
         "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
-        "contrastCaption": ". ".join([study.contrasts.caption(), *study.contrasts.notes()]) if study.contrasts else "",
+        "contrastCaption": _sentences([study.contrasts.caption(), *study.contrasts.notes()]) if study.contrasts else "",
         "noIntervals": study.no_intervals,
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": {"steps": steps.columns, "others": others.columns},
@@ -185,6 +185,10 @@ def _weight(name: str) -> dict[str, Any]:
         "edges": list(weight.edges),
         "values": list(weight.values),
     }
+
+
+def _sentences(facts: list[str]) -> str:
+    return ". ".join(f"{fact[:1].upper()}{fact[1:]}" for fact in facts)
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
