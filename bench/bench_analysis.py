@@ -87,7 +87,7 @@ def run() -> list[tuple[str, float, float | None]]:
         (
             "all analyses without draws, 8,800 runs × 1,000 candidates / NumPy sum of two columns",
             analysis_ratio(),
-            250.0,
+            300.0,
         ),
         ("10,000 percentile draws of 5 arms and 10 contrasts / NumPy draw of the indices", bootstrap_ratio(), 6.0),
         ("percentile, 20 arms × 5,000 instances, one run missing / none missing", unbalanced_ratio("percentile"), 1.5),

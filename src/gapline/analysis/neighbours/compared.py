@@ -31,7 +31,7 @@ class DrawnTable(ReadTable):
 
 
 def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level: float) -> tuple[Floats, Floats]:
-    """Return value ± t · error for columns of draws; not numbers where a panel has one instance.
+    """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
 
     Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
     instances their percentiles would be far too near.
@@ -42,7 +42,7 @@ def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level
     """
     size = np.bincount(strata)
     panels, units = np.count_nonzero(size), len(strata)
-    if np.any(size == 1):
+    if np.any(size == 1) or len(draws) < 2:
         return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     error = draws.std(axis=0, ddof=1) * np.sqrt(units / (units - panels))
     reach = t_quantile((1 + level) / 2, units - panels) * error
