@@ -54,6 +54,10 @@ def test_the_skewness_is_that_of_the_mean():
 @given(st.floats(-5, 5), st.floats(0.01, 10), st.floats(1, 50), st.floats(-3, 3), st.floats(0.5, 0.99), st.booleans())
 @example(1.0, 0.5, 2.0, 0.0, 0.95, True)
 @example(1.0, 0.5, 2.0, 1e-9, 0.95, True)
+@example(-6.0, 1.0, 8.0, 0.5, 0.95, True)
+@example(-6.0, 1.0, 8.0, -0.5, 0.95, True)
+@example(6.0, 1.0, 8.0, 0.5, 0.95, True)
+@example(6.0, 1.0, 8.0, -0.5, 0.95, True)
 def test_the_interval_leaves_zero_out_exactly_where_p_is_small(value, error, df, skewness, level, guarded):
     moments = Moments(np.array([error]), np.array([df]), np.array([skewness]))
     low, high = student_interval(value, moments, level=level, guarded=guarded)
