@@ -348,6 +348,7 @@ def open_study(
     negate: str | Sequence[str] = (),
     columns: str | Mapping[str, str] | None = None,
     decimal: str | None = None,
+    strict: bool = False,
     missing: str | Missing = Missing.LEAVE_OUT,
     references: str | Path | None = None,
     snapshots: Sequence[str | Path | Snapshot] = (),
@@ -382,8 +383,8 @@ def open_study(
         files, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
-    columns, decimal
-        How tables among the sources differ from a neutral trace; see `gapline.read`.
+    columns, decimal, strict
+        How tables among the sources differ from a neutral trace, and whether problems are refused; see `gapline.read`.
     negate
         Arms whose source reports the negated objective: what they say is negated.
     missing
@@ -440,7 +441,7 @@ def open_study(
     stated = _declared(contract)
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
-    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal)
+    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal, strict=strict)
     if negate:
         whole = whole.negate(negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
@@ -541,7 +542,7 @@ def open_study(
 def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
     """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
     if choices.get("time_scale"):
-        tables = {name: choices.get(name) for name in ("columns", "decimal")}
+        tables: dict[str, Any] = {name: choices[name] for name in ("columns", "decimal", "strict") if name in choices}
         choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
     return {source: open_study(source, **choices) for source in sources}
 

@@ -46,7 +46,7 @@ def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[
     if left := len(whole) - len(campaign):
         lines.append(f"left out by the filters: {counted(left, 'run')} of {len(whole):,}")
     if number := whole.diagnostics.problem_count:
-        lines += [f"{counted(number, 'cell')} could not be used:", *first_problems(whole.diagnostics)]
+        lines += [f"{counted(number, 'problem')} while reading:", *first_problems(whole.diagnostics)]
     return campaign, lines
 
 
