@@ -24,7 +24,7 @@ from gapline.capture.whole_rows import Broken, Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
-from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
+from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
 
 # What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -238,7 +238,8 @@ def _as_text(cells: pl.Series) -> pl.Series:
 
 def _plain(cells: pl.Series) -> pl.Series:
     """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
-    if cells.dtype != pl.String or not cells.str.contains(NUMBER).all():
+    # A version 1.50 is no number, nor is a core list "0".
+    if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
         return cells
     return cells.cast(pl.Float64 if cells.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
 
