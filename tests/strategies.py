@@ -77,5 +77,56 @@ def campaigns(draw, *, objectives=ordinary, verdicts=(True, True, True, False), 
     return chosen, references
 
 
+@st.composite
+def whole_traces(draw, *, two_levels: bool = False):
+    """Runs with every column that a campaign can have, as `campaign_from_traces` takes them.
+
+    Accepted objectives are positive; with `two_levels` every event has primary and secondary components.
+    """
+    names = ['i, "1"', "07", "=1+1", "naïve π"]
+    limits = {name: draw(horizons) for name in names}
+    sizes = {name: draw(st.none() | st.integers(1, 50).map(float)) for name in names}
+    columns = draw(st.sets(st.sampled_from(["bound", "claimed", "reason"])))
+    senses = {name: draw(st.sampled_from(["min", "min", "max"])) for name in names}
+    keys = draw(
+        st.lists(
+            st.tuples(st.sampled_from(["a", "-b", "null", "1e5"]), st.sampled_from(names), st.integers(-9, 2**62)),
+            min_size=1, max_size=6, unique=True,
+        )
+    )  # fmt: skip
+    found = []
+    for arm, name, seed in keys:
+        verdict = draw(st.lists(st.sampled_from([0, 1, 1, 2, 3] if "bound" in columns else [0, 1, 1, 2]), max_size=6))
+        size = len(verdict)
+        maybe = st.lists(positives | st.just(math.nan), min_size=size, max_size=size)
+        exact = st.lists(positives, min_size=size, max_size=size)
+        time = draw(st.lists(stamps(limits[name]), min_size=size, max_size=size))
+        objective = draw(exact)
+        optional = {column: draw(maybe) for column in ("bound", "claimed") if column in columns}
+        for place, code in enumerate(verdict):
+            # A rejected candidate may lack anything; a bound alone has a bound and no objective.
+            lacks = draw(st.integers(0, 3)) if code == 0 else 1 if code == 3 else 0
+            objective[place] = math.nan if lacks & 1 else objective[place]
+            time[place] = math.nan if lacks & 2 else time[place]
+            if code == 3:
+                optional["bound"][place] = draw(positives)
+        if two_levels:
+            levels = st.lists(st.integers(1, 40).map(float), min_size=size, max_size=size)
+            optional |= {"primary": draw(levels), "secondary": draw(exact)}
+        if "reason" in columns:
+            words = st.sampled_from(["", "too heavy", 'says "no", twice', "=1+1"])
+            optional["reason"] = [draw(words) if code == 0 else "" for code in verdict]
+        carried = {"size": sizes[name], "solver_version": "1.50", "slices": draw(st.sampled_from([5, 24]))}
+        carried |= {"sense": senses[name], "validation": "declared"}
+        status = draw(st.sampled_from(["finished", "crashed", "unknown"]))
+        run = {"arm": arm, "instance": name, "seed": seed, "panel": name[0], "horizon": limits[name]}
+        found.append(
+            run
+            | {"time": time, "objective": objective, "verdict": verdict, "status": status, **optional}
+            | {"carried": carried}
+        )
+    return found, {name: draw(ordinary) for name in names}
+
+
 def verdict_counts(trace: list[tuple]) -> Counter:
     return Counter(verdict for _, _, verdict in trace)

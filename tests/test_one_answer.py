@@ -7,6 +7,7 @@ a missing one, a beaten reference, and an arm that the contract no longer has.
 import csv
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -256,3 +257,17 @@ def test_a_contract_that_was_rewritten_after_the_runs_says_so_everywhere(study, 
     quiet(capsys, "report", study, "-o", tmp_path, "--format", "svg")
     notes = json.loads((tmp_path / "results.json").read_text())["campaign"]["notes"]
     assert any("changed after the first run: kernel" in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.arrow"])
+def test_an_exported_study_scores_as_the_study_by_the_command_that_is_printed(name, study, capsys, monkeypatch):
+    """The file holds the runs of the contract alone; what the contract chose stands in the printed command."""
+    monkeypatch.chdir(study.parent)
+    _, said = quiet(capsys, "export", study, "-o", name)
+    assert "left out, because the contract does not have their arms or cells: 4 runs" in said
+    (command,) = re.findall("^next, to score it as the study does: gapline (.*)$", said, re.MULTILINE)
+    _, expected = as_json(capsys, "score", study, "--per-run")
+    _, found = as_json(capsys, *shlex.split(command), "--per-run")
+    for part in ("arms", "runs", "weight", "weighting", "validation", "kernels"):
+        assert found[part] == expected[part], part
+    assert found["reference"]["digest"] == expected["reference"]["digest"]

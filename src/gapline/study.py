@@ -20,7 +20,7 @@ from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_env
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
-from gapline.model.layout import CONTRACT_FILE, JOURNALS, is_study
+from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.names import check_statistic_name, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
@@ -348,6 +348,7 @@ def open_study(
     negate: str | Sequence[str] = (),
     columns: str | Mapping[str, str] | None = None,
     decimal: str | None = None,
+    strict: bool = False,
     missing: str | Missing = Missing.LEAVE_OUT,
     references: str | Path | None = None,
     snapshots: Sequence[str | Path | Snapshot] = (),
@@ -382,8 +383,8 @@ def open_study(
         files, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
-    columns, decimal
-        How tables among the sources differ from a neutral trace; see `gapline.read`.
+    columns, decimal, strict
+        How tables among the sources differ from a neutral trace, and whether problems are refused; see `gapline.read`.
     negate
         Arms whose source reports the negated objective: what they say is negated.
     missing
@@ -437,10 +438,10 @@ def open_study(
     # Several sources have no contract in common: choices that one of them declares would bind the others.
     folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
     contract, text, register = _contract(folder)
-    stated = _declared(contract)
+    stated = declared_choices(contract)
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
-    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal)
+    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal, strict=strict)
     if negate:
         whole = whole.negate(negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
@@ -541,7 +542,7 @@ def open_study(
 def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
     """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
     if choices.get("time_scale"):
-        tables = {name: choices.get(name) for name in ("columns", "decimal")}
+        tables: dict[str, Any] = {name: choices[name] for name in ("columns", "decimal", "strict") if name in choices}
         choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
     return {source: open_study(source, **choices) for source in sources}
 
@@ -613,7 +614,7 @@ def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Regist
     return contract, text, register if register.entries else None
 
 
-def _declared(contract: "Contract | None") -> dict[str, Any]:
+def declared_choices(contract: "Contract | None") -> dict[str, Any]:
     """Return what a contract declares, by the names of `open_study`."""
     if contract is None:
         return {}
@@ -638,6 +639,29 @@ def _declared(contract: "Contract | None") -> dict[str, Any]:
         "level": contract.aggregate.bootstrap.level,
         "title": contract.study.title or contract.study.name,
     }
+
+
+def score_options(contract: "Contract", folder: Path) -> list[str]:
+    """Return the options under which `gapline score` reads the traces of a study as the study itself is read."""
+    stated = declared_choices(contract)
+    goals = _led(stated["goals"])
+    scale = stated["time_scale"]
+    scales = [scale] if isinstance(scale, str) else [f"{host}={factor!r}" for host, factor in scale.items()]
+    options: list[tuple[str, ...]] = []
+    # In this order, as the study itself looks for them.
+    places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
+    files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
+    options += [("--snapshot", str(file)) for file in files[:1]]
+    if stated["policy"] in (Policy.ANALYSIS, "both"):
+        options.append(("--policy", stated["policy"]))
+    options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]
+    options += [("--weight", stated["weight"])] if stated["weight"] != "uniform" else []
+    options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
+    options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
+    options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
+    options += [("--time-scale", text) for text in scales if text]
+    options += [("--validation", "solver")] if stated["validation"] == "solver" else []
+    return [part for option in options for part in option]
 
 
 def _led(goals: Sequence[float]) -> tuple[float, ...]:

@@ -26,7 +26,7 @@ def test_what_is_left_out_is_said(command, capsys):
     said = capsys.readouterr().out
     assert said.startswith(f"wrote {command[-1]}: 2 runs, 1 events")
     assert "left out by the filters: 1 run of 3" in said
-    assert "1 cell could not be used:\n  t.csv:3: expected an objective, got 'oops' (run a/i/1)" in said
+    assert "1 problem while reading:\n  t.csv:3: expected an objective, got 'oops' (run a/i/1)" in said
     assert "column 'note' differs from candidate to candidate (2 values in 1 run): left out" in said
     assert len(gl.read(command[-1])) == 2
 

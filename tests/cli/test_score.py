@@ -86,7 +86,7 @@ def test_unusable_cells_are_counted_and_shown(worked, capsys):
     assert document["unreadable"]["problems"][0].startswith("traces.csv:")
     assert document["arms"][1]["rejected"] == 2
     assert run(["score", *worked]) == 0
-    assert "2 candidates could not be read" in capsys.readouterr().out
+    assert "2 problems while reading: " in capsys.readouterr().out
 
 
 def test_missing_references_are_listed_all_at_once(worked, capsys):

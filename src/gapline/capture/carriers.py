@@ -4,13 +4,15 @@ import contextlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
 
 from gapline.capture.dialect import find_separator
+from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
 from gapline.model.tables import TRACE_REQUIRED
 
@@ -18,33 +20,48 @@ LARGEST = int(np.finfo(np.float64).max)
 HEADER = 1 << 16
 
 
-def read_table(data: bytes, *, form: str, source: str) -> pl.DataFrame:
+class Cells(NamedTuple):
+    """The cells of a file, the line of its first row, and the rows of a CSV file that are not whole."""
+
+    table: pl.DataFrame
+    first_line: int = 1
+    broken: Mapping[int, Broken] = MappingProxyType({})
+
+
+def read_table(data: bytes, *, form: str, source: str) -> Cells:
     """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
     try:
         if form == "csv":
             return _read_csv(data, source)
         if form == "jsonl":
-            return _read_jsonl(data, source)
+            return Cells(_read_jsonl(data, source))
         if form == "parquet":
-            return pl.read_parquet(io.BytesIO(data))
-        return (pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(io.BytesIO(data))
+            return Cells(pl.read_parquet(io.BytesIO(data)))
+        return Cells((pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(io.BytesIO(data)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         # A damaged Parquet file makes Polars panic, which is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
-def _read_csv(data: bytes, source: str) -> pl.DataFrame:
+def _read_csv(data: bytes, source: str) -> Cells:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
-    separator = find_separator(data[:HEADER].lstrip().split(b"\n", 1)[0])
+    # Empty lines before the header are no rows, but they are lines.
+    above = data[: len(data) - len(data.lstrip(b"\r\n"))].count(b"\n")
+    data = data.lstrip(b"\r\n")
+    separator = find_separator(data[:HEADER].split(b"\n", 1)[0])
     # Polars would rename a second `time` without a word, and the first one would be read.
     header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
-        raise TraceError(f"{source}:1: expected each column once, got {listing(twice)} more than once")
+        raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
     # Everything is read as text: only then can a bad number be shown as it was written.
-    return pl.read_csv(io.BytesIO(data), infer_schema=False, null_values=[""], separator=separator)
+    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
+    closed = data + b'"' if ends_in_quotes(data) else data
+    table = pl.read_csv(io.BytesIO(closed), infer_schema=False, null_values=[""], separator=separator)
+    table, broken = find_broken(data, table, separator=separator, source=source)
+    return Cells(table, above + 2, broken)
 
 
 def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """A campaign as a neutral trace table, for exchange: what `read` takes back as it was."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,21 @@ import numpy as np
 import polars as pl
 
 from gapline.errors import UsageError, found_at, listing
-from gapline.model.campaign import Campaign
+from gapline.model.campaign import OPTIONAL_COLUMNS, Campaign
+from gapline.model.scale import Senses, instance_senses
 from gapline.model.store import write_atomically
-from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
+from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
 
-FORMATS = ("csv", "jsonl", "parquet")
+FORMATS = ("csv", "jsonl", "parquet", "arrow")
+_ALIASES = {"ndjson": "jsonl", "pq": "parquet", "ipc": "arrow", "feather": "arrow"}
+# What a trace says of its events: a column of the runs under such a name would be read as another thing.
+_OF_EVENTS = ("time", "objective", "valid", "verdict", *OPTIONAL_COLUMNS)
 
 
 def trace_table(campaign: Campaign) -> pl.DataFrame:
     """Return every captured event with its run; a run without events is one row with empty time and objective."""
     whole = campaign.compact()
-    runs = whole.runs.with_row_index("_run")
+    runs = whole.runs.drop(_unfit(whole)).with_row_index("_run")
     events = pl.DataFrame(
         {"_run": np.repeat(np.arange(len(whole), dtype=np.uint32), whole.runs["count"].to_numpy())}
         | {name: np.asarray(column) for name, column in whole.columns.items()}
@@ -31,11 +36,32 @@ def trace_table(campaign: Campaign) -> pl.DataFrame:
     if "reason" in events.columns:
         names = {code: name or None for code, name in enumerate(whole.reasons)}
         events = events.with_columns(pl.col("reason").replace_strict(names, return_dtype=pl.String))
+    # Without numbers and a reason, a rejected candidate would look like a run that found nothing.
+    blank = (pl.col("valid") == False) & pl.col("time").is_null() & pl.col("objective").is_null()  # noqa: E712
+    if events.select(blank.any()).item():
+        reason = pl.col("reason") if "reason" in events.columns else pl.lit(None, pl.String)
+        why = pl.when(blank & reason.is_null()).then(pl.lit(Reason.DECLARED_INVALID.value)).otherwise(reason)
+        events = events.with_columns(reason=why)
     # A left join: a run without events keeps its row, so that it cannot disappear from a denominator.
     table = runs.join(events, on="_run", how="left", maintain_order="left_right").drop("_run", "first", "count")
     front = [name for name in (*TRACE_REQUIRED, *TRACE_OPTIONAL) if name in table.columns]
     rest = [name for name in table.columns if name not in (*front, *RUNS, "import_notes")]
     return table.select(*front, *rest)
+
+
+def _unfit(campaign: Campaign) -> list[str]:
+    """Return the columns of the runs that a trace has no place for: lists and bytes, and names of event columns."""
+    kinds = campaign.runs.schema.items()
+    return [name for name, kind in kinds if kind.is_nested() or kind in (pl.Binary, pl.Object) or name in _OF_EVENTS]
+
+
+def with_senses(campaign: Campaign, declared: Senses = None) -> Campaign:
+    """Write which of two objectives is better to the runs, where something is maximised and only a contract says so."""
+    senses = instance_senses(campaign, declared)
+    if "max" not in senses.values():
+        return campaign
+    sense = pl.col("instance").replace_strict(senses, return_dtype=pl.String)
+    return replace(campaign, runs=campaign.runs.with_columns(sense=sense))
 
 
 def not_in_a_trace(campaign: Campaign) -> list[str]:
@@ -45,6 +71,8 @@ def not_in_a_trace(campaign: Campaign) -> list[str]:
         # A run of a trace is whole: written as one without events, a cell that was cut short would score as empty.
         cells = listing(map(str, campaign.interrupted))
         notes.append(f"not in the file, because an attempt that was cut short is no run: {cells}")
+    if unfit := _unfit(campaign):
+        notes.append(f"not in the file, because a trace has no such columns of runs: {listing(unfit)}")
     if campaign.facts:
         declared = listing(f"{name} {value}" for name, value in sorted(campaign.facts.items()))
         notes.append(f"not in the file, because a trace has no place for it: {declared}")
@@ -54,14 +82,19 @@ def not_in_a_trace(campaign: Campaign) -> list[str]:
 def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> None:
     """Write a neutral trace file; the format follows the name unless it is given."""
     suffix = (form or path.suffix.lstrip(".")).lower()
-    suffix = {"ndjson": "jsonl", "pq": "parquet"}.get(suffix, suffix)
+    suffix = _ALIASES.get(suffix, suffix)
     if suffix not in FORMATS:
         raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
     if path.exists() and not path.is_file():
         # The rename at the end would put a file in the place of a pipe or a device.
         raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
-    table = trace_table(campaign)
+    table = trace_table(with_senses(campaign))
     # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
     write_csv = partial(table.write_csv, quote_style="non_numeric")
-    writers: dict[str, Any] = {"csv": write_csv, "jsonl": table.write_ndjson, "parquet": table.write_parquet}
+    writers: dict[str, Any] = {
+        "csv": write_csv,
+        "jsonl": table.write_ndjson,
+        "parquet": table.write_parquet,
+        "arrow": table.write_ipc,
+    }
     write_atomically(path, writers[suffix])

@@ -8,6 +8,7 @@ from typing import Unpack
 import polars as pl
 
 from gapline.capture.naming import refuse_missing, settle_seeds
+from gapline.capture.read import refuse_problems
 from gapline.capture.reader import SourceReference
 from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
 from gapline.errors import TraceError, listing
@@ -36,6 +37,7 @@ def import_logs(
     skip_unknown: bool = False,
     no_references: bool = False,
     negate: Sequence[str] = (),
+    strict: bool = False,
     **choices: Unpack[LogChoices],
 ) -> Imported:
     """Read logs of others into a campaign.
@@ -68,6 +70,8 @@ def import_logs(
         Leave out files of no known format, and say which.
     no_references
         Leave out the references that the logs carry.
+    strict
+        Refuse files with problems (see `gapline.read`); otherwise they are named and counted.
     progress
         Called with (files done, files in all).
     """
@@ -78,6 +82,7 @@ def import_logs(
         skip_unknown=skip_unknown,
         no_references=no_references,
         negate=negate,
+        strict=strict,
     )
 
 
@@ -89,6 +94,7 @@ def build_import(
     skip_unknown: bool = False,
     no_references: bool = False,
     negate: Sequence[str] = (),
+    strict: bool = False,
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
@@ -117,6 +123,8 @@ def build_import(
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=sum(file.problem_count for file in taken),
     )
+    if strict:
+        refuse_problems(diagnostics)
     named = pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row")
     campaign = survey.spool.finish(
         named.with_columns(

@@ -7,6 +7,7 @@ counts, and every output says so; an empty `valid` cell of a real candidate mean
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, sh
 from gapline.capture.ladder import split_ladders
 from gapline.capture.logfiles import path_without_packing
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
+from gapline.capture.whole_rows import Broken, Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
-from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
+from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
 
 # What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -53,13 +55,15 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
         data = read_bytes(path)
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
-    table = read_table(data, form=form, source=str(path))
-    if not table.height and is_neutral(table.columns):
+    cells = read_table(data, form=form, source=str(path))
+    if not cells.table.height and is_neutral(cells.table.columns):
         raise TraceError(
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    return campaign_from_table(table, source=str(path), first_line=2 if form == "csv" else 1, dialect=dialect)
+    return campaign_from_table(
+        cells.table, source=str(path), first_line=cells.first_line, dialect=dialect, broken=cells.broken
+    )
 
 
 def campaign_from_records(
@@ -92,15 +96,28 @@ def campaign_from_table(
     first_line: int,
     known_runs: Sequence[int] | None = None,
     dialect: Dialect = PLAIN,
+    broken: Mapping[int, Broken] = MappingProxyType({}),
 ) -> Campaign:
-    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known.
+
+    `broken` says which rows of the table are not whole: without a run to belong to they are left out, else they are
+    rejected candidates; both are counted as problems.
+    """
     table, lines, rows, notes = shape_table(table, dialect, source=source, first_line=first_line)
+    problems = _Problems(source, lines)
+    cut = np.zeros(table.height, np.bool_)
+    if broken:
+        places = np.arange(table.height) if rows is None else np.array(rows)
+        kept, cut = _set_aside(table, places, broken, problems)
+        # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
+        cut = cut[kept] if rows is None else np.zeros(int(kept.sum()), np.bool_)
+        table, problems.lines = table.filter(kept), lines[kept]
+        rows = None if rows is None else places[kept].tolist()
     known_runs = known_runs or rows
     if "seed" not in table.columns:
         seeds, note = number_seeds(table, _parse_numbers(table["time"])[0], known_runs)
         table = table.with_columns(seeds)
         notes.append(note)
-    problems = _Problems(source, lines)
     keys = _read_keys(table, problems)
     extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
     table = table.with_columns(extras)
@@ -122,7 +139,7 @@ def campaign_from_table(
     has_verdicts = "valid" in table.columns
     if "validation" not in runs.columns:
         runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
-    columns, reasons, kept = _read_events(table, problems, keys)
+    columns, reasons, kept = _read_events(table, problems, keys, cut)
     if any(_COMMA.search(message) for message in problems.messages):
         notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
     if not has_verdicts:
@@ -154,6 +171,11 @@ class _Problems:
         self.messages: list[str] = []
         self.count = 0
 
+    def say(self, message: str) -> None:
+        self.count += 1
+        if len(self.messages) < MOST_PROBLEMS:
+            self.messages.append(message)
+
     def where(self, row: int) -> str:
         return f"{self.source}:{self.lines[row]}"
 
@@ -163,6 +185,26 @@ class _Problems:
             arm, instance, seed = keys.row(row)
             got = "nothing" if cells[row] is None else repr(cells[row])
             self.messages.append(f"{self.where(row)}: expected {expected}, got {got} (run {arm}/{instance}/{seed})")
+
+
+def _set_aside(
+    table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: _Problems
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Name rows that are not whole; return which rows stay, and which of these are no candidates to believe."""
+    keys = table.select(name for name in RUN_KEY if name in table.columns)
+    # A short line without time and objective is how some write a run that found nothing.
+    empty = table.select(pl.col("time").is_null() & pl.col("objective").is_null()).to_series().to_numpy()
+    kept, cut = np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
+    for place, (fault, expected, got) in sorted(broken.items()):
+        first, end = np.searchsorted(places, [place, place + 1]).tolist()
+        key = [str(cell or "").strip() for cell in keys.row(first)]
+        # What was cut inside its key belongs to no run that anybody could name.
+        kept[first:end] = fault is not Fault.BLANK and (all(key) or fault is not Fault.CUT)
+        cut[first:end] = fault is Fault.CUT or (fault is Fault.SHORT and not empty[first])
+        if fault is not Fault.BLANK:
+            who = f"run {'/'.join(key)}" if all(key) else "of no run: left out"
+            problems.say(f"{problems.where(first)}: expected {expected}, got {got} ({who})")
+    return kept, cut
 
 
 def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
@@ -196,7 +238,8 @@ def _as_text(cells: pl.Series) -> pl.Series:
 
 def _plain(cells: pl.Series) -> pl.Series:
     """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
-    if cells.dtype != pl.String or not cells.str.contains(NUMBER).all():
+    # A version 1.50 is no number, nor is a core list "0".
+    if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
         return cells
     return cells.cast(pl.Float64 if cells.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
 
@@ -250,7 +293,7 @@ def _run_number(values: pl.Series, name: str, table: pl.DataFrame, problems: _Pr
 
 
 def _read_events(
-    table: pl.DataFrame, problems: _Problems, keys: pl.DataFrame
+    table: pl.DataFrame, problems: _Problems, keys: pl.DataFrame, cut: NDArray[np.bool_]
 ) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None, NDArray[np.bool_]]:
     """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
     time, time_state = _parse_numbers(table["time"])
@@ -266,7 +309,7 @@ def _read_events(
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
     verdict[bound_only] = VerdictCode.BOUND
     # A row without both is a run that found nothing, not a candidate.
-    kept = ~(no_time & no_objective)
+    kept = ~(no_time & no_objective) | cut
     invalid = verdict == VerdictCode.INVALID
 
     reasons = np.full(table.height, "", dtype=object)
@@ -275,6 +318,9 @@ def _read_events(
         reasons[invalid] = given[invalid]
         # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
         kept |= invalid & (given != "")
+    # Named as problems already, when the rows were counted.
+    reasons[cut & ~invalid] = Reason.ROW_CUT.value
+    verdict[cut] = VerdictCode.INVALID
     # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
     rules = (
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),

@@ -9,13 +9,21 @@ import polars as pl
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.merge import merge_campaigns
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
-from gapline.errors import TraceError, UsageError
+from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import campaign_directory
 from gapline.model.store import open_campaign
 
 
-def read(source: Any, /, *, columns: str | Mapping[str, str] | None = None, decimal: str | None = None) -> Campaign:
+def read(
+    source: Any,
+    /,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    strict: bool = False,
+) -> Campaign:
     """Read a campaign from whatever holds one.
 
     Parameters
@@ -28,12 +36,27 @@ def read(source: Any, /, *, columns: str | Mapping[str, str] | None = None, deci
         The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
     decimal
         "," where the table has decimal commas.
+    strict
+        Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
+        end. Otherwise they are named and counted in `Campaign.diagnostics`.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
-    return _read(source, Dialect.parse(columns, decimal))
+    campaign = _read(source, Dialect.parse(columns, decimal))
+    if strict:
+        refuse_problems(campaign.diagnostics)
+    return campaign
+
+
+def refuse_problems(read: Diagnostics) -> None:
+    """Raise an error where something could not be read as it is written."""
+    if read.problem_count:
+        raise TraceError(
+            f"--strict: expected no problems, got {read.problem_count:,}: {listing(read.problems, most=5)}",
+            hint="mend the file; without --strict they are named and counted, and what cannot be used is left out",
+        )
 
 
 def _read(source: Any, dialect: Dialect) -> Campaign:

@@ -6,14 +6,14 @@ import rich_click as click
 
 from gapline.cli import options
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
-from gapline.model.text import printable
+from gapline.model.text import counted, printable
 
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
     from gapline.capture.survey import Survey
 
 # For the campaign that is made of what was read; the other options are for the reading.
-LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate")
+LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate", "strict")
 
 
 @click.command("import")
@@ -204,7 +204,7 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *replace(known, notes=()).lines()]
     lines += imported.campaign.notes()
     if known.problem_count:
-        lines += [f"{known.problem_count:,} problems:", *first_problems(known)]
+        lines += [f"{counted(known.problem_count, 'problem')} while reading:", *first_problems(known)]
     if references := facts.get("references"):
         lines.append(
             f"references: {references['instances']:,} instances, {references['certified']:,} certified, "

@@ -35,6 +35,11 @@ tables = _together(
         "--columns", metavar="OURS=THEIRS,...", help="Columns of a table under other names: arm=solver,time=elapsed."
     ),
     click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a table (default: a point)."),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Refuse sources with problems (bad numbers, rows with too few fields, a last line without a line end).",
+    ),
 )
 choices = _together(
     filters,
@@ -152,15 +157,15 @@ def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> No
 
 
 def print_remarks(opened: "Study") -> int:
-    """Print notes, what could not be read, and alarms; return the exit code that the alarms ask for."""
+    """Print notes, problems of the reading, and alarms; return the exit code that the alarms ask for."""
     from gapline.errors import listing
-    from gapline.model.text import printable
+    from gapline.model.text import counted, printable
 
     print_lines("note: ", opened.notes())
     read = opened.campaign.diagnostics
     if read.problem_count:
         shown = listing(map(printable, read.problems), most=3)
-        click.echo(f"{read.problem_count:,} candidates could not be read: {shown}")
+        click.echo(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
     return print_alarms(opened)
 
 

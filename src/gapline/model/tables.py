@@ -166,4 +166,5 @@ class Reason(StrEnum):
     TIME_NOT_A_NUMBER = "time not a number"
     TIME_NOT_FINITE = "time not finite"
     TIME_NEGATIVE = "time negative"
+    ROW_CUT = "row cut short"
     DECLARED_INVALID = "declared invalid"

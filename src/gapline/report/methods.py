@@ -270,7 +270,7 @@ def _coverage(coverage: Coverage) -> Clause:
 
 def _failures(study: Study, facts: StudyFacts) -> Clause:
     coverage, lost = study.coverage, study.campaign.diagnostics.problem_count
-    unreadable = f", {counted(lost, 'line')} could not be read" if lost else ""
+    unreadable = f"; reading the sources met {counted(lost, 'problem')}" if lost else ""
     kernel = parse_kernel(study.kernels[0])
     worst = f"scores {kernel.before:g}" if kernel.before is not None else "has no score"
     ended = []

@@ -10,6 +10,7 @@ from gapline.capture.dialect import PLAIN, header_names, is_neutral
 from gapline.capture.loglines import shown, torn_line
 from gapline.capture.neutral import campaign_from_table, neutral_format
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, RUNS, RunStatus
@@ -58,7 +59,8 @@ def _read(log: LogFile) -> Found:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             torn, data = True, whole
             found.refuse_torn(f"{log.path}:{line}", last)
-    table = read_table(data, form=form, source=log.path)
+    table, first_line, broken = read_table(data, form=form, source=log.path)
+    torn |= any(row.fault is Fault.CUT for row in broken.values())
     stated = {name.strip().lower() for name in table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and table.height == 0:
@@ -68,8 +70,7 @@ def _read(log: LogFile) -> Found:
     # Without arm and instance it is the log of one run; with them, missing seeds are numbered where it is read.
     placed = silent if len(silent) == len(RUN_KEY) else [name for name in silent if name != "seed"]
     table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in placed)
-    line = 2 if form == "csv" else 1
-    campaign = campaign_from_table(table, source=log.path, first_line=line, dialect=log.dialect)
+    campaign = campaign_from_table(table, source=log.path, first_line=first_line, dialect=log.dialect, broken=broken)
     if (campaign.runs["seed"] != 0).any():
         silent = [name for name in silent if name != "seed"]
     found.problems.extend(campaign.diagnostics.problems)

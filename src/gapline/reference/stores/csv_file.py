@@ -20,15 +20,17 @@ _NUMBERS = ("value", "primary", "secondary")
 def freeze_csv(request: FreezeRequest) -> Frozen:
     """Freeze a references CSV; columns that gapline does not know are kept with their entries."""
     file = Path(request.location)
-    entries = _read_entries(file)
+    text = read_text(file, "references CSV", encoding="utf-8-sig")
+    entries = _read_entries(text, file)
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
     # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
-    notes = (f"instances without a usable value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
-    return request.frozen(entries, f"csv:{file.name}", notes)
+    notes = [f"instances without a usable value: {len(unusable)} ({listing(unusable)})"] if unusable else []
+    if not text.endswith(("\n", "\r")):
+        notes.append(f"{file}: expected a line end after the last row, got none: its last number may be cut")
+    return request.frozen(entries, f"csv:{file.name}", tuple(notes))
 
 
-def _read_entries(file: Path) -> dict[str, dict[str, Any]]:
-    text = read_text(file, "references CSV", encoding="utf-8-sig")
+def _read_entries(text: str, file: Path) -> dict[str, dict[str, Any]]:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     problems: list[str] = []
     entries: dict[str, dict[str, Any]] = {}
