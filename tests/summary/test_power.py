@@ -171,3 +171,19 @@ def test_questions_that_make_no_sense_are_refused():
         power_table(scores, pairs=[("a", "b")], power=1.0)
     with pytest.raises(UsageError, match="got 'a' twice"):
         power_table(scores, pairs=[("a", "a")])
+
+
+def test_the_rounding_of_means_is_no_spread():
+    """0.035 on every instance but for the last bits: no number of instances follows from that."""
+    times = [0.1, 0.2, 0.3, 0.4, 0.55, 0.65, 0.85]
+    runs = [
+        {"arm": arm, "instance": f"i{k}", "seed": seed, "horizon": 10, "trace": [(time + shift, 30.0)]}
+        for arm, shift in (("a", 0.0), ("b", 0.7))
+        for k, time in enumerate(times)
+        for seed in (1, 2)
+    ]
+    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(7)}, name="mine")
+    scores = gl.score(gl.build_envelopes(gl.Campaign.from_runs(runs)), snapshot)
+    assert set(gl.power_table(scores, pairs=[("a", "b")]).frame["reason"]) == {
+        "all instances differ alike: no spread to judge by"
+    }

@@ -39,6 +39,8 @@ _CAMPAIGNS = 1000
 # An effect of the seeds on all instances is spoken of where its p lies below: few seeds have one, and pairs are many.
 _SURE = 0.01
 ONE_SEED = "one seed per instance: the pilot cannot tell instances from seeds, nor say what more seeds would give"
+# Variances of differences that agree but for the rounding of their means.
+_ROUNDING = 1e-24
 NO_SPREAD = "all instances differ alike: no spread to judge by"
 
 
@@ -114,7 +116,7 @@ def power_table(
     for a, b in pairs:
         _check_pair(a, b, scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
-        if isinstance(spread, Spread) and not np.any(spread.seen > 0):
+        if isinstance(spread, Spread) and not np.any(spread.seen > _ROUNDING):
             spread = NO_SPREAD
         if isinstance(spread, str):
             rows += [(a, b, float(delta), int(count), *[None] * 6, spread) for delta in deltas for count in seeds]
