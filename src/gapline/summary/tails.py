@@ -266,11 +266,16 @@ def _noncentral_tail(x, df, shift):  # type: ignore[no-untyped-def] # pragma: no
     if df > 1e7:
         return math.erfc((x - shift) / math.sqrt(2.0)) / 2
     spread = 1 / math.sqrt(2 * df)
+    low, high = -9 * spread - 40 / df, 9 * spread + 0.5
+    # The normal tail is 1 or 0 all along: the steps below would be as many as the shift is large.
+    ends = (x * math.exp(low), x * math.exp(high))
+    if max(ends) < shift - 9 or min(ends) > shift + 40:
+        return 1.0 if shift > ends[0] else 0.0
     # The normal tail turns from 1 to 0 within a width of 1/shift.
     step = min(spread / 8, 0.1 / max(1.0, abs(shift)))
     mass, total = 0.0, 0.0
-    y = -9 * spread - 40 / df
-    while y < 9 * spread + 0.5:
+    y = low
+    while y < high:
         density = math.exp(df * (y - math.expm1(2 * y) / 2))
         mass += density
         total += density * math.erfc((x * math.exp(y) - shift) / math.sqrt(2.0)) / 2
