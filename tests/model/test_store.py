@@ -67,6 +67,12 @@ def test_interrupted_cells_are_saved_and_opened(tmp_path):
     assert after.digest() == before.digest() != campaign().digest()
 
 
+@pytest.mark.parametrize("name", ["[2026] runs", "all*", "a?b"])
+def test_the_name_of_a_folder_is_no_pattern(tmp_path, name):
+    campaign().save(tmp_path / name)
+    assert gl.open(tmp_path / name).digest() == campaign().digest()
+
+
 def test_a_part_of_a_campaign_is_saved_alone(tmp_path):
     whole = gl.merge([campaign(1), campaign(2)])
     part = replace(whole, runs=whole.runs.tail(1))
@@ -143,11 +149,11 @@ def test_a_campaign_that_is_replaced_while_it_is_opened_is_opened_anew(tmp_path,
     campaign(1).save(tmp_path / "c")
     read, calls = store.pl.read_parquet, []
 
-    def replaced_meanwhile(path):
+    def replaced_meanwhile(path, **choices):
         if not calls:
             calls.append(path)
             campaign(2).save(tmp_path / "c", overwrite=True)
-        return read(path)
+        return read(path, **choices)
 
     monkeypatch.setattr(store.pl, "read_parquet", replaced_meanwhile)
     assert gl.open(tmp_path / "c").digest() == campaign(2).digest()

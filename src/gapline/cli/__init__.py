@@ -13,5 +13,15 @@ def main() -> None:
         print(f"gapline {VERSION}")
         return
     from gapline.cli.app import run
+    from gapline.terminal import replace_unencodable, say
 
-    sys.exit(run(arguments))
+    replace_unencodable()
+    try:
+        code = run(arguments)
+    except Exception:
+        # Only with --debug: the traceback shows data of others too.
+        import traceback
+
+        say(traceback.format_exc().rstrip(), err=True)
+        code = 1
+    sys.exit(code)

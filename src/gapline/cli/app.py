@@ -1,6 +1,7 @@
 """The `gapline` group: commands are loaded when they are called."""
 
 import errno
+import io
 import os
 import sys
 from importlib import import_module
@@ -14,6 +15,7 @@ from click.exceptions import Exit
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError, closest
 from gapline.model.text import printable
 from gapline.model.version import VERSION
+from gapline.terminal import say
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
@@ -66,10 +68,12 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to en
     except Exit as stop:
         return int(stop.exit_code)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        say(shown.getvalue().rstrip("\n"), err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
+        say("interrupted", err=True)
         return 130
     except BrokenPipeError:
         # The reader of our output went away (`gapline score … | head`): nothing is wrong.
@@ -81,9 +85,9 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to en
             raise
         known = _in_words(error)
         if known is None:
-            print(f"internal error: {type(error).__name__}: {error}\nHint: run it again with --debug", file=sys.stderr)
+            say(f"internal error: {type(error).__name__}: {error}\nHint: run it again with --debug", err=True)
             return 1
-        print(f"error: {known}", file=sys.stderr)
+        say(f"error: {known}", err=True)
         return known.exit_code
 
 

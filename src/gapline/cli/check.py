@@ -5,6 +5,7 @@ from collections import Counter
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("check")
@@ -37,14 +38,12 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
         return 1 if unchecked else 0
     # As printed: an escaped name is longer than it is.
     width = max([3, *(len(printable(arm)) for arm in counts)])
-    click.echo(f"{'arm':<{width}}  candidates   valid  invalid  unchecked")
+    say(f"{'arm':<{width}}  candidates   valid  invalid  unchecked")
     for arm, count in counts.items():
         numbers = "{candidates:>10}  {valid:>6}  {invalid:>7}  {unchecked:>9}".format(**count)
-        click.echo(f"{printable(arm):<{width}}  {numbers}")
+        say(f"{printable(arm):<{width}}  {numbers}")
     options.print_lines("problem: ", problems, err=True)
-    click.echo(f"{fresh} of {len(results)} runs judged now, the others before")
+    say(f"{fresh} of {len(results)} runs judged now, the others before")
     if unchecked:
-        click.echo(
-            f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them"
-        )
+        say(f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them")
     return 1 if unchecked else 0

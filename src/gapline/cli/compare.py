@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("compare")
@@ -87,13 +88,13 @@ def command(
     print_comparison(comparison)
     options.print_lines("note: ", comparison.notes)
     if comparison.absent:
-        click.echo(f"note: {len(comparison.absent):,} runs are missing on one side")
-    click.echo(printable(verdict_line(comparison)))
+        say(f"note: {len(comparison.absent):,} runs are missing on one side")
+    say(printable(verdict_line(comparison)))
     if gate is not None:
         options.print_lines("gate: ", gate.words())
     if hint is not None:
-        click.echo(suggestion_line(hint))
+        say(suggestion_line(hint))
     if gate is not None and gate.because is not None:
-        click.echo(f"failed: {printable(gate.because)}")
+        say(f"failed: {printable(gate.because)}")
     options.print_lines("ALARM ", comparison.alarms)
     return code

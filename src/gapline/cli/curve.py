@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("curve")
@@ -73,9 +74,9 @@ def command(
         found = classical.classical_curve(study, kind, pair)
     for output in outputs:
         report.write_curves(found, Path(output))
-        click.echo(f"wrote {output}", err=as_json)
+        say(f"wrote {output}", err=as_json)
     if isinstance(found, report.CurvePair) and found.no_bands is not None:
-        click.echo(f"note: {found.no_bands}", err=as_json)
+        say(f"note: {found.no_bands}", err=as_json)
     if as_json:
         options.print_json(found.document() | options.study_document(study))
         return 1 if study.alarms else 0

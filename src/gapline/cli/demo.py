@@ -2,6 +2,8 @@
 
 import rich_click as click
 
+from gapline.terminal import say
+
 # (time, objective) of each run against a reference of 10 over 30 seconds.
 RUNS = {
     "run 1": [],
@@ -38,29 +40,29 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.run.progress import progress_for_terminal
 
     folder = Path(directory)
-    contract = demo_campaign.prepare(folder, click.echo)
+    contract = demo_campaign.prepare(folder, say)
     runs = len(contract.arms) * len(contract.instances) * len(contract.seeds)
-    click.echo(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
+    say(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
     report = run_study(folder, jobs=jobs, progress=progress_for_terminal())
     if report.left or report.campaign is None:
-        click.echo(f"{report.done} of {report.planned} runs done; go on with: gapline demo {directory}")
+        say(f"{report.done} of {report.planned} runs done; go on with: gapline demo {directory}")
         return 1
     noisy = sum(result.noisy for result in report.results)
     if noisy:
-        click.echo(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
+        say(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
     study = gl.open_study(folder, kernels=demo_campaign.KERNELS)
     caption = "Health: what was captured, and what the checker let through"
     print_table(frame_table("health", caption, demo_campaign.delivered(study.envelopes)))
     print_scores(study.scores[0], study.summary)
     for line in note_lines(study.notes()):
-        click.echo(line)
-    click.echo()
+        say(line)
+    say()
     study_curves(study, by=["arm"]).print()
-    click.echo()
-    click.echo("writing the report …")
+    say()
+    say("writing the report …")
     gl.write_report(gl.open_study(folder), folder / RESULTS, formats=("svg", "png"))
     for line in demo_campaign.closing_lines(folder, study.snapshot):
-        click.echo(line)
+        say(line)
     return 0
 
 
@@ -81,10 +83,8 @@ def _score_worked_example() -> None:
     summary = gl.summarise(scores)
     print_scores(scores, summary)
     for line in note_lines(summary.notes):
-        click.echo(line)
-    click.echo()
+        say(line)
+    say()
     CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)).print()
-    click.echo(
-        "\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative"
-    )
-    click.echo("next: gapline score YOUR_TRACES.csv --references YOUR_REFS.csv --horizon SECONDS")
+    say("\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative")
+    say("next: gapline score YOUR_TRACES.csv --references YOUR_REFS.csv --horizon SECONDS")

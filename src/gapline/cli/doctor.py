@@ -3,6 +3,7 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("doctor")
@@ -38,8 +39,8 @@ def command(study: str | None, calibrate: bool, as_json: bool) -> int:
         # The list of what is missing is printed below, a line each.
         for name, value in facts.items():
             if not isinstance(value, list):
-                click.echo(f"{name:<22} {value}")
+                say(f"{name:<22} {value}")
         options.print_lines("missing: ", lacking)
         if study is not None and not lacking:
-            click.echo(f"next: gapline run {study}")
+            say(f"next: gapline run {study}")
     return 3 if lacking else 0

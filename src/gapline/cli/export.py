@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.cli import options
 from gapline.model.text import counted
+from gapline.terminal import say
 
 if TYPE_CHECKING:
     from gapline.model.campaign import Campaign
@@ -50,7 +51,7 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
         if stated["tolerance"] != TOLERANCE:
             lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")
     write_trace(campaign, Path(output), form=form)
-    click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
+    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
     options.print_lines("", (*lines, *not_in_a_trace(campaign)))
     if command:
         options.print_lines("", [f"next, to score it as the study does: {command}"])

@@ -3,6 +3,7 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("generate")
@@ -31,4 +32,4 @@ def command(problem: str, *, name: str, customers: int, count: int, output: str,
         options.print_json([{"path": path, "digest": digest} for path, digest in digests.items()])
         return
     for path, digest in digests.items():
-        click.echo(f"{path}  {digest}")
+        say(f"{path}  {digest}")

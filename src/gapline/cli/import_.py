@@ -7,6 +7,7 @@ import rich_click as click
 from gapline.cli import options
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
 from gapline.model.text import counted, printable
+from gapline.terminal import console, say
 
 if TYPE_CHECKING:
     from gapline.capture.importer import Imported
@@ -56,7 +57,6 @@ def command(
     import sys
     from pathlib import Path
 
-    from rich.console import Console
     from rich.progress import Progress
 
     from gapline.capture.importer import build_import
@@ -73,7 +73,7 @@ def command(
         _refuse_target(target, overwrite)
     later = {name: choices.pop(name) for name in LATER}
     # On a terminal only: a log file full of bars helps nobody.
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(console=console(err=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         reading = bar.add_task("reading", total=None)
         survey = survey_logs(
             files,
@@ -89,7 +89,7 @@ def command(
     if as_json:
         options.print_json(facts)
     else:
-        click.echo("\n".join(_report(imported, facts)))
+        say("\n".join(_report(imported, facts)))
     return 0
 
 
@@ -241,10 +241,10 @@ def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int
     if as_json:
         options.print_json({"files": rows, "notes": survey.all_notes(), "error": str(refused) if refused else None})
         return 1 if refused else 0
-    click.echo("\n".join(_aligned(_table_rows(rows))))
+    say("\n".join(_aligned(_table_rows(rows))))
     shown = [problem for row in rows for problem in row["problems"][:SHOWN_PROBLEMS]]
     for line in (*shown, *survey.all_notes(), *([f"the import would be refused: {refused}"] if refused else [])):
-        click.echo(line)
+        say(line)
     return 1 if refused else 0
 
 

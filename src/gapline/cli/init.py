@@ -3,6 +3,7 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("init")
@@ -26,7 +27,7 @@ def command(directory: str, problem: str, name: str, as_json: bool) -> None:
     if as_json:
         options.print_json({"contract": str(path), "runs": runs, "lacking": lacking})
         return
-    click.echo(f"{path}: {len(contract.arms)} arms, {len(contract.instances)} instances, {len(contract.seeds)} seeds")
-    click.echo(f"{runs} runs of {contract.time.horizon:g} s each")
+    say(f"{path}: {len(contract.arms)} arms, {len(contract.instances)} instances, {len(contract.seeds)} seeds")
+    say(f"{runs} runs of {contract.time.horizon:g} s each")
     options.print_lines("missing: ", lacking)
-    click.echo(f"next: gapline run {directory}")
+    say(f"next: gapline run {directory}")

@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.cli import options
 from gapline.cli.export import read_and_count
+from gapline.terminal import say
 
 
 @click.command("merge")
@@ -19,5 +20,5 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
     """
     campaign, lines = read_and_count(sources, filters)
     campaign.save(output)
-    click.echo(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
+    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
     options.print_lines("", (*campaign.diagnostics.lines(), *lines))

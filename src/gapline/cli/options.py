@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.terminal import say, say_json
+
 if TYPE_CHECKING:
     from gapline.study import Study
 
@@ -132,9 +134,7 @@ figure_formats = click.option(
 
 def print_json(document: Any) -> None:
     """Print one JSON document as every command does."""
-    import json
-
-    click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+    say_json(document)
 
 
 def study_document(opened: "Study") -> dict[str, Any]:
@@ -153,7 +153,7 @@ def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> No
     from gapline.model.text import printable
 
     for fact in facts:
-        click.echo(f"{label}{printable(fact)}", err=err)
+        say(f"{label}{printable(fact)}", err=err)
 
 
 def print_remarks(opened: "Study") -> int:
@@ -165,7 +165,7 @@ def print_remarks(opened: "Study") -> int:
     read = opened.campaign.diagnostics
     if read.problem_count:
         shown = listing(map(printable, read.problems), most=3)
-        click.echo(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
+        say(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
     return print_alarms(opened)
 
 

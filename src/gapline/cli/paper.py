@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("paper")
@@ -34,5 +35,5 @@ def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_
         return 1 if study is not None and study.alarms else 0
     figures = len({path.stem for path in written if path.parent.name == "figures"})
     tables = len({path.stem for path in written if path.parent.name == "tables"})
-    click.echo(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
+    say(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
     return options.print_alarms(study) if study is not None else 0

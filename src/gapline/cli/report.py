@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("report")
@@ -38,5 +39,5 @@ def command(
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
         options.print_json(answer | options.study_document(study))
         return 1 if study.alarms else 0
-    click.echo(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
+    say(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
     return options.print_alarms(study)

@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("run")
@@ -35,7 +36,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
     if calibrate:
         from gapline.run.calibrate import calibrate_here
 
-        click.echo(f"calibrated: {calibrate_here(study, choices['on'])}", err=as_json)
+        say(f"calibrated: {calibrate_here(study, choices['on'])}", err=as_json)
     report = run_study(study, check=not no_check, pin=not no_pin, progress=progress_for_terminal(), **choices)
     campaign = report.campaign
     # A problem of a journal is told by the call and by the campaign: once is enough.
@@ -53,19 +54,17 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
         options.print_json(answer)
     else:
         options.print_lines("problem: ", problems, err=True)
-        click.echo(f"{report.done} of {report.planned} runs done, {report.left} left")
+        say(f"{report.done} of {report.planned} runs done, {report.left} left")
         if campaign is not None:
             options.print_lines("", campaign.diagnostics.lines())
         if noisy:
-            click.echo(
-                f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy"
-            )
+            say(f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy")
         if unchecked:
-            click.echo(f"{unchecked} candidates are unchecked; gapline check {study}")
+            say(f"{unchecked} candidates are unchecked; gapline check {study}")
         if report.busy:
-            click.echo(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
+            say(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
         if report.left:
-            click.echo(f"go on with: {report.resume}")
+            say(f"go on with: {report.resume}")
     # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:
         return 3

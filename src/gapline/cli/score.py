@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("score")
@@ -55,7 +56,7 @@ def command(
             printing.print_runs(scores)
         printing.print_scores(scores, summary)
         for line in printing.note_lines(below):
-            click.echo(line)
+            say(line)
     if not as_json:
         return options.print_remarks(study)
     shared = options.study_document(study)

@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.cli import options
 from gapline.model.text import counted, printable
+from gapline.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,13 +72,13 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
         moved = [asdict(one) for one in frozen.moved]
         options.print_json(_facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": moved} | _alarms(alarms))
         return 1 if frozen.moved or alarms else 0
-    click.echo(f"wrote {output}")
+    say(f"wrote {output}")
     _print_facts(snapshot)
     options.print_lines("note: ", frozen.notes)
     for one in frozen.moved:
         now = "infeasible" if one.repriced is None else repr(one.repriced)
         why = f" ({printable(one.reason)})" if one.reason else ""
-        click.echo(f"moved: {printable(one.instance)}: stored {one.stored!r}, now {now}{why}")
+        say(f"moved: {printable(one.instance)}: stored {one.stored!r}, now {now}{why}")
     options.print_lines("ALARM ", alarms)
     return 1 if frozen.moved or alarms else 0
 
@@ -129,13 +130,13 @@ def fold(
         facts = {"file": output, "summary": folded.summary(), "changes": changes, "notes": folded.notes}
         options.print_json(_facts(folded.snapshot) | facts | _alarms(folded.alarms))
         return 1 if folded.alarms else 0
-    click.echo(f"wrote {output}")
-    click.echo(folded.summary())
+    say(f"wrote {output}")
+    say(folded.summary())
     _print_facts(folded.snapshot)
     for change in folded.changes:
         was = "nothing" if change.old is None else repr(change.old)
         by = f"by {printable(change.run)} at {change.time:g} s"
-        click.echo(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {by}")
+        say(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {by}")
     options.print_lines("note: ", folded.notes)
     options.print_lines("ALARM ", folded.alarms)
     return 1 if folded.alarms else 0
@@ -165,18 +166,18 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
         options.print_json(found.document() | {"notes": notes} | _alarms(alarms))
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
-    click.echo(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
+    say(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
     for kind, differences in found.classes().items():
         if not differences:
             continue
-        click.echo(f"{kind.replace('_', ' ')}: {len(differences)}")
+        say(f"{kind.replace('_', ' ')}: {len(differences)}")
         for d in differences:
             line = f"  {printable(d.instance)}: {_value(d.old, d.old_certified)} -> {_value(d.new, d.new_certified)}"
             if kind == "instance_changed":
                 line += f"  ({d.old_instance_digest} -> {d.new_instance_digest}: not comparable)"
             elif d.new_source:
                 line += f"  ({printable(d.new_source)})"
-            click.echo(line)
+            say(line)
     options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
@@ -219,12 +220,12 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
         return 1 if broken or alarms else 0
     for result in results:
         if not result["whole"]:
-            click.echo(f"BROKEN {result['error']}")
+            say(f"BROKEN {result['error']}")
             continue
         parent_note = ""
         if result["parent"]:
             parent_note = f", parent {result['parent_file'] or str(result['parent']) + ' not at hand'}"
-        click.echo(f"whole  {result['file']}: {result['digest']}{parent_note}")
+        say(f"whole  {result['file']}: {result['digest']}{parent_note}")
     options.print_lines("ALARM ", alarms)
     return 1 if broken or alarms else 0
 
@@ -257,7 +258,7 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
     width = max((len(printable(instance)) for instance in kept), default=0)
     for instance, entry in kept.items():
         value = _value(entry.value, entry.certified)
-        click.echo(f"  {printable(instance):<{width}}  {value:<22}  {printable(entry.source)}".rstrip())
+        say(f"  {printable(instance):<{width}}  {value:<22}  {printable(entry.source)}".rstrip())
 
 
 def _facts(snapshot: "Snapshot") -> dict[str, Any]:
@@ -275,7 +276,7 @@ def _print_facts(snapshot: "Snapshot") -> None:
     facts |= {f"store {number}": part for number, part in enumerate(parts, start=1)}
     for name, value in facts.items():
         if value is not None:
-            click.echo(f"{name:<14} {printable(value)}")
+            say(f"{name:<14} {printable(value)}")
 
 
 def _alarms(alarms: "Iterable[Alarm]") -> dict[str, Any]:

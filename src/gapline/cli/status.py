@@ -3,6 +3,7 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.terminal import say
 
 
 @click.command("status")
@@ -40,18 +41,18 @@ def command(study: str, as_json: bool) -> None:
         }
         options.print_json(answer)
         return
-    click.echo(f"{status.name}: {status.planned} runs planned")
+    say(f"{status.name}: {status.planned} runs planned")
     ended = ", ".join(f"{status} {count}" for status, count in sorted(status.statuses.items()))
     for name, count in counts.items():
-        click.echo(f"{name:<12} {count:>6}" + (f"  ({ended})" if name == "done" and ended else ""))
-    click.echo(f"{'failed':<12} {len(status.failed):>6}")
+        say(f"{name:<12} {count:>6}" + (f"  ({ended})" if name == "done" and ended else ""))
+    say(f"{'failed':<12} {len(status.failed):>6}")
     options.print_lines("  ", (f"{key}: {cause}" for key, cause in status.failed))
     if status.superseded:
-        click.echo(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
+        say(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
-        click.echo(f"run them again with: {resume_command(status.study)} --rerun-noisy")
+        say(f"run them again with: {resume_command(status.study)} --rerun-noisy")
     options.print_lines("warning: the solver changed its version: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if go_on:
-        click.echo(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")
+        say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")

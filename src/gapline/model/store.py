@@ -134,7 +134,7 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
 
 def _load(folder: Path, manifest: dict[str, Any]) -> Campaign:
     try:
-        runs = pl.read_parquet(folder / RUNS_FILE)
+        runs = pl.read_parquet(folder / RUNS_FILE, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise TraceError(f"{folder / RUNS_FILE}: expected the runs table, got {error}") from error
     columns: dict[str, Any] = {}

@@ -25,7 +25,11 @@ def printable(text: object) -> str:
     >>> printable("a" + chr(27) + "[31mb")
     'a\\\\u001b[31mb'
     """
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
+    return "".join(c if c.isprintable() else _escaped(c) for c in str(text))
+
+
+def _escaped(letter: str) -> str:
+    return f"\\u{ord(letter):04x}" if letter <= "\uffff" else f"\\U{ord(letter):08x}"
 
 
 def counted(number: int, noun: str) -> str:

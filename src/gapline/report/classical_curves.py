@@ -22,8 +22,8 @@ from gapline.report.figures.attainment_difference import (
     draw_difference,
 )
 from gapline.report.terminal_plot import StepCurve, plot_steps
-from gapline.report.writers.terminal import console
 from gapline.study import Study
+from gapline.terminal import console
 
 # From the first arm attaining more to the second: how full a character is.
 SHADES = " ░▒▓█"

@@ -14,11 +14,11 @@ from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawi
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, plot_steps
 from gapline.report.writers.csv import to_csv
-from gapline.report.writers.terminal import console
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
 from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
+from gapline.terminal import console
 
 
 @dataclass(frozen=True, slots=True)

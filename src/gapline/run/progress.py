@@ -7,6 +7,7 @@ from typing import IO
 from gapline.model.plan import Cell
 from gapline.model.text import printable
 from gapline.run.cell import CellResult
+from gapline.terminal import console, say
 
 
 class Progress:
@@ -58,14 +59,13 @@ class PlainProgress(Progress):
 
     def say(self, message: str) -> None:
         """Print the message."""
-        print(message, file=self._stream, flush=True)
+        say(message, file=self._stream)
 
 
 class BarProgress(Progress):
     """A bar with the runs made, the time left and the last run."""
 
     def __init__(self) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
         from rich.table import Column
@@ -74,7 +74,7 @@ class BarProgress(Progress):
         last = TextColumn("{task.fields[last]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
         eta = TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7))
         columns = (BarColumn(bar_width=20), MofNCompleteColumn(table_column=Column(no_wrap=True)), eta, last)
-        self._bar = Bar(*columns, console=Console(stderr=True))
+        self._bar = Bar(*columns, console=console(err=True))
 
     def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
         """Show the bar."""

@@ -1,20 +1,8 @@
 """Tables on a terminal."""
 
-import sys
-from typing import TYPE_CHECKING
-
 from gapline.model.text import printable
 from gapline.report.table import Table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-def console() -> "Console":
-    """Return a console that does not fold tables when the output goes to a file or a pipe."""
-    from rich.console import Console
-
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=240)
+from gapline.terminal import console
 
 
 def print_table(table: Table) -> None:
