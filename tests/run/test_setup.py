@@ -12,7 +12,7 @@ def test_a_study_that_can_run_lacks_nothing(make_study):
     assert study_lacks(make_study({"a": ["silent"], "b": ["silent"]}).path) == (2, [])
 
 
-def test_a_program_that_is_missing_and_a_checker_that_does_not_start_are_a_line_each(make_study):
+def test_a_program_and_a_checker_that_are_missing_are_a_line_each(make_study):
     path = make_study({"a": ["silent"]}, checker="python:judge:check").path
     contract = path / "study.toml"
     contract.write_text(contract.read_text() + "\n[[arms]]\nname='b'\nsolver='command'\ncommand=['./nowhere']\n")
@@ -24,7 +24,7 @@ def test_a_program_that_is_missing_and_a_checker_that_does_not_start_are_a_line_
     assert "\n" not in checker
 
 
-def test_a_program_beside_the_contract_is_no_lack(make_study):
+def test_a_program_beside_the_contract_is_no_lack(make_study, monkeypatch):
     path = make_study({"a": ["silent"]}).path
     program = path / "mine"
     program.write_text(f"#!{sys.executable}\n")
@@ -32,6 +32,8 @@ def test_a_program_beside_the_contract_is_no_lack(make_study):
     contract = path / "study.toml"
     contract.write_text(contract.read_text() + "\n[[arms]]\nname='b'\nsolver='command'\ncommand=['./mine']\n")
     assert study_lacks(path) == (2, [])
+    monkeypatch.chdir(path)
+    assert study_lacks(".") == (2, [])
 
 
 def test_an_instance_that_is_not_there_is_a_mistake_of_the_contract(make_study):

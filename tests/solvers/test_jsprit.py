@@ -139,6 +139,43 @@ def test_the_program_is_compiled_once_and_runs_without_that_too(jar, tmp_path, m
     assert from_source == from_cache
 
 
+HOSTILE = """
+import java.nio.file.*;
+import java.util.*;
+import javax.annotation.processing.*;
+import javax.lang.model.element.TypeElement;
+import com.sun.source.util.*;
+
+@SupportedAnnotationTypes("*")
+public class Hostile extends AbstractProcessor implements Plugin {
+    public Hostile() throws Exception { Files.writeString(Path.of(System.getenv("MARKER")), "it ran"); }
+    public boolean process(Set<? extends TypeElement> found, RoundEnvironment round) { return false; }
+    public String getName() { return "hostile"; }
+    public boolean autoStart() { return true; }
+    public void init(JavacTask task, String... arguments) { }
+}
+"""
+
+
+def test_no_code_of_the_jars_runs_when_they_are_looked_at(jar, tmp_path, monkeypatch):
+    """A compiler starts the processors and plugins that it finds on its class path, unless it is told not to."""
+    (tmp_path / "Hostile.java").write_text(HOSTILE)
+    monkeypatch.setenv("MARKER", str(tmp_path / "marker"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    javac = ["javac", "-nowarn", "-proc:none", "-d", str(tmp_path), str(tmp_path / "Hostile.java")]
+    subprocess.run(javac, check=True, capture_output=True)
+    hostile = tmp_path / "hostile.jar"
+    shutil.copy(jar, hostile)
+    with zipfile.ZipFile(hostile, "a") as opened:
+        opened.write(tmp_path / "Hostile.class", "Hostile.class")
+        for service in ("javax.annotation.processing.Processor", "com.sun.source.util.Plugin"):
+            opened.writestr(f"META-INF/services/{service}", "Hostile\n")
+    arm = Arm(name="j", solver="jsprit", options={"jar": [str(hostile)]})
+    assert check_setup(arm) is None
+    assert list(tmp_path.glob("cache/gapline/*/GaplineJsprit.class"))
+    assert not (tmp_path / "marker").exists()
+
+
 def run(arm, path, *, horizon=300.0):
     command = command_line(arm, path, seed=1, horizon=horizon, threads=1)
     done = subprocess.run(command, capture_output=True, text=True, check=False)

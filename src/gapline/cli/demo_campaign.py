@@ -23,7 +23,7 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
     from gapline.errors import EnvironmentLacksError, UsageError
     from gapline.generate.study import write_study
-    from gapline.model.contract import load_contract
+    from gapline.model.contract import SOLVERS, load_contract
     from gapline.model.layout import CONTRACT_FILE
     from gapline.solvers import arms_lack
 
@@ -33,7 +33,9 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
         except EnvironmentLacksError as error:
             raise _lacking([error.message]) from None
     contract = load_contract(folder, files=True)
-    if contract.reference.snapshot != SNAPSHOT or contract.objective.checker != "tdvrptw":
+    # A demo runs solvers that are installed here, never a program that a contract brings.
+    own = any(arm.solver not in SOLVERS or "jar" in arm.options for arm in contract.arms)
+    if own or contract.reference.snapshot != SNAPSHOT or contract.objective.checker != "tdvrptw":
         raise UsageError(
             f"{folder}: expected a new directory or an earlier demo, got the study {contract.study.name!r}"
         )

@@ -13,9 +13,9 @@ from gapline.terminal import say
 def command(study: str | None, calibrate: bool, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
-    Every arm and the checker of a study are looked at: packages, programs, licences, options. The exit code is 3
-    when something is missing. With --calibrate this machine is timed on a fixed work load (some seconds), so that times
-    of several machines can be set against each other; leave the machine alone meanwhile.
+    Every arm and the checker of a study are looked at: packages, programs, licences, options; no code of the study
+    runs. The exit code is 3 when something is missing. With --calibrate this machine is timed on a fixed work load
+    (some seconds), so that times of several machines can be set against each other; leave the machine alone meanwhile.
 
     Example: gapline doctor my-study
     """

@@ -121,12 +121,18 @@ def compile_lack(jars: list[Path]) -> str | None:
     compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-Xlint:-options"]
     # For the oldest Java that is allowed: the cache may be shared by machines with different ones.
     compiler += ["-source", str(OLDEST), "-target", str(OLDEST), "-cp", os.pathsep.join(map(str, jars))]
+    # The jars are a study's, which is not to run yet: the compiler would start annotation processors that lie in them.
+    compiler += ["-proc:none"]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
             made = Path(beside) / "made"
             done = subprocess.run(
-                [*compiler, "-d", str(made), str(PROGRAM)], capture_output=True, text=True, timeout=120, check=False
+                [*compiler, "-processorpath", beside, "-d", str(made), str(PROGRAM)],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
             )
             if done.returncode:
                 return f"options.jar: expected a jsprit that fits {PROGRAM.name}, got {_first_error(done.stderr)}"
