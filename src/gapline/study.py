@@ -442,8 +442,7 @@ def open_study(
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
     whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal, strict=strict)
-    if negate:
-        whole = whole.negate(negate)
+    whole = _negated(whole, negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
@@ -571,6 +570,13 @@ def _load_functions(
     for name in found:
         load_statistic(name, folder=folder if allow_code else None)
     return tuple(found)
+
+
+def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
+    """Negate what some arms report; without a run there is nothing to negate, score or report."""
+    if not len(campaign):
+        raise GaplineError("expected runs to score, got none")
+    return campaign.negate(arms) if arms else campaign
 
 
 def _time_scale(given: "TimeScaleGiven | TimeScale", campaign: Campaign) -> TimeScale | None:

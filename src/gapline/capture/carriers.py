@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from gapline.capture.columnar import read_columnar
 from gapline.capture.dialect import find_separator
 from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
@@ -35,11 +36,9 @@ def read_table(data: bytes, *, form: str, source: str) -> Cells:
             return _read_csv(data, source)
         if form == "jsonl":
             return Cells(_read_jsonl(data, source))
-        if form == "parquet":
-            return Cells(pl.read_parquet(io.BytesIO(data)))
-        return Cells((pl.read_ipc if data[:6] == b"ARROW1" else pl.read_ipc_stream)(io.BytesIO(data)))
+        return Cells(read_columnar(data, form=form, source=source))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
-        # A damaged Parquet file makes Polars panic, which is no `Exception`.
+        # A panic of Polars is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 

@@ -22,6 +22,8 @@ KNOWN = (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)
 _ANY_CASE = (*TRACE_REQUIRED, "valid", "panel", "horizon")
 _NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary", "horizon", "resolution", "size")
 _MOMENT = re.compile(r"(?:t(?:ime)?\s*=\s*)?([0-9]+(?:[.,][0-9]+)?)\s*(?:s|sec|seconds)?", re.IGNORECASE | re.ASCII)
+# Columns of the runs table that are counted, and those that readers add while they work.
+_OURS = ("first", "count", "_run", "_row", "_time", "_known", "_blank")
 _SYNONYMS = {
     "arm": "solver algorithm algo alg method configuration config tool heuristic optimizer approach",
     "instance": "problem model name benchmark case dataset instancename file filename graph",
@@ -107,8 +109,9 @@ def _moments(names: Sequence[str], dialect: Dialect) -> dict[str, float]:
 def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_line: int) -> Shaped:
     """Bring a table into the columns of a neutral trace, or say which command would."""
     lines = np.arange(first_line, first_line + table.height)
-    table = table.rename({name: name.strip() for name in table.columns if name != name.strip()})
+    table, left_out = _plain_columns(table, source)
     table, notes = _rename(table, dialect, source)
+    notes = left_out + notes
     runs = None
     if len(moments := _moments(table.columns, dialect)) > 1:
         table, rows, note = _unfold(table, moments)
@@ -121,6 +124,26 @@ def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_lin
     if dialect.decimal == ",":
         table = table.with_columns(_with_points(table[name]) for name in _NUMBERS if name in table.columns)
     return Shaped(table, lines, runs, notes)
+
+
+def _plain_columns(table: pl.DataFrame, source: str) -> tuple[pl.DataFrame, list[str]]:
+    """Strip the names of columns, leave out those that are our own, and read categories as the text that they are."""
+    names = [name.strip() for name in table.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise TraceError(f"{source}: expected each column once, got {listing(twice)} more than once")
+    table = table.rename(dict(zip(table.columns, names, strict=True)))
+    ours = [name for name in names if name in _OURS]
+    notes = [f"left out, because gapline uses the names itself: {listing(ours)}"] if ours else []
+    table = table.drop(ours).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    odd = {name: kind for name, kind in table.schema.items() if name not in KNOWN and _is_odd(kind)}
+    if odd:
+        shown = listing(f"{name} ({str(kind).partition('(')[0]})" for name, kind in odd.items())
+        notes.append(f"left out, because a run has numbers and text alone: {shown}")
+    return table.drop(odd), notes
+
+
+def _is_odd(kind: pl.DataType) -> bool:
+    return kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
 
 
 def _rename(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[pl.DataFrame, list[str]]:

@@ -56,7 +56,8 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
     cells = read_table(data, form=form, source=str(path))
-    if not cells.table.height and is_neutral(cells.table.columns):
+    blank = sum(row.fault is Fault.BLANK for row in cells.broken.values())
+    if cells.table.height == blank and is_neutral(cells.table.columns):
         raise TraceError(
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
@@ -103,6 +104,22 @@ def campaign_from_table(
     `broken` says which rows of the table are not whole: without a run to belong to they are left out, else they are
     rejected candidates; both are counted as problems.
     """
+    try:
+        return _read_campaign(table, source, first_line, known_runs, dialect, broken)
+    except pl.exceptions.PolarsError as error:
+        # Columns can be of types that nobody thought of, in combinations that nobody tried.
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise TraceError(f"{source}: expected the columns of a trace, got a table that fails: {first}") from error
+
+
+def _read_campaign(
+    table: pl.DataFrame,
+    source: str,
+    first_line: int,
+    known_runs: Sequence[int] | None,
+    dialect: Dialect,
+    broken: Mapping[int, Broken],
+) -> Campaign:
     table, lines, rows, notes = shape_table(table, dialect, source=source, first_line=first_line)
     problems = _Problems(source, lines)
     cut = np.zeros(table.height, np.bool_)
@@ -231,7 +248,7 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
 
 
 def _as_text(cells: pl.Series) -> pl.Series:
-    if cells.dtype in (pl.List, pl.Array, pl.Struct, pl.Object):
+    if cells.dtype.is_nested() or cells.dtype in (pl.Object, pl.Binary, pl.Duration):
         raise TraceError(f"column {cells.name}: expected text, got {cells.dtype}")
     return cells.cast(pl.String, strict=False).str.strip_chars()
 
@@ -283,13 +300,23 @@ def _read_attributes(
 
 
 def _run_number(values: pl.Series, name: str, table: pl.DataFrame, problems: _Problems) -> pl.Series:
+    if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
+        return _finite(values.cast(pl.Float64, strict=False), name, problems)
     if values.dtype != pl.String:
-        return values.cast(pl.Float64, strict=False)
+        raise TraceError(f"{problems.source}: expected numbers in {name}, got {values.dtype}")
     stripped = values.str.strip_chars()
     if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
         row = table[name].eq(strange[0]).fill_null(False).arg_true()[0]
         raise TraceError(f"{problems.where(row)}: expected a number in {name}, got {strange[0]!r}")
-    return stripped.cast(pl.Float64, strict=False)
+    return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
+
+
+def _finite(values: pl.Series, name: str, problems: _Problems) -> pl.Series:
+    """Refuse an infinite number; NaN is how some frames write that there is none."""
+    # A horizon is judged with its run, which the error then names.
+    if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
+        raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
+    return values if name == "horizon" else values.fill_nan(None)
 
 
 def _read_events(
