@@ -13,11 +13,11 @@ import polars as pl
 
 from gapline.capture.columnar import read_columnar
 from gapline.capture.dialect import find_separator
+from gapline.capture.exact import is_exact
 from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
 from gapline.model.tables import TRACE_REQUIRED
 
-LARGEST = int(np.finfo(np.float64).max)
 HEADER = 1 << 16
 
 
@@ -100,8 +100,8 @@ def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     for name in names:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
-        # An integer that no float can hold would end in an error for the whole column: it stays text, and is shown.
-        if kinds <= {int, float} and kinds != {int} and not any(abs(v) > LARGEST for v in values if v is not None):
+        # An integer that no float can hold, or none exactly, stays text: it is shown, and costs one candidate.
+        if kinds <= {int, float} and kinds != {int} and all(is_exact(v) for v in values if type(v) is int):
             columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
             continue
         if len(kinds) <= 1 and kinds <= {int, str, bool}:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gapline.capture.assemble import assemble
 from gapline.capture.carriers import frame_of_records, read_table
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
+from gapline.capture.exact import EXACT, INTEGER, not_exact
 from gapline.capture.ladder import split_ladders
 from gapline.capture.logfiles import path_without_packing
 from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
@@ -28,7 +29,6 @@ from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, T
 
 # What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-INTEGER = r"^[+-]?[0-9]+$"
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
@@ -233,7 +233,11 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
         seed = stripped.set(~stripped.str.contains(INTEGER).fill_null(False), None).cast(pl.Int64, strict=False)
     elif seed_cells.dtype.is_numeric():
         whole = seed_cells.cast(pl.Float64, strict=False)
-        seed = seed_cells.set(~(whole == whole.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
+        good = whole == whole.floor()
+        # A seed that went through floats and is that large may have been another one.
+        if seed_cells.dtype.is_float():
+            good &= whole.abs() <= EXACT
+        seed = seed_cells.set(~good.fill_null(False), None).cast(pl.Int64, strict=False)
     else:
         seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
     for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
@@ -258,7 +262,11 @@ def _plain(cells: pl.Series) -> pl.Series:
     # A version 1.50 is no number, nor is a core list "0".
     if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
         return cells
-    return cells.cast(pl.Float64 if cells.str.contains(r"[.eE]").any() else pl.Int64, strict=False)
+    if cells.str.contains(r"[.eE]").any():
+        return cells if not_exact(cells).any() else cells.cast(pl.Float64, strict=False)
+    numbers = cells.cast(pl.Int64, strict=False)
+    # Beyond 64 bits it is a name made of digits.
+    return cells if numbers.null_count() > cells.null_count() else numbers
 
 
 def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
@@ -326,11 +334,11 @@ def _read_events(
     time, time_state = _parse_numbers(table["time"])
     objective, objective_state = _parse_numbers(table["objective"])
     verdict = _parse_verdicts(table, problems)
-    optional = {
-        name: _parse_numbers(table[name])[0]
-        for name in ("claimed", "bound", "primary", "secondary")
-        if name in table.columns
-    }
+    optional = {}
+    for name in ("claimed", "bound", "primary", "secondary"):
+        if name in table.columns:
+            optional[name], state = _parse_numbers(table[name])
+            problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name], keys)
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
     has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
@@ -353,10 +361,17 @@ def _read_events(
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
         (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
         (time_state == _INFINITE, "a finite time", table["time"], Reason.TIME_NOT_FINITE),
+        (time_state == _INEXACT, _AS_DOUBLE.format("a time"), table["time"], Reason.TIME_NOT_EXACT),
         (time < 0, "a time of 0 or more", table["time"], Reason.TIME_NEGATIVE),
         (no_objective & ~bound_only, "an objective", table["objective"], Reason.OBJECTIVE_MISSING),
         (objective_state == _TEXT, "an objective", table["objective"], Reason.OBJECTIVE_NOT_A_NUMBER),
         (objective_state == _INFINITE, "a finite objective", table["objective"], Reason.OBJECTIVE_NOT_FINITE),
+        (
+            objective_state == _INEXACT,
+            _AS_DOUBLE.format("an objective"),
+            table["objective"],
+            Reason.OBJECTIVE_NOT_EXACT,
+        ),
     )
     for bad, expected, cells, reason in rules:
         fresh = bad & kept & (verdict != VerdictCode.INVALID)
@@ -370,11 +385,12 @@ def _read_events(
     return columns, named if any(named) else None, kept
 
 
-_GOOD, _EMPTY, _TEXT, _INFINITE = range(4)
+_GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
+_AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 
 
 def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    """Return the numbers (NaN where there is none) and, per cell, whether it was good, empty, text or not finite."""
+    """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
     state = np.full(len(cells), _GOOD, np.uint8)
     empty = cells.is_null()
     if cells.dtype == pl.String:
@@ -393,9 +409,11 @@ def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.ui
     else:
         values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
         state[:] = _TEXT
+    inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
+    state[inexact & (state == _GOOD)] = _INEXACT
     state[empty.to_numpy()] = _EMPTY
     out = values.fill_null(np.nan).to_numpy()
-    return np.where(np.isfinite(out), out, np.nan), state
+    return np.where(np.isfinite(out) & ~inexact, out, np.nan), state
 
 
 def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint8]:

@@ -2,10 +2,12 @@
 
 import csv
 import io
+import math
 import re
 from pathlib import Path
 from typing import Any
 
+from gapline.capture.exact import INTEGER, is_exact
 from gapline.capture.neutral import FALSE, NUMBER, TRUE
 from gapline.errors import SnapshotError, closest, listing
 from gapline.reference.freeze import FreezeRequest, Frozen, read_text
@@ -90,6 +92,9 @@ def _read_entry(cells: dict[str, str], where: str, problems: list[str]) -> dict[
             if cell:
                 entry[name] = cell
         elif _NUMBER.match(cell):
+            if re.match(INTEGER, cell) and math.isfinite(float(cell)) and not is_exact(int(cell)):
+                problems.append(f"{where}: expected a number that a double holds in {name}, got {cell}")
+                continue
             # 1e400 becomes an infinite float, which from_entries puts under `stated`.
             entry[name] = float(cell)
         elif cell.lower() in _NO_NUMBER:

@@ -1,12 +1,28 @@
-"""The numbers behind a table in full, as CSV."""
+"""The numbers behind a table in full, as CSV that people open in a spreadsheet."""
 
 import io
 
 import polars as pl
 
+# Excel and others run a cell that begins so, quoted or not; a plain number with its sign is none.
+_FORMULA = r"^[=+\-@\t\r\n]"
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?%?$"
+
 
 def to_csv(frame: pl.DataFrame) -> bytes:
-    """Return the numbers in full; text is quoted, so that no cell of it is taken for a formula or a number."""
+    """Return the numbers in full; text is quoted, and what a spreadsheet would run as a formula gets an apostrophe.
+
+    >>> to_csv(pl.DataFrame({"arm": ["=1+1", "-0.5", "a"], "score": [-0.5, 0.25, 1.0]})).decode().split()
+    ['"arm","score"', '"\\'=1+1",-0.5', '"-0.5",0.25', '"a",1.0']
+    """
+    names = pl.Series(frame.columns, dtype=pl.String)
+    safe = frame.with_columns(_harmless(frame[name]) for name, kind in frame.schema.items() if kind == pl.String)
+    safe.columns = _harmless(names).to_list()
     stream = io.BytesIO()
-    frame.write_csv(stream, quote_style="non_numeric")
+    safe.write_csv(stream, quote_style="non_numeric")
     return stream.getvalue()
+
+
+def _harmless(cells: pl.Series) -> pl.Series:
+    runs = cells.str.contains(_FORMULA) & ~cells.str.contains(_NUMBER)
+    return ("'" + cells).zip_with(runs.fill_null(False), cells).alias(cells.name)
