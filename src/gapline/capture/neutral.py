@@ -409,10 +409,13 @@ def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.ui
     else:
         values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
         state[:] = _TEXT
-    inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
+    out = values.fill_null(np.nan).to_numpy()
+    inexact = np.zeros(len(cells), np.bool_)
+    # Looked at only where a number is that large: most tables have none, and the look costs as much as the reading.
+    if np.any(np.abs(out) >= EXACT):
+        inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
     state[inexact & (state == _GOOD)] = _INEXACT
     state[empty.to_numpy()] = _EMPTY
-    out = values.fill_null(np.nan).to_numpy()
     return np.where(np.isfinite(out) & ~inexact, out, np.nan), state
 
 
