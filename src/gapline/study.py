@@ -44,10 +44,10 @@ from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import load_kernel, load_statistic
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
-from gapline.summary.bands import curve_bands, drawn_bands
+from gapline.summary.bands import band_method, curve_bands, drawn_bands
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, contrasts
-from gapline.summary.estimate import DEFAULT_METHOD, Method, method_words, parse_method
+from gapline.summary.estimate import DEFAULT_METHOD, method_words, parse_method
 from gapline.summary.means import Summary, summarise
 from gapline.summary.ranking import Ranking, ranking
 
@@ -316,9 +316,7 @@ class Study:
     def band_words(self) -> str:
         """What the bands of its curves are."""
         joint = ", lighter: at all times together" if self.simultaneous else ""
-        # Bands are drawn by these three alone.
-        drawn = self.interval if self.interval in (Method.T, Method.PERCENTILE) else DEFAULT_METHOD
-        how = method_words(drawn, self.band_choices["draws"], self.seed)
+        how = method_words(band_method(self.interval), self.band_choices["draws"], self.seed)
         return f"bands: {self.level:.0%} at each time{joint}, by {how}"
 
     def notes(self) -> list[str]:

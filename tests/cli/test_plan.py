@@ -41,7 +41,7 @@ def test_plan_prints_a_table_and_the_sentences(two_arms, capsys):
 def test_a_pilot_with_one_instance_in_a_panel_says_why_nothing_can_be_said(two_arms, capsys):
     assert run(["plan", "traces.csv", *two_arms, "--instance", "small-*", "--instance", "large-4"]) == 0
     out = capsys.readouterr().out
-    assert "nothing can be said: large has one instance: the spread between instances cannot be seen" in out
+    assert "nothing can be said: large has one instance: the spread of such a panel cannot be seen" in out
 
 
 def test_plan_asks_about_declared_contrasts_or_the_pairs_that_are_named(tmp_path, monkeypatch, capsys):

@@ -7,7 +7,6 @@ it, and complementarity is against that one alone, as in the paper.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -36,6 +35,7 @@ from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_ker
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
 from gapline.study import DEFAULT_KERNEL, Study
+from gapline.summary.cells import remaining_pairs
 from gapline.summary.power import PowerTable, power_table
 
 
@@ -209,8 +209,7 @@ class Analysis:
         if self.no_ranks or self._compared is None:
             return None
         study = self.study
-        named = {frozenset(pair) for pair in study.declared}
-        pairs = [*study.declared, *(p for p in combinations(study.tier_one, 2) if frozenset(p) not in named)]
+        pairs = [*study.declared, *remaining_pairs(study.declared, study.tier_one)]
         bounded = parse_kernel(study.kernels[0]).before is not None
         areas = None
         if bounded:

@@ -14,6 +14,7 @@ from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
+from gapline.summary.cells import lone_panels
 from gapline.summary.draws import draw_counts
 from gapline.summary.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.summary.intervals import check_level
@@ -50,7 +51,7 @@ def curve_bands(
     leaves nothing to judge by: the ends are null.
     """
     check_level(level)
-    chosen = parse_method(method)
+    chosen = band_method(method)
     groups = [by] if isinstance(by, str) else list(by)
     rule = parse_weighting(weighting)
     references = reference_column(snapshot, envelopes)
@@ -64,12 +65,14 @@ def curve_bands(
         )
         # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
         least, most = (0.0, 1.0) if goal is not None else _range(parse_kernel(kernel))
-        ends = np.clip(_band(curves, shares, strata, rule, chosen, level, draws, seed), least, most)
-        columns = {"time": grid, "value": shares @ curves} | dict(zip(("low", "high"), ends, strict=True))
+        pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
+        levels = {"": level}
         if simultaneous:
-            each = _each_level(curves, shares, strata, rule, level, seed)
-            joint = np.clip(_band(curves, shares, strata, rule, chosen, each, draws, seed), least, most)
-            columns |= dict(zip(("joint_low", "joint_high"), joint, strict=True))
+            levels["joint_"] = level if pull is None else joint_level(pull, strata, level=level, seed=seed)
+        columns = {"time": grid, "value": shares @ curves}
+        for prefix, each in levels.items():
+            ends = np.clip(_band(curves, shares, strata, pull, chosen, each, draws, seed), least, most)
+            columns |= {f"{prefix}low": ends[0], f"{prefix}high": ends[1]}
         blank = [pl.col(name).fill_nan(None) for name in columns if name not in ("time", "value")]
         frames.append(
             pl.DataFrame(columns)
@@ -92,18 +95,24 @@ def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:
     return kept if kept.height else None
 
 
+def band_method(method: str | Method) -> Method:
+    """Return by which method a band is drawn where this one was asked for."""
+    chosen = parse_method(method)
+    return chosen if chosen in (Method.T, Method.PERCENTILE) else DEFAULT_METHOD
+
+
 def _band(
     curves: Floats,
     shares: Floats,
     strata: NDArray[np.int64],
-    rule: Weighting,
+    pull: Floats | None,
     method: Method,
     level: float,
     draws: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Return the two ends at every time, not numbers where a panel has one instance."""
-    if np.bincount(strata)[np.unique(strata)].min() < 2:
+    """Return the two ends at every time; no pull, no numbers."""
+    if pull is None:
         nothing = np.full(curves.shape[1], np.nan)
         return nothing, nothing
     if method is Method.PERCENTILE:
@@ -112,17 +121,9 @@ def _band(
         replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)
         low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
-    moments = stratified_moments(_pull(curves, shares, strata, rule), strata)
-    return student_interval(shares @ curves, moments, level=level, guarded=method is not Method.T)
-
-
-def _each_level(
-    curves: Floats, shares: Floats, strata: NDArray[np.int64], rule: Weighting, level: float, seed: int
-) -> float:
-    """Return the pointwise level at which the band holds at all times together."""
-    if np.bincount(strata)[np.unique(strata)].min() < 2:
-        return level
-    return joint_level(_pull(curves, shares, strata, rule), strata, level=level, seed=seed)
+    return student_interval(
+        shares @ curves, stratified_moments(pull, strata), level=level, guarded=method is not Method.T
+    )
 
 
 def _pull(curves: Floats, shares: Floats, strata: NDArray[np.int64], rule: Weighting) -> Floats:

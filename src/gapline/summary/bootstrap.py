@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.errors import MixedScoresError, UsageError
 from gapline.model.tables import ARM_INTERVALS
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.summary.cells import Cells, build_cells, finite_or_none
+from gapline.summary.cells import Cells, build_cells, finite_or_none, score_column, why_no_spread
 from gapline.summary.draws import DrawnSums
 from gapline.summary.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
 from gapline.summary.means import check_horizons
@@ -65,21 +65,13 @@ class Bootstrap:
         if draws < 1:
             raise UsageError(f"draws: expected at least 1, got {draws}")
         check_horizons(scores.frame)
-        self.kernel = kernel or scores.kernels[0]
-        if self.kernel not in scores.kernels:
-            raise UsageError(f"kernel: expected one of the scores ({', '.join(scores.kernels)}), got {self.kernel!r}")
-        column = scores.frame[self.kernel]
-        if column.null_count():
-            raise MixedScoresError(
-                f"kernel {self.kernel}: expected a score of every run, got none for {column.null_count():,}",
-                hint="raw exists only where a run is feasible at time 0; use a bounded kernel",
-            )
+        self.kernel, values = score_column(scores, kernel)
         self.cells: Cells = build_cells(scores.frame)
         self.weighting = parse_weighting(weighting)
         self.draws, self.seed = draws, seed
         self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)
         self.counts = self.cells.counts()
-        self.means = self.cells.instance_means(column.to_numpy())
+        self.means = self.cells.instance_means(values)
         self._sums: DrawnSums | None = None
         self._drawn: dict[bytes, Floats] = {}
 
@@ -165,18 +157,8 @@ class Bootstrap:
             drawn=lambda: self.draws_on(chosen)[:, rows] @ factors,
             draw_count=self.draws,
             seed=self.seed,
-            reason=self._too_few(strata),
+            reason=why_no_spread(self.cells.panels, strata),
         )
-
-    def _too_few(self, strata: NDArray[np.int64]) -> str | None:
-        """Name the panels with one instance: what others of such a panel would give cannot be seen."""
-        alone = [self.cells.panels[number] for number in np.flatnonzero(np.bincount(strata) == 1)]
-        if not alone:
-            return None
-        if len(alone) == len(np.unique(strata)):
-            return "every panel has one instance" if len(alone) > 1 else "one instance alone"
-        verb = "has" if len(alone) == 1 else "have"
-        return f"{listing(alone, most=3)} {verb} one instance: the spread of such a panel cannot be seen"
 
     def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64]) -> Floats:
         """Return, rows × units, w_i · (x_i - mean of its panel): how far each instance draws the pooled mean."""

@@ -4,18 +4,22 @@ Every comparison goes the same way: seeds of an instance first, then instances, 
 Inside these arrays NaN stands for a cell without runs; it never reaches a table.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.errors import UsageError
+from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.text import meant
+from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Pair = tuple[str, str]
 
 # Two means nearer than this are a tie.
 TIE = 1e-12
@@ -112,6 +116,50 @@ def build_cells(runs: pl.DataFrame) -> Cells:
         unit=unit.to_numpy().astype(np.int64),
         panel=_numbers(units["panel"], panels),
     )
+
+
+def score_column(scores: Scores, kernel: str | None) -> tuple[str, Floats]:
+    """Return the kernel to average (the first where none is named) and its score of every run; a gap is refused."""
+    name = kernel or scores.kernels[0]
+    if name not in scores.kernels:
+        raise UsageError(f"kernel: expected one of the scores ({', '.join(scores.kernels)}), got {name!r}")
+    column = scores.frame[name]
+    if column.null_count():
+        raise MixedScoresError(
+            f"kernel {name}: expected a score of every run, got none for {column.null_count():,}",
+            hint="raw exists only where a run is feasible at time 0; use a bounded kernel",
+        )
+    return name, column.to_numpy()
+
+
+def remaining_pairs(declared: Sequence[Pair], arms: Sequence[str]) -> list[Pair]:
+    """Return the pairs of these arms that were not declared, in either order.
+
+    >>> remaining_pairs([("b", "a")], ["a", "b", "c"])
+    [('a', 'c'), ('b', 'c')]
+    """
+    taken = {frozenset(pair) for pair in declared}
+    return [pair for pair in combinations(arms, 2) if frozenset(pair) not in taken]
+
+
+def lone_panels(strata: Integers) -> Integers:
+    """Return the numbers of the panels with one instance: what others of such a panel would give cannot be seen."""
+    return np.flatnonzero(np.bincount(strata) == 1)
+
+
+def why_no_spread(panels: Sequence[str], strata: Integers) -> str | None:
+    """Name the panels with one instance, which leave nothing to judge by; None where every panel has more.
+
+    >>> why_no_spread(["p", "q"], np.array([0, 1, 1]))
+    'p has one instance: the spread of such a panel cannot be seen'
+    """
+    alone = [panels[number] for number in lone_panels(strata)]
+    if not alone:
+        return None
+    if len(alone) == len(np.unique(strata)):
+        return "every panel has one instance" if len(alone) > 1 else "one instance alone"
+    verb = "has" if len(alone) == 1 else "have"
+    return f"{listing(alone, most=3)} {verb} one instance: the spread of such a panel cannot be seen"
 
 
 def _numbers(names: pl.Series, known: pl.Series) -> Integers:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,10 @@ from gapline.errors import UsageError
 from gapline.model.tables import CONTRASTS
 from gapline.scoring.scores import Scores
 from gapline.summary.bootstrap import Bootstrap, JudgedTable
-from gapline.summary.cells import finite_or_none, sign
+from gapline.summary.cells import Pair, finite_or_none, remaining_pairs, sign
 from gapline.summary.estimate import DEFAULT_METHOD, Estimate, Method, parse_method
 from gapline.summary.simultaneous import joint_level
 
-Pair = tuple[str, str]
 # Sign flips of fewer instances than this cannot give p ≤ 0.05.
 FEW = 6
 
@@ -111,7 +109,7 @@ def contrasts(
     if len(taken) < len(declared):
         raise UsageError("contrast: expected each declared pair once, got one twice")
     if exploratory is None:
-        exploratory = list(combinations(boot.compared, 2))
+        exploratory = remaining_pairs(declared, boot.compared)
     pairs = [(*pair, True) for pair in declared]
     pairs += [(*pair, False) for pair in exploratory if frozenset(pair) not in taken]
     estimates = [boot.difference(a, b) for a, b, _ in pairs]

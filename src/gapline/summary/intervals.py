@@ -39,8 +39,7 @@ def bca_interval(draws: Floats, estimate: float, acceleration: float, *, level: 
     draws on one side leave no correction to estimate: the percentile interval is returned then.
     """
     check_level(level)
-    scale = _ROUNDING * max(1.0, abs(estimate))
-    share = float(np.mean(draws < estimate - scale) + np.mean(draws <= estimate + scale)) / 2
+    share = _share_below(draws, estimate, estimate)
     if not 0 < share < 1:
         low, high = percentile_intervals(draws[:, None], level=level)
         return float(low[0]), float(high[0])
@@ -110,10 +109,14 @@ def _ratios(deviations: Floats, errors: Floats) -> Floats:
 
 def _normal_place(draws: Floats, point: float, estimate: float) -> float:
     """Return the normal quantile of the share of draws below a point, half of those at it; never infinite."""
-    slack = _ROUNDING * max(1.0, abs(estimate))
-    share = float(np.mean(draws < point - slack) + np.mean(draws <= point + slack)) / 2
     end = 1 / (len(draws) + 1)
-    return normal_quantile(min(max(share, end), 1 - end))
+    return normal_quantile(min(max(_share_below(draws, point, estimate), end), 1 - end))
+
+
+def _share_below(draws: Floats, point: float, estimate: float) -> float:
+    """Return the share of draws below a point, and half of those at it up to the rounding of such an estimate."""
+    slack = _ROUNDING * max(1.0, abs(estimate))
+    return float(np.mean(draws < point - slack) + np.mean(draws <= point + slack)) / 2
 
 
 def _two_tails(place: float, draws: int) -> float:

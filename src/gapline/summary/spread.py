@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.errors import listing
-from gapline.summary.cells import Cells
+from gapline.summary.cells import Cells, why_no_spread
 from gapline.summary.tails import f_sf
 
 Floats = NDArray[np.float64]
@@ -98,9 +98,8 @@ def pilot_spread(  # noqa: PLR0911 (one return per way to end)
         return "some runs have no score under this kernel"
     panels = np.unique(cells.panel[both])
     members = [np.flatnonzero(both & (cells.panel == panel)) for panel in panels]
-    if alone := [cells.panels[panel] for panel, units in zip(panels, members, strict=True) if len(units) == 1]:
-        verb = "has" if len(alone) == 1 else "have"
-        return f"{listing(alone, most=3)} {verb} one instance: the spread between instances cannot be seen"
+    if (alone := why_no_spread(cells.panels, cells.panel[both])) is not None:
+        return alone
     difference = means[0] - means[1]
     seen = np.array([np.var(difference[units], ddof=1) for units in members])
     sizes = np.array([len(units) for units in members])

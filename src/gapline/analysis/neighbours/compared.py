@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.errors import MixedScoresError, UsageError
+from gapline.errors import UsageError
 from gapline.model.reading import Reading
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
-from gapline.summary.cells import Cells, build_cells
+from gapline.summary.cells import Cells, build_cells, score_column
 from gapline.summary.means import check_horizons
 from gapline.summary.tails import t_quantile
 
@@ -86,15 +86,6 @@ class Compared:
 def compare_cells(scores: Scores, /, *, kernel: str | None = None) -> Compared:
     """Put the scores of one kernel into cells; a run without a score is refused."""
     check_horizons(scores.frame)
-    name = kernel or scores.kernels[0]
-    if name not in scores.kernels:
-        raise UsageError(f"kernel: expected one of the scores ({', '.join(scores.kernels)}), got {name!r}")
-    column = scores.frame[name]
-    if column.null_count():
-        raise MixedScoresError(
-            f"kernel {name}: expected a score of every run, got none for {column.null_count():,}",
-            hint="raw exists only where a run is feasible at time 0; use a bounded kernel",
-        )
+    name, values = score_column(scores, kernel)
     cells = build_cells(scores.frame)
-    values = column.to_numpy()
     return Compared(replace(scores.reading, kernels=(name,)), cells, values, cells.instance_means(values))

@@ -63,8 +63,8 @@ def curve_areas(
             continue
         if units[a] == units[b] == both:
             # Arms with the same instances share their curves with other pairs.
-            if a not in whole or b not in whole:
-                whole |= curves(_of(envelopes, (a, b), both))
+            if unseen := [arm for arm in (a, b) if arm not in whole]:
+                whole |= curves(_of(envelopes, unseen, both))
             rows.append((a, b, *area_between(whole[a], whole[b], end)))
         else:
             own = curves(_of(envelopes, (a, b), both))
@@ -92,7 +92,7 @@ def _units(runs: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
     return {str(key[0]): part.rows() for key, part in parts.items()}
 
 
-def _of(envelopes: Envelopes, arms: tuple[str, str], units: frozenset[tuple[str, str]]) -> Envelopes:
+def _of(envelopes: Envelopes, arms: Sequence[str], units: frozenset[tuple[str, str]]) -> Envelopes:
     wanted = pl.DataFrame(list(units), schema=["panel", "instance"], orient="row")
     rows = envelopes.runs.select("arm", "panel", "instance").with_row_index("_row")
     kept = rows.filter(pl.col("arm").is_in(arms)).join(wanted, on=["panel", "instance"], how="semi")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -14,9 +13,8 @@ from gapline.analysis.neighbours.signed_rank import SignedRank, signed_rank
 from gapline.model.tables import PAIRS
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.weighting import parse_weighting
+from gapline.summary.cells import Pair, remaining_pairs
 from gapline.summary.contrasts import holm
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,8 +57,7 @@ def neighbour_pairs(
     `curve_areas`: a pair is compared on the instances that both of its arms ran.
     """
     taken = {frozenset(pair) for pair in declared}
-    others = [pair for pair in combinations(compared.arms, 2) if frozenset(pair) not in taken]
-    pairs = [*declared, *others]
+    pairs = [*declared, *remaining_pairs(declared, compared.arms)]
     chances = probability_of_improvement(compared, pairs, weighting=weighting, level=level)
     places = {} if ranks is None or ranks.friedman is None else {a: k for k, a in enumerate(ranks.frame["arm"])}
     rows: list[dict[str, Any]] = []

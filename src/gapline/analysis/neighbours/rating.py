@@ -13,7 +13,7 @@ from gapline.analysis.neighbours.improvement import DRAWS
 from gapline.errors import UsageError, listing
 from gapline.model.tables import RATINGS
 from gapline.scoring.scores import Scores
-from gapline.summary.cells import sign
+from gapline.summary.cells import sign, why_no_spread
 from gapline.summary.draws import DrawnSums
 
 Floats = NDArray[np.float64]
@@ -103,8 +103,8 @@ def ratings(
     rated = _fit(totals[None], prior)[0] if finite else np.full(len(names), np.nan)
     low, high = np.full((2, len(names)), np.nan)
     strata = compared.cells.panel
-    if finite and np.bincount(strata)[strata].min() == 1:
-        reason = "some panel has one instance: its spread cannot be seen"
+    if finite and (alone := why_no_spread(compared.cells.panels, strata)) is not None:
+        reason = alone
     elif finite and prior == 0:
         reason = "a draw may hold no finite rating: intervals need a prior"
     elif finite:
