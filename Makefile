@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench campaign simulate mutants clean
+.PHONY: demo test lint bench campaign simulate mutants torture clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,8 +20,8 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns simulations tools
-	$(BIN)/ruff format --check src tests bench campaigns simulations tools
+	$(BIN)/ruff check src tests bench campaigns simulations torture tools
+	$(BIN)/ruff format --check src tests bench campaigns simulations torture tools
 	$(BIN)/mypy
 
 bench: $(READY)
@@ -38,6 +38,10 @@ simulate: $(READY)
 
 mutants: $(READY)
 	$(BIN)/python tools/mutate -j 2
+
+torture: $(READY)
+	tools/system-packages
+	$(BIN)/python -m torture
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
