@@ -204,7 +204,7 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
 def _refuse_newer(path: Path, schema: str) -> None:
     name, _, version = schema.partition("/")
     ours, _, newest = SCHEMA.partition("/")
-    if name != ours or not version.isdigit() or int(version) > int(newest):
+    if name != ours or not version.isdecimal() or int(version) > int(newest):
         raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
 
 
