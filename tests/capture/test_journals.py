@@ -1,5 +1,6 @@
 """From attempts to rows: which attempt counts, which verdicts count, and what a row carries."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from gapline.journal.line import EVENTS_FILE
 from gapline.journal.records import Ending, Order
 from gapline.journal.verdicts import choose_checker
 from gapline.journal.write import JournalWriter
+from gapline.model.plan import slug
 from gapline.model.tables import RunKey
 
 
@@ -170,8 +172,49 @@ def test_a_verdict_file_that_cannot_be_read_is_named(tmp_path):
     write_verdicts(attempt, "1", [5.0])
     path = attempt / "verdicts-c-1.jsonl"
     path.write_bytes(path.read_bytes() + b"{")
-    with pytest.raises(TraceError, match=r"verdicts-c-1.jsonl:3: expected a verdict"):
-        read_study(tmp_path)
+    campaign = read_study(tmp_path)
+    # The valid prefix of a torn file counts.
+    assert campaign.verdict.tolist() == [1]
+    assert "verdicts-c-1.jsonl: expected a whole last line, got 1 bytes of one" in campaign.diagnostics.problems[0]
+    path.write_bytes(path.read_bytes() + b"\n")
+    campaign = read_study(tmp_path)
+    assert campaign.verdict.tolist() == [2]
+    assert campaign.diagnostics.unchecked == 1
+    assert "verdicts-c-1.jsonl:3: " in campaign.diagnostics.problems[0]
+    assert "quarantined" in campaign.diagnostics.problems[0]
+
+
+def test_verdicts_of_before_there_were_checksums_count_and_are_said_to_be_unprotected(tmp_path):
+    attempt = write_attempt(tmp_path, [9.0], validation="checker")
+    write_verdicts(attempt, "1", [5.0])
+    campaign = read_study(tmp_path)
+    assert campaign.objective.tolist() == [5.0]
+    assert campaign.diagnostics.notes[0].startswith("verdicts on 1 run have no checksums, as earlier versions wrote")
+
+
+def test_a_copy_of_a_cell_and_files_of_others_are_named_and_left_out(tmp_path):
+    write_attempt(tmp_path, [9.0])
+    own = tmp_path / "journal" / slug(RunKey("a", "i", 1))
+    (tmp_path / "journal" / "a").rename(own)
+    before = read_study(tmp_path)
+    shutil.copytree(own, own.with_name(own.name + ".bak"))
+    shutil.copytree(own / "attempt-001", own / "attempt-001.bak")
+    (own / ".DS_Store").touch()
+    after = read_study(tmp_path)
+    assert after.digest() == before.digest()
+    (note,) = after.diagnostics.notes
+    assert note.startswith("3 files or folders in the journal are not of gapline and left out: ")
+    assert all(name in note for name in (f"{own.name}.bak", "attempt-001.bak", ".DS_Store"))
+
+
+def test_an_attempt_that_does_not_say_what_it_is_of_is_named_and_the_others_count(tmp_path):
+    write_attempt(tmp_path, [9.0])
+    lost = tmp_path / "journal" / "b" / "attempt-001"
+    lost.mkdir(parents=True)
+    (lost / "run.json").write_bytes(b'{"arm": "\xff"}')
+    campaign = read_study(tmp_path)
+    assert len(campaign) == 1
+    assert "b/attempt-001/run.json: expected an order, got" in campaign.diagnostics.problems[0]
 
 
 def test_a_journal_of_a_newer_gapline_is_refused(tmp_path):

@@ -11,8 +11,9 @@ from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
 from gapline.model.tables import VerdictCode
-from gapline.run.campaign import run_study
+from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker
+from gapline.run.resume import study_status
 
 # Judges the solutions [seed, number] of the scripted solver: even numbers are valid at 100 - number.
 CHECKER = """
@@ -138,6 +139,21 @@ def test_checking_again_replaces_the_verdicts_of_the_same_version(study):
     assert [r.fresh for r in check_study(study, again=True)] == [True, True]
     assert columns(study)[0] == [7.0] * 4
     assert len(list(study.glob("journal/*/*/verdicts-*.jsonl"))) == 2
+
+
+def test_verdicts_that_were_damaged_wait_and_are_judged_anew(study):
+    run_study(study)
+    before = columns(study)
+    (path,) = study.glob("journal/steady_one*/attempt-001/verdicts-*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"valid":true', b'"valid":false', 1))
+    rebuild_campaign(study)
+    assert columns(study)[1] == [VerdictCode.UNCHECKED] * 4
+    (problem,) = study_status(study).problems
+    assert f"{path.name}:2: expected checksum" in problem
+    results = check_study(study)
+    assert sorted(r.fresh for r in results) == [False, True]
+    assert [problem for r in results for problem in r.problems if "judged anew" in problem]
+    assert columns(study) == before
 
 
 def test_candidates_without_a_solution_are_rejected_and_bad_numbers_never_reach_the_checker(make_study):

@@ -1,6 +1,7 @@
 """The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +13,14 @@ import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import cells_of, read_cell
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.read import Event, Journal, JournalState
-from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
+from gapline.journal.strays import find_strays, stray_note
+from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts, verdicts_of
 from gapline.model.campaign import Campaign
-from gapline.model.layout import JOURNALS
-from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
+from gapline.model.tables import RUN_RECORD, VerdictCode
 from gapline.model.text import counted
 
 _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
@@ -31,18 +32,22 @@ def read_study(study: Path) -> Campaign:
 
     A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
-    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    cells = cells_of(study)
     labels, calibrations = choose_checker(cells), read_calibrations(study)
     label = labels[0] if labels else None
     traces, problems, interrupted = [], [], []
-    superseded = 0
+    strays = find_strays(study)
+    superseded = unsealed = 0
     for cell in cells:
         # One cell at a time: of its solutions only a digest is kept.
         record = read_cell(cell)
-        journal, order = record.counting, record.order
-        if order is None:
+        journal, order, key = record.counting, record.order, record.key
+        if record.is_copy:
+            strays.append(str(cell.relative_to(study)))
             continue
-        key = RunKey(order.arm, order.instance, order.seed)
+        if order is None or key is None:
+            problems += [f"{problem}" for one in record.attempts if one.unordered for problem in one.problems()]
+            continue
         for attempt in record.attempts:
             # That an attempt was cut short is no fault of what could be read: it is counted under its own name.
             if attempt.state is not JournalState.BROKEN:
@@ -52,7 +57,10 @@ def read_study(study: Path) -> Campaign:
             continue
         superseded += len(record.attempts) - 1
         # One checker version for the whole campaign: verdicts of two are never mixed.
-        verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
+        stored = read_verdicts(journal)
+        verdicts = verdicts_of(stored, label)
+        unsealed += verdicts is not None and not verdicts.sealed
+        problems += [f"{key}: {problem}" for one in stored for problem in one.problems()]
         trace = _trace(journal, verdicts, attempts=len(record.attempts))
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
@@ -63,6 +71,13 @@ def read_study(study: Path) -> Campaign:
         notes.append(f"{counted(len(interrupted), 'cell')} interrupted, without a whole attempt: {named}")
     if superseded:
         notes.append(f"{counted(superseded, 'attempt')} superseded by the one that counts")
+    if strays:
+        notes.append(stray_note(strays))
+    if unsealed:
+        notes.append(
+            f"verdicts on {counted(unsealed, 'run')} have no checksums, as earlier versions wrote them: a change would "
+            f"not be seen; gapline check {shlex.quote(str(study))} --again"
+        )
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]

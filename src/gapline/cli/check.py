@@ -21,6 +21,9 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
 
     Example: gapline check my-study --again
     """
+    from pathlib import Path
+
+    from gapline.journal.strays import find_strays, stray_note
     from gapline.model.text import printable
     from gapline.run.check_run import check_study
 
@@ -32,8 +35,9 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     unchecked = sum(count["unchecked"] for count in counts.values())
     problems = [problem for result in results for problem in result.problems]
     fresh = sum(result.fresh for result in results)
+    strays = find_strays(Path(study))
     if as_json:
-        document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems}
+        document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
         options.print_json(document)
         return 1 if unchecked else 0
     # As printed: an escaped name is longer than it is.
@@ -43,6 +47,8 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
         numbers = "{candidates:>10}  {valid:>6}  {invalid:>7}  {unchecked:>9}".format(**count)
         say(f"{printable(arm):<{width}}  {numbers}")
     options.print_lines("problem: ", problems, err=True)
+    if strays:
+        say(f"note: {stray_note(strays)}")
     say(f"{fresh} of {len(results)} runs judged now, the others before")
     if unchecked:
         say(f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them")

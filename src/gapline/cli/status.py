@@ -14,6 +14,7 @@ def command(study: str, as_json: bool) -> None:
 
     Example: gapline status my-study
     """
+    from gapline.journal.strays import stray_note
     from gapline.model.text import counted
     from gapline.run.campaign import resume_command
     from gapline.run.resume import CellState, study_status
@@ -37,6 +38,7 @@ def command(study: str, as_json: bool) -> None:
             "fairness": fairness.document(),
             "warnings": status.warnings,
             "problems": status.problems,
+            "strays": status.strays,
             "resume": go_on,
         }
         options.print_json(answer)
@@ -54,5 +56,7 @@ def command(study: str, as_json: bool) -> None:
         say(f"run them again with: {resume_command(status.study)} --rerun-noisy")
     options.print_lines("warning: the solver changed its version: ", status.warnings)
     options.print_lines("problem: ", status.problems)
+    if status.strays:
+        say(f"note: {stray_note(status.strays)}")
     if go_on:
         say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")

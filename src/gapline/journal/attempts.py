@@ -1,10 +1,16 @@
 """Which attempt at a cell counts."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gapline.journal.read import Journal, JournalState, read_journal
 from gapline.journal.records import Order
+from gapline.model.layout import JOURNALS
+from gapline.model.plan import slug
+from gapline.model.tables import RunKey
+
+_ATTEMPT = re.compile(r"attempt-([0-9]{3,})")
 
 
 @dataclass(slots=True)
@@ -34,15 +40,38 @@ class CellRecord:
         return self.counting.order if self.counting is not None else begun[-1] if begun else None
 
     @property
+    def key(self) -> RunKey | None:
+        """Which run it was to be."""
+        return None if self.order is None else RunKey(self.order.arm, self.order.instance, self.order.seed)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether its run has a directory of its own beside this one, as `cp -r` leaves it."""
+        own = None if self.key is None else self.directory.with_name(slug(self.key))
+        return own is not None and own.name != self.directory.name and own.is_dir()
+
+    @property
     def interrupted(self) -> bool:
         """Whether attempts were begun and none is whole."""
         return self.counting is None and self.order is not None
 
 
 def attempts_of(cell: Path) -> list[Path]:
-    """Return the attempt directories of a cell in their order."""
-    # Numbers have three digits, so that the order of the names is that of the attempts.
-    return sorted(path for path in cell.glob("attempt-*") if path.is_dir())
+    """Return the attempt directories of a cell in their order; `attempt-001.bak` is none."""
+    return sorted(
+        (path for path in cell.glob("attempt-*") if attempt_number(path) and path.is_dir()), key=attempt_number
+    )
+
+
+def attempt_number(attempt: Path) -> int:
+    """Return the number of an attempt directory; 0 for a name that is not ours."""
+    named = _ATTEMPT.fullmatch(attempt.name)
+    return int(named.group(1)) if named else 0
+
+
+def cells_of(study: Path) -> list[Path]:
+    """Return the cell directories of a study: those with attempts in them."""
+    return sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir() and attempts_of(path))
 
 
 def read_cell(cell: Path) -> CellRecord:

@@ -40,7 +40,7 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
         found.append(SHARED_CORES)
     cores = order.machine.get("cores", "")
     # A pinned run is told by the share of its own cores; the load of the whole host would blame it for others.
-    if not order.cpus and order.load is not None and cores.isdigit() and order.load > int(cores):
+    if not order.cpus and order.load is not None and cores.isdecimal() and order.load > int(cores):
         found.append(LOADED_HOST)
     if ending.jitter is not None and ending.jitter > LATE:
         found.append(LATE_STAMPS)

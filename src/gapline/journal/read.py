@@ -1,6 +1,5 @@
 """One journal: the valid prefix of an attempt, and what is wrong with the rest."""
 
-import contextlib
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,7 +10,8 @@ import msgspec
 from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
-from gapline.journal.records import WHOLE_CAUSES, Ending, Order
+from gapline.journal.records import WHOLE_CAUSES, Ending, Order, read_order
+from gapline.model.regular import read_regular, reason_of
 from gapline.model.tables import Proof, Reason, RunStatus
 
 UNREADABLE = "candidate not readable"
@@ -77,12 +77,16 @@ class Journal:
 
     path: Path
     order: Order | None = None
+    # Why nobody can say what was to be done; None where that is known, or the attempt never got so far.
+    unordered: str | None = None
     ending: Ending | None = None
     events: list[Event] = field(default_factory=list)
     solver: str | None = None
     version: str | None = None
     claim: str | None = None
     resolutions: dict[str, float] = field(default_factory=dict)
+    # Of the last line that verifies; verdicts name it.
+    checksum: int = 0
     # Not an error by itself: a writer that was killed leaves one.
     torn: int = 0
     corruption: str | None = None
@@ -118,7 +122,7 @@ class Journal:
     def problems(self) -> list[str]:
         """Say what is wrong with the journal, each in one line."""
         ending = self.ending
-        found = []
+        found = [] if self.unordered is None else [f"{self.unordered}; the attempt does not say what it is of"]
         if self.corruption is not None:
             found.append(f"{self.corruption}; the run is quarantined")
         if self.torn:
@@ -157,10 +161,13 @@ def read_journal(attempt: Path) -> Journal:
     """
     path = attempt / EVENTS_FILE
     journal = Journal(path)
+    data = b""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError:
-        data = b""
+        pass
+    except OSError as error:
+        journal.corruption = f"{path}: expected a file, got {reason_of(error)}"
     whole, newline, tail = data.rpartition(b"\n")
     journal.torn = len(tail)
     checksum = 0
@@ -169,13 +176,20 @@ def read_journal(attempt: Path) -> Journal:
             body, checksum = unseal(line, checksum)
             record = _decode_record(body)
             _take(journal, record, number)
+            journal.checksum = checksum
         except (ValueError, msgspec.MsgspecError) as error:
             journal.corruption = f"{path}:{number + 1}: {error}"
             break
     if journal.order is None:
         # Nothing of the journal can be used, but the run must stay in every denominator: the order names it.
-        with contextlib.suppress(OSError, msgspec.MsgspecError):
-            journal.order = msgspec.json.decode((attempt / ORDER_FILE).read_bytes(), type=Order)
+        try:
+            journal.order = read_order(attempt)
+        except FileNotFoundError:
+            pass
+        # Text that is not UTF-8 is a `ValueError` too.
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
+            why = reason_of(error) if isinstance(error, OSError) else error
+            journal.unordered = f"{attempt / ORDER_FILE}: expected an order, got {why}"
     return journal
 
 
@@ -204,7 +218,7 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
 def _refuse_newer(path: Path, schema: str) -> None:
     name, _, version = schema.partition("/")
     ours, _, newest = SCHEMA.partition("/")
-    if name != ours or not version.isdigit() or int(version) > int(newest):
+    if name != ours or not version.isdecimal() or int(version) > int(newest):
         raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
 
 

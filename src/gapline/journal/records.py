@@ -1,8 +1,11 @@
 """What a supervisor is told to do, and how an attempt ended: the two records at the ends of a journal."""
 
+from pathlib import Path
+
 import msgspec
 
-from gapline.journal.line import SCHEMA
+from gapline.journal.line import ORDER_FILE, SCHEMA, is_sealed, seal, unseal
+from gapline.model.regular import read_regular
 
 MEGABYTE = 1_000_000
 
@@ -88,3 +91,22 @@ class Ending(msgspec.Struct, kw_only=True):
 
 # A run that we stopped at a limit is a result; one that somebody else stopped is not.
 WHOLE_CAUSES = ("exit", "horizon", "memory")
+
+
+def order_text(order: Order) -> bytes:
+    """Return what stands in `run.json`: a line for each fact, for people who look, and a checksum over all."""
+    readable = msgspec.json.format(msgspec.json.encode(order), indent=1)
+    return seal(readable.rstrip().removesuffix(b"}").rstrip(), 0)[0]
+
+
+def read_order(attempt: Path) -> Order:
+    """Read the order of an attempt; one of before there were checksums is read as it is.
+
+    Raises
+    ------
+    OSError, ValueError, msgspec.MsgspecError
+        When there is none, it was changed, or it is no order.
+    """
+    data = read_regular(attempt / ORDER_FILE)
+    body = unseal(data.rstrip(b"\n"), 0)[0] if is_sealed(data.rstrip(b"\n")) else data
+    return msgspec.json.decode(body, type=Order)

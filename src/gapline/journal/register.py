@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.errors import IntegrityError
+from gapline.journal.attempts import attempts_of
 from gapline.journal.locks import locked
 from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
@@ -216,7 +217,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             gapline=VERSION,
             # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
-            begun=sum(1 for _ in path.parent.glob("*/attempt-*")),
+            begun=sum(len(attempts_of(cell)) for cell in path.parent.iterdir()),
             **facts,
         )
         try:

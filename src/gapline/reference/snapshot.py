@@ -168,7 +168,7 @@ class Snapshot(BaseModel):
         if stated is None:
             hint = "freeze hand-written values instead: gapline snapshot freeze csv:FILE --name NAME -o FILE"
             raise IntegrityError(f"{where}: expected a digest, got none", hint=hint)
-        found = content_digest(document)
+        found = content_digest(document, where=where)
         if found != stated:
             raise IntegrityError(f"{where}: the file was changed: expected digest {stated}, got {found}")
         return cls._validated({name: value for name, value in document.items() if name != "digest"}, where=where)
@@ -344,8 +344,8 @@ def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_schema(schema: Any, where: str) -> None:
     name, _, version = str(schema).partition("/")
-    if name != "gapline.snapshot" or not version.isdigit():
-        raise SnapshotError(f"{where}: expected schema {SCHEMA}, got {schema!r}")
+    if name != "gapline.snapshot" or not version.isdecimal():
+        raise SnapshotError(f"{where}: expected schema {SCHEMA}, got {schema!r:.200}")
     if int(version) > int(SCHEMA.partition("/")[2]):
         hint = "upgrade gapline to read it"
         raise SnapshotError(f"{where}: expected schema {SCHEMA} or older, got {schema}", hint=hint)

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from gapline.errors import IntegrityError, TraceError
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import attempt_number, read_cell
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import ORDER_FILE
 from gapline.journal.read import read_journal, run_status
-from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
+from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
@@ -111,9 +111,7 @@ def run_cell(
                 signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
-            # For people who look: a line for each fact.
-            readable = msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"
-            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(readable))
+            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(order_text(order)))
             # The supervisor inherits the claim: should we die, the cell stays taken until it has cleared its tree.
             ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, order, ending, lambda: _check(attempt, settings, slot, control))
@@ -185,7 +183,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         seed=cell.seed,
         panel=cell.instance.panel,
         horizon=cell.horizon,
-        attempt=int(attempt.name.partition("-")[2]),
+        attempt=attempt_number(attempt),
         argv=command_line(cell.arm, path, seed=cell.seed, horizon=cell.horizon, threads=settings.threads),
         instance_path=cell.instance.path,
         condition=condition(cell, settings),

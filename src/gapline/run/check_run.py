@@ -14,14 +14,12 @@ import msgspec
 
 from gapline.check.command import LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import cells_of, read_cell
 from gapline.journal.read import Journal
-from gapline.journal.verdicts import StoredVerdict, Verdicts, VerdictsHead, read_verdicts
+from gapline.journal.verdicts import StoredVerdict, Verdicts, read_verdicts, verdicts_of, write_verdicts
 from gapline.model.contract import load_contract
-from gapline.model.layout import JOURNALS
-from gapline.model.plan import file_slug
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import file_digest
 from gapline.model.tables import RunKey
 from gapline.run.check_cell import Answer, Identity, Question
 
@@ -130,29 +128,31 @@ def check_attempt(
     order = journal.order
     assert order is not None
     key = RunKey(order.arm, order.instance, order.seed)
-    attempt = journal.path.parent
-    known = next((v for v in read_verdicts(attempt) if v.head.label == settings.label), None)
+    stored = read_verdicts(journal)
+    known = verdicts_of(stored, settings.label)
     asked = journal.questions()
-    if known is not None and not settings.again and known.unchecked == 0 and known.head.candidates == len(asked):
+    if known is not None and not settings.again and known.unchecked == 0 and known.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
     path = (study / order.instance_path).absolute()
     found = file_digest(path) if path.is_file() else "no file"
     stated = order.carried.get("instance_digest")
-    problems: list[str] = []
     verdicts: list[StoredVerdict] = []
     problem = order.carried.get("problem_digest")
     # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
     if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
-        problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
+        problems = [f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"]
     else:
         verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
-    head = VerdictsHead(
-        settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
+    written = write_verdicts(
+        journal,
+        settings.name,
+        settings.version,
+        checked=datetime.datetime.now(datetime.UTC).isoformat(),
+        candidates=len(asked),
+        verdicts=verdicts,
     )
-    lines = [msgspec.json.encode(head), *map(msgspec.json.encode, verdicts)]
-    name = f"verdicts-{file_slug(settings.name)}-{file_slug(settings.version)}.jsonl"
-    write_atomically(attempt / name, lambda stream: stream.write(b"\n".join(lines) + b"\n"))
-    return _result(key, Verdicts(head, {v.seq: v for v in verdicts}), fresh=True, problems=tuple(problems))
+    damaged = [f"{key}: {old.damage}; judged anew" for old in stored if old.damage and old.path == written.path]
+    return _result(key, written, fresh=True, problems=(*damaged, *problems))
 
 
 def _ask_all(
@@ -203,7 +203,7 @@ def _ask_all(
 def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str, ...]) -> CheckResult:
     valid = sum(verdict.valid is True for verdict in verdicts.by_sequence.values())
     invalid = sum(verdict.valid is False for verdict in verdicts.by_sequence.values())
-    return CheckResult(key, verdicts.head.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
+    return CheckResult(key, verdicts.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
 
 
 def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
@@ -225,10 +225,11 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     if name is None:
         raise UsageError(f"{study}: expected a checker in the contract, got none", hint="name one with --checker")
     settings = identify_checker(study, name, again=again)
-    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    cells = cells_of(study)
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
-    journals = [journal for record in map(read_cell, cells) if (journal := record.counting) is not None]
+    records = [record for record in map(read_cell, cells) if not record.is_copy]
+    journals = [journal for record in records if (journal := record.counting) is not None]
     results = [check_attempt(study, journal, settings) for journal in journals]
     rebuild_campaign(study)
     return results

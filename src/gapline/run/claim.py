@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gapline.journal.attempts import attempts_of
+from gapline.journal.attempts import attempt_number, attempts_of
 from gapline.journal.locks import lock_now, open_lock
 
 CLAIM_FILE = "claim"
@@ -57,7 +57,7 @@ def _claimant(file: int) -> str | None:
 def is_claimed(cell: Path) -> bool:
     """Say whether somebody works on the cell at this moment."""
     try:
-        file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
@@ -69,7 +69,7 @@ def is_claimed(cell: Path) -> bool:
 
 def new_attempt(cell: Path) -> Path:
     """Create the directory of the next attempt."""
-    number = 1 + max((int(path.name.partition("-")[2]) for path in attempts_of(cell)), default=0)
+    number = 1 + max(map(attempt_number, attempts_of(cell)), default=0)
     attempt = cell / f"attempt-{number:03d}"
     # Not exist_ok: an attempt is never entered twice, whoever else believes to hold the claim.
     attempt.mkdir()

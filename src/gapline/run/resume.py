@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from gapline.journal.attempts import CellRecord, read_cell
+from gapline.journal.attempts import CellRecord, cells_of, read_cell
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.read import JournalState
-from gapline.journal.verdicts import read_verdicts
+from gapline.journal.strays import find_strays
+from gapline.journal.verdicts import read_verdicts, verdicts_of
 from gapline.model.contract import Contract, load_contract
 from gapline.model.plan import Cell, Plan
 from gapline.model.solver_versions import version_changes
@@ -44,8 +45,8 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
     if settings.check is not None and journal.questions():
-        label = settings.check.label
-        if not any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent)):
+        verdicts = verdicts_of(read_verdicts(journal), settings.check.label)
+        if verdicts is None or verdicts.unchecked:
             return CellState.UNCHECKED
     return CellState.DONE
 
@@ -64,7 +65,8 @@ def state_of(record: CellRecord) -> CellState:
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now.
+    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now;
+    `strays` lie in the journal and are not ours.
     """
 
     study: Path
@@ -75,6 +77,7 @@ class StudyStatus:
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
     superseded: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
@@ -110,6 +113,8 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
+            stored = read_verdicts(counting)
+            status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
                 who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
@@ -118,8 +123,15 @@ def study_status(study_dir: str | Path) -> StudyStatus:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     status.fairness = summarise_fairness(measured)
+    status.strays = find_strays(study) + _copies(study, {cell.directory(study) for cell in cells})
     versions = [(row["arm"], row["solver_version"]) for row in measured]
     status.warnings = version_changes(
         pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
     )
     return status
+
+
+def _copies(study: Path, planned: set[Path]) -> list[str]:
+    """Return the directories, beside those of the plan, that hold copies of runs."""
+    others = (read_cell(path) for path in cells_of(study) if path not in planned)
+    return [str(record.directory.relative_to(study)) for record in others if record.is_copy]

@@ -22,8 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.journal.line import ORDER_FILE
-from gapline.journal.records import Ending, Order
+from gapline.journal.records import Ending, Order, read_order
 from gapline.run.process import tree
 from gapline.run.process.machine import busy_seconds, load_average
 from gapline.run.process.recorder import Recorder
@@ -287,7 +286,7 @@ def main(directory: Path) -> int:
     # The recorder's and the watcher's work must not hold up a stamp.
     sys.setswitchinterval(0.0005)
     tree.become_subreaper()
-    order = msgspec.json.decode((directory / ORDER_FILE).read_bytes(), type=Order)
+    order = read_order(directory)
     try:
         ending = Supervisor(directory, order).run()
     except OSError as error:
