@@ -61,14 +61,51 @@ def test_the_first_whole_attempt_counts_not_the_best(tmp_path):
     assert campaign.interrupted == ()
 
 
-def test_superseded_attempts_are_counted_under_their_own_name(tmp_path):
+def test_superseded_attempts_are_counted_by_why_they_do_not_count(tmp_path):
     """Nothing in them could not be read: they are no problems of the reading."""
     write_attempt(tmp_path, [5.0], cause=None)
     write_attempt(tmp_path, [5.0], number=2, cause="interrupted")
-    write_attempt(tmp_path, [9.0], number=3)
-    diagnostics = read_study(tmp_path).diagnostics
+    changed = write_attempt(tmp_path, [6.0], number=3) / EVENTS_FILE
+    changed.write_bytes(changed.read_bytes().replace(b"6.0", b"1.0"))
+    write_attempt(tmp_path, [7.0], number=4, ending={"foreign_share": 0.9})
+    write_attempt(tmp_path, [9.0], number=5)
+    write_attempt(tmp_path, [4.0], number=6)
+    campaign = read_study(tmp_path)
+    diagnostics = campaign.diagnostics
+    assert campaign.objective.tolist() == [9.0]
     assert (diagnostics.problems, diagnostics.problem_count) == ((), 0)
-    assert diagnostics.notes == ("2 attempts superseded by the one that counts",)
+    because = {
+        "cut short": 2,
+        "changed after it was written": 1,
+        "disturbed by others": 1,
+        "whole, but not the first": 1,
+    }
+    assert diagnostics.superseded == because
+    assert sum(because.values()) == campaign.runs["attempts"][0] - 1
+    superseded, quarantined = diagnostics.notes
+    assert superseded == (
+        "5 attempts superseded by the one that counts: 1 changed after it was written, 2 cut short, "
+        "1 disturbed by others, 1 whole, but not the first"
+    )
+    assert quarantined.startswith(f"1 journal changed after being written, quarantined: {changed}:2:")
+
+
+def test_processes_left_behind_and_events_over_the_cap_have_their_own_counts(tmp_path):
+    write_attempt(tmp_path, [9.0], cause="interrupted", ending={"leftover": 1})
+    write_attempt(tmp_path, [9.0], number=2, ending={"leftover": 2, "dropped": {"events over the cap": 7}})
+    write_attempt(tmp_path, [9.0], arm="b", ending={"dropped": {"stdout bytes": 100}})
+    diagnostics = read_study(tmp_path).diagnostics
+    assert (diagnostics.problem_count, diagnostics.left_behind, diagnostics.over_cap) == (0, 3, 7)
+    assert diagnostics.notes[1:] == (
+        "processes that outlived the clearing of their run: 3, of 1 cell (a/i/1)",
+        "events over the cap of a journal, which are not in it: 7, of 1 run (a/i/1)",
+    )
+    assert diagnostics.attempts_document() == {
+        "superseded": 1,
+        "superseded_because": {"cut short": 1},
+        "left_behind": 3,
+        "over_cap": 7,
+    }
 
 
 @pytest.mark.parametrize("cause", ["interrupted", "runner lost", "infrastructure", "start", None])
@@ -88,7 +125,8 @@ def test_a_cell_whose_only_journal_was_changed_is_interrupted_and_named(tmp_path
     path.write_bytes(path.read_bytes().replace(b"9.0", b"1.0"))
     campaign = read_study(tmp_path)
     assert (len(campaign), campaign.interrupted) == (0, (RunKey("a", "i", 1),))
-    assert "the run is quarantined" in campaign.diagnostics.problems[0]
+    assert campaign.diagnostics.problems == ()
+    assert f"1 journal changed after being written, quarantined: {path}:2:" in campaign.diagnostics.notes[1]
 
 
 @pytest.mark.parametrize(

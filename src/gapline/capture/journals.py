@@ -1,6 +1,7 @@
 """The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,10 @@ import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import read_cell, superseded_words
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
-from gapline.journal.read import Event, Journal, JournalState
+from gapline.journal.read import Event, Journal
 from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
 from gapline.model.campaign import Campaign
 from gapline.model.layout import JOURNALS
@@ -34,8 +35,10 @@ def read_study(study: Path) -> Campaign:
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
     labels, calibrations = choose_checker(cells), read_calibrations(study)
     label = labels[0] if labels else None
-    traces, problems, interrupted = [], [], []
-    superseded = 0
+    traces, interrupted, changed = [], [], []
+    superseded: Counter[str] = Counter()
+    left_behind: Counter[RunKey] = Counter()
+    over_cap: Counter[RunKey] = Counter()
     for cell in cells:
         # One cell at a time: of its solutions only a digest is kept.
         record = read_cell(cell)
@@ -43,14 +46,14 @@ def read_study(study: Path) -> Campaign:
         if order is None:
             continue
         key = RunKey(order.arm, order.instance, order.seed)
-        for attempt in record.attempts:
-            # That an attempt was cut short is no fault of what could be read: it is counted under its own name.
-            if attempt.state is not JournalState.BROKEN:
-                problems += [f"{key}: {problem}" for problem in attempt.problems()]
+        # Nothing of this is a line that could not be read: each thing is counted under its own name.
+        superseded.update(record.superseded)
+        changed += [attempt.corruption for attempt in record.attempts if attempt.corruption is not None]
+        left_behind[key] += sum(attempt.left_behind for attempt in record.attempts)
         if journal is None:
             interrupted.append(key)
             continue
-        superseded += len(record.attempts) - 1
+        over_cap[key] += journal.over_cap
         # One checker version for the whole campaign: verdicts of two are never mixed.
         verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
         trace = _trace(journal, verdicts, attempts=len(record.attempts))
@@ -62,11 +65,26 @@ def read_study(study: Path) -> Campaign:
         named = listing(map(str, sorted(interrupted)))
         notes.append(f"{counted(len(interrupted), 'cell')} interrupted, without a whole attempt: {named}")
     if superseded:
-        notes.append(f"{counted(superseded, 'attempt')} superseded by the one that counts")
+        notes.append(superseded_words(superseded))
+    if changed:
+        notes.append(f"{counted(len(changed), 'journal')} changed after being written, quarantined: {listing(changed)}")
+    if +left_behind:
+        where = f"{counted(len(+left_behind), 'cell')} ({listing(map(str, sorted(+left_behind)))})"
+        notes.append(f"processes that outlived the clearing of their run: {left_behind.total():,}, of {where}")
+    if +over_cap:
+        where = f"{counted(len(+over_cap), 'run')} ({listing(map(str, sorted(+over_cap)))})"
+        notes.append(f"events over the cap of a journal, which are not in it: {over_cap.total():,}, of {where}")
     _make_uniform(traces)
-    campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
+    campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, notes=notes)
+    diagnostics = replace(
+        campaign.diagnostics,
+        superseded=dict(superseded),
+        left_behind=left_behind.total(),
+        over_cap=over_cap.total(),
+    )
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
-    return replace(campaign, runs=campaign.runs.with_columns(typed), interrupted=tuple(sorted(interrupted)))
+    runs = campaign.runs.with_columns(typed)
+    return replace(campaign, runs=runs, interrupted=tuple(sorted(interrupted)), diagnostics=diagnostics)
 
 
 def _make_uniform(traces: list[RunTrace]) -> None:

@@ -145,6 +145,7 @@ def study_document(opened: "Study") -> dict[str, Any]:
         "left_out": [{"instance": name, "reason": why} for name, why in opened.left_out.items()],
         "alarms": [alarm.document() for alarm in opened.alarms],
         "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
+        **read.attempts_document(),
     }
 
 

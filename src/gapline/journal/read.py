@@ -11,7 +11,7 @@ import msgspec
 from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
-from gapline.journal.records import WHOLE_CAUSES, Ending, Order
+from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order
 from gapline.model.tables import Proof, Reason, RunStatus
 
 UNREADABLE = "candidate not readable"
@@ -115,8 +115,18 @@ class Journal:
             if event.is_candidate and not event.reason and event.solution is not None
         ]
 
+    @property
+    def left_behind(self) -> int:
+        """How many processes of the solver outlived our clearing."""
+        return 0 if self.ending is None else self.ending.leftover
+
+    @property
+    def over_cap(self) -> int:
+        """How many events exceeded the cap of the journal and are not in it."""
+        return 0 if self.ending is None else self.ending.dropped.get(OVER_CAP, 0)
+
     def problems(self) -> list[str]:
-        """Say what is wrong with the journal, each in one line."""
+        """Say why the attempt is not whole, each reason in one line; none where it is."""
         ending = self.ending
         found = []
         if self.corruption is not None:
@@ -129,10 +139,6 @@ class Journal:
             return found
         if ending.cause not in WHOLE_CAUSES:
             found.append(f"{self.path}: {ending.error or ending.cause}; the attempt is not whole")
-        if ending.leftover:
-            found.append(f"{self.path}: expected no process left, got {ending.leftover}")
-        if count := ending.dropped.get("events over the cap"):
-            found.append(f"{self.path}: {count} events exceeded the cap of the journal and are not in it")
         return found
 
 

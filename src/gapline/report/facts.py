@@ -74,6 +74,7 @@ class StudyFacts:
             **{name: getattr(self, name) for name in ("arms", "instances", "panels", "captured", "rejected", "late")},
             "coverage": study.coverage.document(),
             "unreadable": study.campaign.diagnostics.problem_count,
+            **study.campaign.diagnostics.attempts_document(),
             "validation": study.envelopes.validation,
             "checker": self.checker,
             "solvers": [

@@ -64,7 +64,9 @@ def state_of(record: CellRecord) -> CellState:
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now.
+    `failed` runs are done and ended badly; `superseded_because` counts the attempts that do not count in cells that are
+    done, and `changed` names the journals among them that were changed after they were written. `left_behind` are
+    processes that outlived the clearing of their run, `over_cap` events that are not in the journals of runs.
     """
 
     study: Path
@@ -75,9 +77,17 @@ class StudyStatus:
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    superseded: int = 0
+    superseded_because: Counter[str] = field(default_factory=Counter)
+    changed: list[str] = field(default_factory=list)
+    left_behind: int = 0
+    over_cap: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
+
+    @property
+    def superseded(self) -> int:
+        """Attempts in cells that are done, beside the ones that count."""
+        return self.superseded_because.total()
 
     @property
     def left(self) -> int:
@@ -101,15 +111,18 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         record = read_cell(directory)
         state = state_of(record)
         status.cells[state] += 1
+        # What does not count beside a whole attempt is history, not a problem to act on.
+        status.superseded_because.update(record.superseded)
         for journal in record.attempts:
-            # What was cut short before a whole attempt is history, not a problem to act on.
-            if state is CellState.DONE and journal.state is JournalState.BROKEN:
-                status.superseded += 1
-            else:
+            status.left_behind += journal.left_behind
+            if state is not CellState.DONE:
                 status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
+            elif journal.corruption is not None:
+                status.changed.append(f"{cell.key}: {journal.corruption}")
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
+            status.over_cap += counting.over_cap
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
                 who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
