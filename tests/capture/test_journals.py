@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from gapline.capture.journals import read_study, solution_digest
-from gapline.errors import TraceError
+from gapline.errors import TraceError, UsageError
+from gapline.journal.judges import find_judges
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.records import Ending, Order
-from gapline.journal.verdicts import choose_checker
 from gapline.journal.write import JournalWriter
 from gapline.model.tables import RunKey
 
@@ -44,10 +44,20 @@ def write_attempt(
     return attempt
 
 
-def write_verdicts(attempt: Path, version: str, values: list[float | None], *, checked: str = "2026-08-02") -> None:
-    lines = [{"checker": "c", "version": version, "checked": checked, "candidates": len(values)}]
-    lines += [{"seq": k, "valid": v is not None, "objective": v} for k, v in enumerate(values, start=1)]
-    path = attempt / f"verdicts-c-{version}.jsonl"
+def write_verdicts(
+    attempt: Path,
+    version: str,
+    values: list[float | None],
+    *,
+    checked: str = "2026-08-02",
+    name: str = "c",
+    failed: bool = False,
+) -> None:
+    lines = [{"checker": name, "version": version, "checked": checked, "candidates": len(values)}]
+    lines += [
+        {"seq": k, "valid": None if failed else v is not None, "objective": v} for k, v in enumerate(values, start=1)
+    ]
+    path = attempt / f"verdicts-{name}-{version}.jsonl"
     path.write_bytes(b"\n".join(map(msgspec.json.encode, lines)) + b"\n")
 
 
@@ -180,7 +190,7 @@ def test_verdicts_that_cover_more_runs_win_then_the_later_ones(tmp_path):
     write_verdicts(cells[0], "1", [5.0])
     write_verdicts(cells[1], "1", [5.0])
     write_verdicts(cells[0], "2", [4.0], checked="2026-09-01")
-    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+    assert [judge.label for judge in find_judges(tmp_path.glob("journal/*"))] == ["c 1", "c 2"]
     assert read_study(tmp_path).objective.tolist() == [5.0, 5.0]
     write_verdicts(cells[1], "2", [None], checked="2026-09-01")
     campaign = read_study(tmp_path)
@@ -194,13 +204,71 @@ def test_the_count_of_cells_decides_then_the_date_and_not_the_name(tmp_path):
     for cell in cells:
         write_verdicts(cell, "1", [5.0], checked="2026-08-01")
     write_verdicts(cells[0], "2", [4.0], checked="2026-09-01")
-    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+    assert [judge.label for judge in find_judges(tmp_path.glob("journal/*"))] == ["c 1", "c 2"]
     for cell in cells[1:]:
         write_verdicts(cell, "2", [4.0], checked="2026-07-01")
     # Both judged all three; what counts is the last day of each.
-    assert choose_checker(tmp_path.glob("journal/*")) == ["c 2", "c 1"]
+    assert [judge.label for judge in find_judges(tmp_path.glob("journal/*"))] == ["c 2", "c 1"]
     write_verdicts(cells[2], "1", [5.0], checked="2026-10-01")
-    assert choose_checker(tmp_path.glob("journal/*")) == ["c 1", "c 2"]
+    assert [judge.label for judge in find_judges(tmp_path.glob("journal/*"))] == ["c 1", "c 2"]
+
+
+CONTRACT = """
+seeds = [1]
+[study]
+name = "s"
+[objective]
+checker = "cvrp"
+[time]
+horizon = 1
+[[instances]]
+path = "i"
+[[arms]]
+name = "a"
+solver = "pyvrp"
+"""
+
+
+def test_the_contracts_checker_counts_and_another_only_when_it_is_asked_for(tmp_path):
+    """However many runs the other one judged, and however late."""
+    (tmp_path / "study.toml").write_text(CONTRACT)
+    cells = [write_attempt(tmp_path, [9.0], arm=arm, validation="checker") for arm in ("a", "b")]
+    write_verdicts(cells[0], "1", [5.0], name="cvrp")
+    for cell in cells:
+        write_verdicts(cell, "9", [4.0], checked="2026-12-31")
+    campaign = read_study(tmp_path)
+    assert (campaign.objective.tolist(), campaign.verdict.tolist()) == ([5.0, 9.0], [1, 2])
+    assert campaign.facts == {"checker": "cvrp 1"}
+    assert campaign.diagnostics.notes == ("verdicts of cvrp 1; those of c 9 are left out",)
+    for named in ("c", "c 9"):
+        other = read_study(tmp_path, checker=named)
+        assert (other.objective.tolist(), other.verdict.tolist()) == ([4.0, 4.0], [1, 1])
+        assert other.facts == {"checker": "c 9"}
+    with pytest.raises(UsageError, match=r"--checker: expected a checker that judged these runs, got 'mip'"):
+        read_study(tmp_path, checker="mip")
+
+
+def test_where_the_contracts_checker_judged_nothing_candidates_stay_unchecked_and_that_is_said(tmp_path):
+    (tmp_path / "study.toml").write_text(CONTRACT)
+    write_verdicts(write_attempt(tmp_path, [9.0], validation="checker"), "9", [4.0])
+    campaign = read_study(tmp_path)
+    assert (campaign.facts, campaign.diagnostics.unchecked) == ({}, 1)
+    assert "verdicts of c 9 are left out: the contract's checker is cvrp" in campaign.diagnostics.notes[0]
+
+
+def test_a_version_that_fails_does_not_take_over_from_one_that_judged(tmp_path):
+    cells = [write_attempt(tmp_path, [9.0, 8.0], arm=arm, validation="checker") for arm in ("a", "b")]
+    write_verdicts(cells[0], "1", [5.0, 4.0])
+    for cell in cells:
+        write_verdicts(cell, "2", [None, None], checked="2026-12-31", failed=True)
+    assert [judge.label for judge in find_judges(tmp_path.glob("journal/*"))] == ["c 1", "c 2"]
+
+
+def test_a_checker_that_is_asked_for_vouches_where_the_contract_takes_the_solvers_word(tmp_path):
+    write_verdicts(write_attempt(tmp_path, [9.0, 8.0]), "1", [5.0, None])
+    assert read_study(tmp_path).verdict.tolist() == [1, 1]
+    campaign = read_study(tmp_path, checker="c")
+    assert (campaign.verdict.tolist(), campaign.runs["validation"].to_list()) == ([1, 0], ["checker"])
 
 
 def test_a_verdict_file_that_cannot_be_read_is_named(tmp_path):

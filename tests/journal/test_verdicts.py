@@ -1,9 +1,9 @@
-"""Verdict files: one per checker version, and the version that judged most, then last, is the one that counts."""
+"""Verdict files: one per checker version."""
 
 import pytest
 
 from gapline.errors import TraceError
-from gapline.journal.verdicts import choose_checker, read_verdicts
+from gapline.journal.verdicts import read_verdicts
 
 
 def write(attempt, checker, version, checked, *lines, candidates=2):
@@ -23,17 +23,6 @@ def test_verdicts_are_read_by_event_and_what_is_missing_is_unchecked(tmp_path):
     assert (found.by_sequence[3].valid, found.by_sequence[3].reason) == (False, "odd")
     # Of five candidates two have a verdict: on one the checker failed, and two were never asked about.
     assert found.unchecked == 3
-
-
-def test_the_checker_that_judged_most_cells_counts_then_the_one_that_judged_last(tmp_path):
-    for cell in ("a", "b"):
-        write(tmp_path / cell / "attempt-001", "mine", "1", "2026-08-01")
-        write(tmp_path / cell / "attempt-001", "mine", "2", "2026-08-02")
-    # Two attempts at one cell are one cell.
-    for attempt in ("attempt-001", "attempt-002"):
-        write(tmp_path / "a" / attempt, "late", "9", "2026-12-31")
-    assert choose_checker(sorted(tmp_path.iterdir())) == ["mine 2", "mine 1", "late 9"]
-    assert choose_checker([]) == []
 
 
 @pytest.mark.parametrize(("line", "number"), [("{", 1), ("", 1), ('{"seq":"x"}', 2)])

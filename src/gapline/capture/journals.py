@@ -16,10 +16,11 @@ from gapline.errors import listing
 from gapline.journal.attempts import read_cell, superseded_words
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
+from gapline.journal.judges import Judge, choose_judge, find_judges, judge_notes
 from gapline.journal.read import Event, Journal
-from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
+from gapline.journal.verdicts import Verdicts, read_verdicts
 from gapline.model.campaign import Campaign
-from gapline.model.layout import JOURNALS
+from gapline.model.layout import CONTRACT_FILE, JOURNALS
 from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
 from gapline.model.text import counted
 
@@ -27,14 +28,15 @@ _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "le
 NO_SOLUTION = "no solution to check"
 
 
-def read_study(study: Path) -> Campaign:
-    """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
+def read_study(study: Path, *, checker: str | None = None) -> Campaign:
+    """Read the journals of a study, with the verdicts of one checker version: the contract's, or that of `checker`.
 
     A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
     cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
-    labels, calibrations = choose_checker(cells), read_calibrations(study)
-    label = labels[0] if labels else None
+    judges, calibrations = find_judges(cells), read_calibrations(study)
+    named = _checker_of_contract(study)
+    judge = choose_judge(judges, contract=named, wanted=checker)
     traces, interrupted, changed = [], [], []
     superseded: Counter[str] = Counter()
     left_behind: Counter[RunKey] = Counter()
@@ -55,12 +57,12 @@ def read_study(study: Path) -> Campaign:
             continue
         over_cap[key] += journal.over_cap
         # One checker version for the whole campaign: verdicts of two are never mixed.
-        verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
-        trace = _trace(journal, verdicts, attempts=len(record.attempts))
+        verdicts = None if judge is None else _verdicts_of(judge, journal.path.parent)
+        trace = _trace(journal, verdicts, attempts=len(record.attempts), asked=checker is not None)
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
-    facts = {} if label is None else {"checker": label}
-    notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
+    facts = {} if judge is None else {"checker": judge.label}
+    notes = judge_notes(judges, judge, contract=named)
     if interrupted:
         named = listing(map(str, sorted(interrupted)))
         notes.append(f"{counted(len(interrupted), 'cell')} interrupted, without a whole attempt: {named}")
@@ -87,6 +89,18 @@ def read_study(study: Path) -> Campaign:
     return replace(campaign, runs=runs, interrupted=tuple(sorted(interrupted)), diagnostics=diagnostics)
 
 
+def _checker_of_contract(study: Path) -> str | None:
+    # The contract brings pydantic, which journals without one do not need.
+    from gapline.model.contract import load_contract
+
+    return load_contract(study).objective.checker if (study / CONTRACT_FILE).is_file() else None
+
+
+def _verdicts_of(judge: Judge, attempt: Path) -> Verdicts | None:
+    mine = (one for one in read_verdicts(attempt) if Judge(one.head.checker, one.head.version, one.head.given) == judge)
+    return next(mine, None)
+
+
 def _make_uniform(traces: list[RunTrace]) -> None:
     """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
     # One arm may call an option 5 and another one 'auto'.
@@ -106,11 +120,12 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:
+def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
     order, ending = journal.order, journal.ending
     assert order is not None
     events = journal.events
-    by_checker = order.carried.get("validation") == "checker"
+    # A checker that is asked for by name vouches also where the contract takes the solver's word.
+    by_checker = asked or order.carried.get("validation") == "checker"
 
     def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.array([getattr(event, name) for event in events], np.float64)
@@ -119,7 +134,7 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
     objective = np.array([value for _, value, _ in judged], np.float64)
     code = np.array([verdict for verdict, _, _ in judged], np.uint8)
     time = numbers("time")
-    carried: dict[str, Any] = dict(order.carried)
+    carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
     carried |= fairness_columns(order, ending)
     carried |= {
         "clock": "wall",

@@ -1,6 +1,5 @@
 """What checkers said of the candidates of an attempt, one file per checker version: they are never mixed."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +18,8 @@ class VerdictsHead(msgspec.Struct):
     version: str
     checked: str
     candidates: int
+    # How it was asked for, as a contract names it; what a program calls itself is another matter.
+    given: str | None = None
 
     @property
     def label(self) -> str:
@@ -56,22 +57,6 @@ def read_verdicts(attempt: Path) -> list[Verdicts]:
         stored = [_decode(f"{path}:{number}", line, StoredVerdict) for number, line in enumerate(lines, start=2)]
         found.append(Verdicts(_decode(f"{path}:1", head, VerdictsHead), {verdict.seq: verdict for verdict in stored}))
     return found
-
-
-def choose_checker(cells: Iterable[Path]) -> list[str]:
-    """Return the checker versions that judged cells, first the one whose verdicts count: they are never mixed."""
-    rank: dict[str, tuple[int, str]] = {}
-    for cell in cells:
-        heads = {}
-        for path in cell.glob("attempt-*/verdicts-*.jsonl"):
-            with path.open("rb") as stream:
-                head = _decode(f"{path}:1", stream.readline(), VerdictsHead)
-            heads[head.label] = head
-        # One vote per cell: a cell with many attempts must not decide for the others.
-        for label, head in heads.items():
-            count, last = rank.get(label, (0, ""))
-            rank[label] = (count + 1, max(last, head.checked))
-    return sorted(rank, key=lambda label: (rank[label], label), reverse=True)
 
 
 def _decode(where: str, line: bytes, kind: type[T]) -> T:

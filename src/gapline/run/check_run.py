@@ -46,6 +46,17 @@ class CheckSettings:
         """Name and version, as in the head of its verdicts."""
         return f"{self.name} {self.version}"
 
+    def wrote(self, head: VerdictsHead) -> bool:
+        """Whether verdicts are of this checker: another one may call itself by the same name and version."""
+        return head.label == self.label and head.given in (None, self.checker)
+
+    def file_in(self, attempt: Path) -> Path:
+        """Return where its verdicts lie, apart from those of another checker with the same name and version."""
+        stem = f"verdicts-{file_slug(self.name)}-{file_slug(self.version)}"
+        taken = any(v.head.label == self.label and not self.wrote(v.head) for v in read_verdicts(attempt))
+        apart = f"-{hashlib.sha256(self.checker.encode()).hexdigest()[:8]}" if taken else ""
+        return attempt / f"{stem}{apart}.jsonl"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -131,7 +142,7 @@ def check_attempt(
     assert order is not None
     key = RunKey(order.arm, order.instance, order.seed)
     attempt = journal.path.parent
-    known = next((v for v in read_verdicts(attempt) if v.head.label == settings.label), None)
+    known = next((v for v in read_verdicts(attempt) if settings.wrote(v.head)), None)
     asked = journal.questions()
     if known is not None and not settings.again and known.unchecked == 0 and known.head.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
@@ -146,12 +157,10 @@ def check_attempt(
         problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
     else:
         verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
-    head = VerdictsHead(
-        settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
-    )
+    now = datetime.datetime.now(datetime.UTC).isoformat()
+    head = VerdictsHead(settings.name, settings.version, now, candidates=len(asked), given=settings.checker)
     lines = [msgspec.json.encode(head), *map(msgspec.json.encode, verdicts)]
-    name = f"verdicts-{file_slug(settings.name)}-{file_slug(settings.version)}.jsonl"
-    write_atomically(attempt / name, lambda stream: stream.write(b"\n".join(lines) + b"\n"))
+    write_atomically(settings.file_in(attempt), lambda stream: stream.write(b"\n".join(lines) + b"\n"))
     return _result(key, Verdicts(head, {v.seq: v for v in verdicts}), fresh=True, problems=tuple(problems))
 
 
@@ -216,7 +225,8 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     again
         Judge anew what the same checker version has judged before.
     checker
-        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
+        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart, and the
+        campaign holds those of the contract's.
     """
     from gapline.run.campaign import rebuild_campaign
 

@@ -43,11 +43,10 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
         return state_of(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if settings.check is not None and journal.questions():
-        label = settings.check.label
-        if not any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent)):
-            return CellState.UNCHECKED
-    return CellState.DONE
+    if settings.check is None or not journal.questions():
+        return CellState.DONE
+    judged = any(settings.check.wrote(v.head) and not v.unchecked for v in read_verdicts(journal.path.parent))
+    return CellState.DONE if judged else CellState.UNCHECKED
 
 
 def state_of(record: CellRecord) -> CellState:

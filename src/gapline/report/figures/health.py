@@ -19,7 +19,7 @@ COUNTS = {
 }
 
 
-def health_figure(health: Health, *, validation: str) -> Figure:
+def health_figure(health: Health, *, validation: str, checker: str | None = None) -> Figure:
     """Return columns group, count (what is counted), value, text, in the order of the paper's table."""
     names = [" · ".join(map(str, row)) for row in health.frame.select(health.by).iter_rows()]
     parts = [
@@ -32,8 +32,8 @@ def health_figure(health: Health, *, validation: str) -> Figure:
         data=data,
         title="Health: what never reached a score, and what did not end well",
         caption=(
-            f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation)}; rejected candidates stay out "
-            f"of the envelope, empty runs stay in every mean"
+            f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation, checker)}; rejected candidates "
+            f"stay out of the envelope, empty runs stay in every mean"
         ),
     )
 

@@ -59,7 +59,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
         charts["reference-shift"] = draw_shift(shift)
     charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores))
     charts["health"] = draw_health(
-        health_figure(analysis.health, validation=study.envelopes.validation), best=order.arms
+        health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker), best=order.arms
     )
     if bounded:
         charts["horizon-sweep"] = draw_sweep(
