@@ -65,7 +65,8 @@ def test_ctrl_c_twice_or_sigterm_ends_the_runs_and_keeps_what_they_found(make_st
     (study.path / "go").touch()
     assert run_study(study.path).left == 0
     assert gapline.open(study.path / "campaign").interrupted == ()
-    assert study_status(study.path).superseded == 1
+    status = study_status(study.path)
+    assert (status.superseded, status.superseded_because) == (1, {"cut short": 1})
 
 
 def test_a_full_disk_stops_the_campaign_and_is_not_the_solvers_fault(make_study, tmp_path):

@@ -1,4 +1,4 @@
-"""Verdict files: one per checker version, sealed; the version that judged most, then last, is the one that counts."""
+"""Verdict files: one per checker version, sealed."""
 
 import os
 
@@ -6,9 +6,10 @@ import pytest
 
 from gapline.journal.read import read_journal
 from gapline.journal.verdicts import (
+    Judge,
     StoredVerdict,
-    choose_checker,
     read_verdicts,
+    scan_verdicts,
     verdicts_of,
     write_verdicts,
 )
@@ -28,7 +29,7 @@ def write_old(attempt, checker, version, checked, *lines, candidates=2):
 
 def write(attempt, version="1"):
     return write_verdicts(
-        read_journal(attempt), "mine", version, checked="2026-08-01", candidates=5, verdicts=GIVEN
+        read_journal(attempt), Judge("mine", version), checked="2026-08-01", candidates=5, verdicts=GIVEN
     ).path
 
 
@@ -40,8 +41,8 @@ def test_what_was_written_is_read_and_what_is_missing_is_unchecked(attempt):
     assert list(found.by_sequence.values()) == GIVEN
     # Of five candidates two have a verdict: on one the checker failed, and two were never asked about.
     assert found.unchecked == 3
-    assert verdicts_of([found], "mine 1") is found
-    assert verdicts_of([found], "mine 2") is None
+    assert verdicts_of([found], lambda head: head.version == "1") is found
+    assert verdicts_of([found], lambda head: head.version == "2") is None
 
 
 def test_files_of_before_there_were_checksums_are_read_and_marked(attempt):
@@ -113,22 +114,7 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(attempt):
     os.mkfifo(path)
     (found,) = read_verdicts(read_journal(attempt))
     assert found.damage.endswith("verdicts-mine-1.jsonl: expected a file, got a pipe")
-    assert choose_checker([attempt]) == []
-
-
-def test_the_checker_that_judged_most_cells_counts_then_the_one_that_judged_last(tmp_path):
-    for cell in ("a", "b"):
-        write_old(tmp_path / cell / "attempt-001", "mine", "1", "2026-08-01")
-        write_old(tmp_path / cell / "attempt-001", "mine", "2", "2026-08-02")
-    # Two attempts at one cell are one cell, and a copy is no attempt.
-    for attempt in ("attempt-001", "attempt-002", "attempt-002.bak"):
-        write_old(tmp_path / "a" / attempt, "late", "9", "2026-12-31")
-    cells = sorted(tmp_path.iterdir())
-    assert choose_checker(cells) == ["mine 2", "mine 1", "late 9"]
-    assert choose_checker([]) == []
-    # A file that was damaged still has its vote: the damage of one run must not decide for the others.
-    write_old(tmp_path / "c" / "attempt-001", "mine", "2", "2026-08-02").write_bytes(b"\xff")
-    assert choose_checker([*cells, tmp_path / "c"]) == ["mine 2", "mine 1", "late 9"]
+    assert [one.usable for one in scan_verdicts(attempt)] == [False]
 
 
 @pytest.mark.parametrize(("line", "number"), [("{", 1), ("", 1), ('{"seq":"x"}', 2), ('{"seq":1}\n{"seq":1}', 3)])

@@ -112,6 +112,20 @@ def test_statuses_are_counted_where_they_are_known():
     assert "does not say" not in clauses(by_columns(status=["crashed", "finished"]))["failures"].text
 
 
+def test_superseded_attempts_are_counted_from_the_runs_by_why_and_are_no_problems_of_the_reading():
+    study = by_columns(attempts=[3, 1])
+    text = clauses(study)["failures"].text
+    assert "the first whole and undisturbed one of a run, 2 further were made; they are kept and not counted." in text
+    assert "problem" not in text
+    because = {"cut short": 1, "changed after it was written": 1}
+    known = replace(study.campaign.diagnostics, superseded=because, left_behind=4, over_cap=5)
+    text = clauses(replace(study, campaign=replace(study.campaign, diagnostics=known)))["failures"].text
+    assert "2 further were made (1 changed after it was written, 1 cut short); they are kept" in text
+    assert "Processes that outlived the clearing of their run: 4." in text
+    assert "Events over the cap of a journal, which are in no run: 5." in text
+    assert "further" not in clauses(by_columns(attempts=[1, 1]))["failures"].text
+
+
 def test_solvers_versions_and_tiers_are_named_and_a_change_is_a_warning():
     study = by_columns(solver=["pyvrp", "jsprit"], solver_version=["0.10", "2.0"])
     assert "a (pyvrp 0.10), b (jsprit 2.0)." in clauses(study)["arms and solvers"].text

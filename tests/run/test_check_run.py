@@ -1,6 +1,7 @@
 """Verdicts: beside the journal, one file per checker version, and a checker that fails leaves candidates unchecked."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,24 @@ def test_verdicts_of_two_versions_are_kept_apart_and_the_last_whole_one_counts(s
     campaign = gapline.open(study / "campaign")
     assert campaign.facts["checker"] == "python:judge:check 2"
     assert any("are left out" in note for note in campaign.diagnostics.notes)
+
+
+def test_another_checker_does_not_take_the_study_over_even_under_the_same_name_and_version(make_study):
+    program = "import json, sys; print(json.dumps(dict(checker='mine', version='1')), flush=True)\n"
+    program += "for line in sys.stdin: print(json.dumps({answer}), flush=True)\n"
+    study = make_study(ARMS, seeds=(1,), checker=f"command:{sys.executable} good.py").path
+    (study / "good.py").write_text(program.format(answer="dict(valid=True, objective=50.0)"))
+    (study / "other.py").write_text(program.format(answer="dict(valid=True, objective=1.0)"))
+    run_study(study)
+    assert columns(study)[0] == [50.0] * 4
+    for again in (False, True):
+        results = check_study(study, checker=f"command:{sys.executable} other.py", again=again)
+        assert [result.fresh for result in results] == [True, True]
+        assert columns(study)[0] == [50.0] * 4
+    other = gapline.read(study, checker=f"command:{sys.executable} other.py")
+    assert other.objective.tolist() == [1.0] * 8
+    assert [r.fresh for r in check_study(study)] == [False, False]
+    assert run_study(study).results == []
 
 
 def test_checking_again_replaces_the_verdicts_of_the_same_version(study):

@@ -17,13 +17,16 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or
-    of two versions of one, are kept apart.
+    of two versions of one, are kept apart: those of the contract's checker count, and `--checker` of the commands that
+    score counts another.
 
     Example: gapline check my-study --again
     """
+    import shlex
     from pathlib import Path
 
     from gapline.journal.strays import find_strays, stray_note
+    from gapline.model.contract import load_contract
     from gapline.model.text import printable
     from gapline.run.check_run import check_study
 
@@ -50,6 +53,8 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     if strays:
         say(f"note: {stray_note(strays)}")
     say(f"{fresh} of {len(results)} runs judged now, the others before")
+    if checker is not None and checker != load_contract(study).objective.checker:
+        say(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
     if unchecked:
         say(f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them")
     return 1 if unchecked else 0

@@ -30,6 +30,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
 
     Example: gapline run my-study -j 2
     """
+    from gapline.model.diagnostics import Diagnostics
     from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
@@ -49,6 +50,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
             "noisy": noisy,
             "interrupted": report.interrupted,
             "problems": problems,
+            **(campaign.diagnostics if campaign else Diagnostics()).attempts_document(),
             "resume": report.resume if report.left else None,
         }
         options.print_json(answer)

@@ -14,8 +14,8 @@ def command(study: str, as_json: bool) -> None:
 
     Example: gapline status my-study
     """
+    from gapline.journal.attempts import superseded_words
     from gapline.journal.strays import stray_note
-    from gapline.model.text import counted
     from gapline.run.campaign import resume_command
     from gapline.run.resume import CellState, study_status
 
@@ -32,6 +32,10 @@ def command(study: str, as_json: bool) -> None:
             "failed": len(status.failed),
             "left": status.left,
             "superseded": status.superseded,
+            "superseded_because": dict(status.superseded_because),
+            "changed": status.changed,
+            "left_behind": status.left_behind,
+            "over_cap": status.over_cap,
             "statuses": dict(status.statuses),
             "failures": [key._asdict() | {"cause": cause} for key, cause in status.failed],
             "seconds_left": status.seconds_left,
@@ -50,7 +54,12 @@ def command(study: str, as_json: bool) -> None:
     say(f"{'failed':<12} {len(status.failed):>6}")
     options.print_lines("  ", (f"{key}: {cause}" for key, cause in status.failed))
     if status.superseded:
-        say(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
+        say(f"{superseded_words(status.superseded_because)}; all are kept")
+    options.print_lines("changed after it was written, quarantined: ", status.changed)
+    if status.left_behind:
+        say(f"processes that outlived the clearing of their run: {status.left_behind:,}")
+    if status.over_cap:
+        say(f"events over the cap of a journal, which are not in it: {status.over_cap:,}")
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
         say(f"run them again with: {resume_command(status.study)} --rerun-noisy")

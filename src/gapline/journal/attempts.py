@@ -1,7 +1,10 @@
 """Which attempt at a cell counts."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from gapline.journal.read import Journal, JournalState, read_journal
@@ -9,8 +12,18 @@ from gapline.journal.records import Order
 from gapline.model.layout import JOURNALS
 from gapline.model.plan import slug
 from gapline.model.tables import RunKey
+from gapline.model.text import counted
 
 _ATTEMPT = re.compile(r"attempt-([0-9]{3,})")
+
+
+class Superseded(StrEnum):
+    """Why an attempt does not count where another one does."""
+
+    CUT_SHORT = "cut short"
+    CHANGED = "changed after it was written"
+    DISTURBED = "disturbed by others"
+    REPEATED = "whole, but not the first"
 
 
 @dataclass(slots=True)
@@ -51,9 +64,34 @@ class CellRecord:
         return own is not None and own.name != self.directory.name and own.is_dir()
 
     @property
+    def superseded(self) -> Counter[str]:
+        """The attempts beside the one that counts, by why they do not; none where none counts."""
+        counting = self.counting
+        others = [] if counting is None else [journal for journal in self.attempts if journal is not counting]
+        return Counter(_why_superseded(journal).value for journal in others)
+
+    @property
     def interrupted(self) -> bool:
         """Whether attempts were begun and none is whole."""
         return self.counting is None and self.order is not None
+
+
+def _why_superseded(journal: Journal) -> Superseded:
+    if journal.state is JournalState.QUARANTINED:
+        return Superseded.CHANGED
+    if journal.state is JournalState.BROKEN:
+        return Superseded.CUT_SHORT
+    return Superseded.DISTURBED if journal.disturbed else Superseded.REPEATED
+
+
+def superseded_words(because: Mapping[str, int]) -> str:
+    """Count superseded attempts in words, by why they do not count.
+
+    >>> superseded_words({"cut short": 2, "disturbed by others": 1})
+    '3 attempts superseded by the one that counts: 2 cut short, 1 disturbed by others'
+    """
+    each = ", ".join(f"{number:,} {why}" for why, number in sorted(because.items()))
+    return f"{counted(sum(because.values()), 'attempt')} superseded by the one that counts: {each}"
 
 
 def attempts_of(cell: Path) -> list[Path]:

@@ -10,7 +10,7 @@ import msgspec
 from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
-from gapline.journal.records import WHOLE_CAUSES, Ending, Order, read_order
+from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
 from gapline.model.regular import read_regular, reason_of
 from gapline.model.tables import Proof, Reason, RunStatus
 
@@ -119,8 +119,18 @@ class Journal:
             if event.is_candidate and not event.reason and event.solution is not None
         ]
 
+    @property
+    def left_behind(self) -> int:
+        """How many processes of the solver outlived our clearing."""
+        return 0 if self.ending is None else self.ending.leftover
+
+    @property
+    def over_cap(self) -> int:
+        """How many events exceeded the cap of the journal and are not in it."""
+        return 0 if self.ending is None else self.ending.dropped.get(OVER_CAP, 0)
+
     def problems(self) -> list[str]:
-        """Say what is wrong with the journal, each in one line."""
+        """Say why the attempt is not whole, each reason in one line; none where it is."""
         ending = self.ending
         found = [] if self.unordered is None else [f"{self.unordered}; the attempt does not say what it is of"]
         if self.corruption is not None:
@@ -133,10 +143,6 @@ class Journal:
             return found
         if ending.cause not in WHOLE_CAUSES:
             found.append(f"{self.path}: {ending.error or ending.cause}; the attempt is not whole")
-        if ending.leftover:
-            found.append(f"{self.path}: expected no process left, got {ending.leftover}")
-        if count := ending.dropped.get("events over the cap"):
-            found.append(f"{self.path}: {count} events exceeded the cap of the journal and are not in it")
         return found
 
 

@@ -89,6 +89,8 @@ class Ending(msgspec.Struct, kw_only=True):
     error: str | None = None
 
 
+# Among what an ending says was dropped.
+OVER_CAP = "events over the cap"
 # A run that we stopped at a limit is a result; one that somebody else stopped is not.
 WHOLE_CAUSES = ("exit", "horizon", "memory")
 

@@ -10,20 +10,42 @@ another run. Bytes after the last newline are a torn tail, and the lines before 
 file: its run waits for verdicts. Files of before there were checksums are read, and said to be unprotected.
 """
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from gapline.journal.attempts import attempts_of
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Journal
 from gapline.model.plan import file_slug
-from gapline.model.regular import open_regular, read_regular, reason_of
+from gapline.model.regular import read_regular, reason_of
 from gapline.model.store import write_atomically
 
-_MOST_HEAD = 1 << 20
+_FILES = "verdicts-*.jsonl"
+_PROGRAM = "command:"
+
+
+class Judge(NamedTuple):
+    """A checker version that judged runs; `given` is how it was asked for, as a contract names it."""
+
+    name: str
+    version: str
+    given: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Name and version, as printed with every output."""
+        return f"{self.name} {self.version}"
+
+    def is_of(self, contract: str) -> bool:
+        """Whether this is the checker that a contract names, in whichever version."""
+        if self.given is not None:
+            return self.given == contract
+        # Verdicts from before it was recorded: what a program calls itself is not how it is started.
+        return self.name == contract or (contract.startswith(_PROGRAM) and self.name.startswith(_PROGRAM))
 
 
 class VerdictsHead(msgspec.Struct, frozen=True):
@@ -34,6 +56,8 @@ class VerdictsHead(msgspec.Struct, frozen=True):
     checked: str
     candidates: int
     journal: str
+    # How it was asked for, as a contract names it; what a program calls itself is another matter.
+    given: str | None = None
 
     @property
     def label(self) -> str:
@@ -41,9 +65,16 @@ class VerdictsHead(msgspec.Struct, frozen=True):
         return f"{self.checker} {self.version}"
 
     @property
-    def file(self) -> str:
-        """The name of the file that it begins."""
-        return f"verdicts-{file_slug(self.checker)}-{file_slug(self.version)}.jsonl"
+    def judge(self) -> "Judge":
+        """Who judged."""
+        return Judge(self.checker, self.version, self.given)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names that the file may have: the second where a checker of the same name and version has the first."""
+        stem = f"verdicts-{file_slug(self.checker)}-{file_slug(self.version)}"
+        apart = hashlib.sha256((self.given or "").encode()).hexdigest()[:8]
+        return f"{stem}.jsonl", f"{stem}-{apart}.jsonl"
 
 
 class _OldHead(msgspec.Struct, forbid_unknown_fields=True):
@@ -109,50 +140,41 @@ class Verdicts:
 
 
 def write_verdicts(
-    journal: Journal, checker: str, version: str, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
+    journal: Journal, judge: Judge, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
 ) -> Verdicts:
     """Store the verdicts on a journal in the place of those that the same checker version gave before."""
-    head = VerdictsHead(checker, version, checked, candidates, journal=f"{journal.checksum:08x}")
+    head = VerdictsHead(
+        judge.name, judge.version, checked, candidates, journal=f"{journal.checksum:08x}", given=judge.given
+    )
     lines, checksum = [], 0
     for record in (head, *verdicts):
         line, checksum = seal(msgspec.json.encode(record)[:-1], checksum)
         lines.append(line)
-    path = journal.path.parent / head.file
+    plain, apart = head.files
+    there = _read(journal.path.parent / plain, None).head
+    # Another program may call itself by the same name and version: its verdicts stay.
+    taken = there is not None and there.given not in (None, judge.given)
+    path = journal.path.parent / (apart if taken else plain)
     write_atomically(path, lambda stream: stream.write(b"".join(lines)))
     return Verdicts(path, head, {verdict.seq: verdict for verdict in verdicts})
 
 
 def read_verdicts(journal: Journal) -> list[Verdicts]:
     """Read the verdict files of an attempt, one per checker version; those that were damaged say so."""
-    return [_read(path, journal) for path in sorted(journal.path.parent.glob("verdicts-*.jsonl"))]
+    return [_read(path, journal) for path in sorted(journal.path.parent.glob(_FILES))]
 
 
-def verdicts_of(found: Iterable[Verdicts], label: str | None) -> Verdicts | None:
+def scan_verdicts(attempt: Path) -> list[Verdicts]:
+    """Read the verdict files of an attempt without asking whether they are on its journal."""
+    return [_read(path, None) for path in sorted(attempt.glob(_FILES))]
+
+
+def verdicts_of(found: Iterable[Verdicts], fits: Callable[[VerdictsHead], bool]) -> Verdicts | None:
     """Return the verdicts of one checker version that count; None where there are none."""
-    return next((verdicts for verdicts in found if verdicts.usable and verdicts.label == label), None)
+    return next((one for one in found if one.usable and one.head is not None and fits(one.head)), None)
 
 
-def choose_checker(cells: Iterable[Path]) -> list[str]:
-    """Return the checker versions that judged cells, first the one whose verdicts count: they are never mixed."""
-    judged: list[set[str]] = []
-    heads: dict[str, list[VerdictsHead]] = {}
-    for cell in cells:
-        # One vote per cell: a cell with many attempts must not decide for the others.
-        judged.append(set())
-        for path in (path for attempt in attempts_of(cell) for path in attempt.glob("verdicts-*.jsonl")):
-            # By the name of the file, which a damaged one has too: damage in one run decides nothing for the others.
-            judged[-1].add(path.name)
-            head = _read_head(path)
-            if head is not None and head.file == path.name:
-                heads.setdefault(path.name, []).append(head)
-    rank = {
-        known[0].label: (sum(name in names for names in judged), max(head.checked for head in known))
-        for name, known in heads.items()
-    }
-    return sorted(rank, key=lambda label: (rank[label], label), reverse=True)
-
-
-def _read(path: Path, journal: Journal) -> Verdicts:
+def _read(path: Path, journal: Journal | None) -> Verdicts:
     found = Verdicts(path)
     try:
         whole, newline, tail = read_regular(path).rpartition(b"\n")
@@ -167,9 +189,9 @@ def _read(path: Path, journal: Journal) -> Verdicts:
             raise ValueError("expected who judged, got no whole line")
         found.head, checksum = _parse_head(first)
         found.sealed = bool(found.head.journal)
-        if found.head.file != path.name:
-            raise ValueError(f"expected the verdicts of {found.head.label} in {found.head.file} alone")
-        if found.sealed and found.head.journal != f"{journal.checksum:08x}":
+        if path.name not in found.head.files:
+            raise ValueError(f"expected the verdicts of {found.head.label} in {found.head.files[0]} alone")
+        if journal is not None and found.sealed and found.head.journal != f"{journal.checksum:08x}":
             raise ValueError(f"expected verdicts on journal {journal.checksum:08x}, got {found.head.journal}")
         for number, line in enumerate(lines, start=2):  # noqa: B007 (the error names it)
             body, checksum = unseal(line, checksum) if found.sealed else (line, 0)
@@ -192,11 +214,3 @@ def _parse_head(line: bytes) -> tuple[VerdictsHead, int]:
         body, checksum = unseal(line, 0)
         return msgspec.json.decode(body, type=VerdictsHead), checksum
     return VerdictsHead(old.checker, old.version, old.checked, old.candidates, journal=""), 0
-
-
-def _read_head(path: Path) -> VerdictsHead | None:
-    try:
-        with open_regular(path) as stream:
-            return _parse_head(stream.readline(_MOST_HEAD).removesuffix(b"\n"))[0]
-    except (OSError, ValueError, msgspec.MsgspecError):
-        return None

@@ -16,7 +16,15 @@ from gapline.check.command import LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.journal.attempts import cells_of, read_cell
 from gapline.journal.read import Journal
-from gapline.journal.verdicts import StoredVerdict, Verdicts, read_verdicts, verdicts_of, write_verdicts
+from gapline.journal.verdicts import (
+    Judge,
+    StoredVerdict,
+    Verdicts,
+    VerdictsHead,
+    read_verdicts,
+    verdicts_of,
+    write_verdicts,
+)
 from gapline.model.contract import load_contract
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
@@ -43,6 +51,10 @@ class CheckSettings:
     def label(self) -> str:
         """Name and version, as in the head of its verdicts."""
         return f"{self.name} {self.version}"
+
+    def wrote(self, head: VerdictsHead) -> bool:
+        """Whether verdicts are of this checker: another one may call itself by the same name and version."""
+        return head.label == self.label and head.given in (None, self.checker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +141,7 @@ def check_attempt(
     assert order is not None
     key = RunKey(order.arm, order.instance, order.seed)
     stored = read_verdicts(journal)
-    known = verdicts_of(stored, settings.label)
+    known = verdicts_of(stored, settings.wrote)
     asked = journal.questions()
     if known is not None and not settings.again and known.unchecked == 0 and known.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
@@ -145,8 +157,7 @@ def check_attempt(
         verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
     written = write_verdicts(
         journal,
-        settings.name,
-        settings.version,
+        Judge(settings.name, settings.version, settings.checker),
         checked=datetime.datetime.now(datetime.UTC).isoformat(),
         candidates=len(asked),
         verdicts=verdicts,
@@ -216,7 +227,8 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     again
         Judge anew what the same checker version has judged before.
     checker
-        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
+        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart, and the
+        campaign holds those of the contract's.
     """
     from gapline.run.campaign import rebuild_campaign
 

@@ -44,11 +44,10 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
         return state_of(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if settings.check is not None and journal.questions():
-        verdicts = verdicts_of(read_verdicts(journal), settings.check.label)
-        if verdicts is None or verdicts.unchecked:
-            return CellState.UNCHECKED
-    return CellState.DONE
+    if settings.check is None or not journal.questions():
+        return CellState.DONE
+    verdicts = verdicts_of(read_verdicts(journal), settings.check.wrote)
+    return CellState.UNCHECKED if verdicts is None or verdicts.unchecked else CellState.DONE
 
 
 def state_of(record: CellRecord) -> CellState:
@@ -65,8 +64,10 @@ def state_of(record: CellRecord) -> CellState:
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now;
-    `strays` lie in the journal and are not ours.
+    `failed` runs are done and ended badly; `superseded_because` counts the attempts that do not count in cells that are
+    done, and `changed` names the journals among them that were changed after they were written. `left_behind` are
+    processes that outlived the clearing of their run, `over_cap` events that are not in the journals of runs; `strays`
+    lie in the journal and are not ours.
     """
 
     study: Path
@@ -78,9 +79,17 @@ class StudyStatus:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
-    superseded: int = 0
+    superseded_because: Counter[str] = field(default_factory=Counter)
+    changed: list[str] = field(default_factory=list)
+    left_behind: int = 0
+    over_cap: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
+
+    @property
+    def superseded(self) -> int:
+        """Attempts in cells that are done, beside the ones that count."""
+        return self.superseded_because.total()
 
     @property
     def left(self) -> int:
@@ -104,15 +113,18 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         record = read_cell(directory)
         state = state_of(record)
         status.cells[state] += 1
+        # What does not count beside a whole attempt is history, not a problem to act on.
+        status.superseded_because.update(record.superseded)
         for journal in record.attempts:
-            # What was cut short before a whole attempt is history, not a problem to act on.
-            if state is CellState.DONE and journal.state is JournalState.BROKEN:
-                status.superseded += 1
-            else:
+            status.left_behind += journal.left_behind
+            if state is not CellState.DONE:
                 status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
+            elif journal.corruption is not None:
+                status.changed.append(f"{cell.key}: {journal.corruption}")
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
+            status.over_cap += counting.over_cap
             stored = read_verdicts(counting)
             status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
             status.statuses[counting.status.value] += 1
