@@ -51,7 +51,7 @@ def command(study: str, as_json: bool) -> None:
         say(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
-        say(f"run them again with: {resume_command(status.study)} --rerun-noisy")
+        say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
     options.print_lines("warning: the solver changed its version: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if go_on:

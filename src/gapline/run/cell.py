@@ -62,9 +62,9 @@ class RunSettings:
 class CellResult:
     """What became of a cell in this call of the runner.
 
-    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
-    "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping or
-    the instance is gone) or "infrastructure" (disk full and the like).
+    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it, or what is
+    left of one), "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was
+    stopping or the instance is gone) or "infrastructure" (disk full and the like).
     """
 
     key: RunKey

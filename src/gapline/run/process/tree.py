@@ -48,6 +48,40 @@ def descendants(ancestor: int) -> list[int]:
     return found
 
 
+def process_state(pid: int) -> str:
+    """Return the state of a process as the kernel names it ("R", "S", "T" stopped, "Z" …), "" when it is gone."""
+    try:
+        return (_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2][:1].decode()
+    except OSError:
+        return ""
+
+
+def began(pid: int) -> int | None:
+    """Return when a process was started, in ticks since the machine was; with its number it names one process."""
+    try:
+        return int((_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def open_by(path: Path) -> list[int]:
+    """Return the other processes of ours on this machine that have a file open."""
+    wanted, found = str(path.resolve()), []
+    for name in _process_names():
+        # Those of other users cannot be looked into.
+        with contextlib.suppress(OSError):
+            if any(_target(file) == wanted for file in (_PROC / name / "fd").iterdir()):
+                found.append(int(name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def _target(file: Path) -> str:
+    try:
+        return str(file.readlink())
+    except OSError:
+        return ""
+
+
 def signal_all(pids: list[int], number: signal.Signals) -> None:
     """Send a signal to each process that is still there."""
     for pid in pids:
