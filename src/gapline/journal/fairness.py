@@ -19,6 +19,7 @@ SHARED_CORES = "shared cores"
 LOADED_HOST = "loaded host"
 LATE_STAMPS = "late stamps"
 SLOW_DISK = "slow disk"
+STOPPED = "stopped supervisor"
 
 Value = str | int | float | bool | None
 
@@ -33,7 +34,7 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
 
     `shared cores`: others used more than a tenth of its cores. `loaded host`: it was not pinned, and there was more
     work than cores when it began. `late stamps`: the supervisor, which stamps, was woken more than 20 ms late.
-    `slow disk`: the solver's output waited for the disk.
+    `slow disk`: the solver's output waited for the disk. `stopped supervisor`: somebody stopped it for a while.
     """
     found = []
     if is_noisy(ending.foreign_share, ending.elapsed):
@@ -46,6 +47,8 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
         found.append(LATE_STAMPS)
     if ending.stalled > STALLED:
         found.append(SLOW_DISK)
+    if ending.stops:
+        found.append(STOPPED)
     return found
 
 

@@ -63,7 +63,8 @@ class Ending(msgspec.Struct, kw_only=True):
     `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
     how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
-    how late the supervisor, which stamps, was woken (99th percentile of its own alarms).
+    how late the supervisor, which stamps, was woken (99th percentile of its own alarms); `stops` is how often it was
+    stopped itself and let go on.
     """
 
     cause: str
@@ -83,6 +84,7 @@ class Ending(msgspec.Struct, kw_only=True):
     stragglers: int = 0
     leftover: int = 0
     stalled: float = 0.0
+    stops: int = 0
     error: str | None = None
 
 

@@ -1,5 +1,6 @@
 """Run one cell: claim it, make an attempt under a supervisor, check what came out of it in the slot it leaves."""
 
+import contextlib
 import hashlib
 import signal
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.process.control import Control
 from gapline.run.process.machine import describe_machine, frequency_policy, load_average
-from gapline.run.process.nursery import start_supervisor
+from gapline.run.process.nursery import Loss, start_supervisor
 from gapline.run.process.tree import signal_all, strays
 from gapline.run.where.pin import Slot
 from gapline.solvers import command_line
@@ -125,12 +126,17 @@ def run_cell(
 
 
 def _result(
-    cell: Cell, attempt: Path, order: Order, ending: Ending | None, check: Callable[[], tuple[list[str], int]]
+    cell: Cell, attempt: Path, order: Order, ending: Ending | Loss, check: Callable[[], tuple[list[str], int]]
 ) -> CellResult:
-    if ending is None:
-        signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
-        problem = f"{cell.key}: the supervisor died; its attempt is kept and not counted"
-        return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))
+    if isinstance(ending, Loss):
+        left = strays(ATTEMPT_VARIABLE, str(attempt))
+        signal_all(left, signal.SIGKILL)
+        count = ending.found + len(left)
+        found = f"; what it left was ended (processes: {count})" if count else ""
+        problems = [f"{cell.key}: the supervisor died ({ending.lost}){found}; its attempt is kept and not counted"]
+        if ending.leftover:
+            problems.append(f"{cell.key}: expected no process left, got {ending.leftover}")
+        return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=tuple(problems))
     if ending.cause not in WHOLE_CAUSES:
         outcome = "infrastructure" if ending.cause == "infrastructure" else "interrupted"
         problems = [] if ending.cause in ("interrupted", "runner lost") else [f"{cell.key}: {ending.error}"]
@@ -138,6 +144,8 @@ def _result(
             cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)
         )
     problems, unchecked = check()
+    if ending.stops:
+        problems.insert(0, f"{cell.key}: its supervisor was stopped {ending.stops} times and went on: stamps are late")
     if ending.leftover:
         problems.insert(0, f"{cell.key}: expected no process left, got {ending.leftover}")
     return CellResult(
@@ -160,20 +168,21 @@ def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -
     return list(checked.problems), checked.unchecked
 
 
-def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | None:
-    """Start a supervisor, wait for it, and return its ending; None when it died without one."""
+def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | Loss:
+    """Start a supervisor, wait for it, and return its ending, or what is known of its death."""
     supervisor = start_supervisor(attempt, held)
     control.add(supervisor)
     try:
-        # It closes its end when it is gone, however that came.
-        answer = supervisor.stdout.read()
+        answer = supervisor.wait()
     finally:
         control.remove(supervisor)
         supervisor.close()
-    try:
+    with contextlib.suppress(msgspec.MsgspecError):
         return msgspec.json.decode(answer, type=Ending)
-    except msgspec.DecodeError:
-        return None
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(answer, type=Loss)
+    # Whoever kills the nursery too can hide a process from us.
+    return Loss("and the nursery with it; a process that hides may be left", 0, 0)
 
 
 def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> Order:

@@ -49,6 +49,7 @@ class Supervisor:
         self._over_memory = False
         self._peak_memory = 0
         self._stalled = 0.0
+        self._stops = 0
         self._lateness: deque[float] = deque(maxlen=LATENESS_KEPT)
         self._done = threading.Event()
         self._poll = select.poll()
@@ -60,6 +61,8 @@ class Supervisor:
         order = self._order
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: self._stop("interrupted"))
+        # Comes when we go on after somebody stopped us: what was printed meanwhile has late stamps.
+        signal.signal(signal.SIGCONT, self._went_on)
         priority = _go_first()
         out, out_end = _pipe()
         err, err_end = _pipe()
@@ -209,6 +212,7 @@ class Supervisor:
         def complete() -> Ending:
             ending.load = load_average()
             ending.stalled = round(self._stalled, 6)
+            ending.stops = self._stops
             late = sorted(self._lateness)
             ending.jitter = round(max(0.0, late[int(0.99 * len(late))]), 6) if late else None
             ending.events, ending.log_lines, ending.dropped = recorder.events, recorder.log_lines, recorder.dropped()
@@ -233,6 +237,9 @@ class Supervisor:
     def _stop(self, cause: str) -> None:
         self._stop_cause = self._stop_cause or cause
         self._wake()
+
+    def _went_on(self, *_: object) -> None:
+        self._stops += 1
 
     def _wake(self) -> None:
         with contextlib.suppress(BlockingIOError):

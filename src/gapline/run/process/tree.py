@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -30,8 +31,8 @@ def _process_names() -> list[str]:
     return [path.name for path in _PROC.iterdir() if path.name.isdigit()]
 
 
-def descendants(ancestor: int) -> list[int]:
-    """Return the living descendants of a process, zombies left out."""
+def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[int]:
+    """Return the living descendants of a process, zombies left out, and those processes with all below them."""
     children: dict[int, list[int]] = {}
     for entry in _process_names():
         with contextlib.suppress(OSError):
@@ -42,7 +43,7 @@ def descendants(ancestor: int) -> list[int]:
     found: list[int] = []
     frontier = [ancestor]
     while frontier:
-        below = children.get(frontier.pop(), [])
+        below = [pid for pid in children.get(frontier.pop(), []) if abs(pid) not in without]
         frontier += [abs(pid) for pid in below]
         found += [pid for pid in below if pid > 0]
     return found
@@ -101,19 +102,19 @@ def reap() -> dict[int, int]:
     return found
 
 
-def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
-    """Kill all our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
+def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tuple[int, dict[int, int]]:
+    """Kill our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
     me = os.getpid()
     deadline = time.monotonic() + patience
     pause = 0.0005
     dead = reap()
-    while alive := descendants(me):
+    while alive := descendants(me, without=without):
         if time.monotonic() > deadline:
             return len(alive), dead
         # Stopped first, so that a process that forks faster than we walk cannot outrun the walk.
         signal_all(alive, signal.SIGSTOP)
         # Walked again: what was forked between the walk and the stop is killed too.
-        signal_all(descendants(me), signal.SIGKILL)
+        signal_all(descendants(me, without=without), signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.05, pause * 2)
         dead |= reap()
