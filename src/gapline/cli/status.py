@@ -52,7 +52,7 @@ def command(study: str, as_json: bool) -> None:
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
         say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
-    options.print_lines("warning: the solver changed its version: ", status.warnings)
+    options.print_lines("warning: the solver changed: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if go_on:
         say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")

@@ -25,8 +25,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
-    the study; `machine` and `load` describe the host at the start; `position` is the place of the cell in the order of
-    the campaign, which `order_seed` made. Times are seconds.
+    the study; `programs` are digests of the files that the arm names and the version of its package; `machine` and
+    `load` describe the host at the start; `position` is the place of the cell in the order of the campaign, which
+    `order_seed` made. Times are seconds.
     """
 
     arm: str
@@ -47,6 +48,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     cpus: list[int] = []
     caps: Caps = Caps()
     carried: dict[str, str | int | float | bool | None] = {}
+    programs: dict[str, str] = {}
     machine: dict[str, str] = {}
     load: float | None = None
     order_seed: int | None = None

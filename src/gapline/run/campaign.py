@@ -16,7 +16,7 @@ from types import FrameType
 import msgspec
 
 from gapline.capture.journals import read_study
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError
 from gapline.journal.locks import locked
 from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
@@ -25,6 +25,7 @@ from gapline.model.layout import CAMPAIGN, JOURNALS
 from gapline.model.plan import Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign, write_atomically
 from gapline.run.cell import CellResult, RunSettings
+from gapline.run.changed import instance_digests, program_digests
 from gapline.run.check_run import CheckSettings, identify_checker
 from gapline.run.held import run_and_wait
 from gapline.run.process.control import Control
@@ -174,6 +175,11 @@ def run_study(
     register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
+    settings = replace(
+        settings,
+        programs={cell.arm.name: program_digests(cell.arm, study) for cell in todo},
+        instances={cell.instance.path: instance_digests(cell, study) for cell in todo},
+    )
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo), options=options)
     # For `gapline status`, which tells how to go on when this call has ended in whatever way.
     write_atomically(study / JOURNALS / OPTIONS_FILE, lambda stream: stream.write(msgspec.json.encode(options)))
@@ -191,11 +197,16 @@ def run_study(
                     width=ready.width,
                 )
                 out = run_and_wait(todo, run, settings, stopping=lambda: control.stopping, say=progress.say)
-                for cell, result in out:
-                    report.results.append(result)
-                    progress.advance(cell, result)
-                    if result.outcome == "infrastructure":
-                        control.kill("infrastructure")
+                try:
+                    for cell, result in out:
+                        report.results.append(result)
+                        progress.advance(cell, result)
+                        if result.outcome == "infrastructure":
+                            control.kill("infrastructure")
+                except IntegrityError:
+                    # A program or an instance is another one by now: what was run before stays, and is shown.
+                    rebuild_campaign(study)
+                    raise
                 if report.infrastructure is None:
                     # On a full disk the campaign of the last call is worth more than half of a new one.
                     report.campaign = rebuild_campaign(study)

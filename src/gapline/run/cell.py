@@ -5,13 +5,12 @@ import hashlib
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gapline.errors import IntegrityError, TraceError
+from gapline.errors import IntegrityError
 from gapline.journal.attempts import read_cell
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import ORDER_FILE
@@ -20,8 +19,9 @@ from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
+from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.process.control import Control
@@ -39,7 +39,10 @@ CLEAR_WITHIN = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What all cells of a campaign have in common."""
+    """What all cells of a campaign have in common.
+
+    `programs` (by arm) and `instances` (by path) are digests of what was there when the campaign began.
+    """
 
     study: Path
     grace: float
@@ -51,6 +54,8 @@ class RunSettings:
     caps: Caps = field(default_factory=Caps)
     order_seed: int | None = None
     rerun_noisy: bool = False
+    programs: dict[str, dict[str, str]] = field(default_factory=dict)
+    instances: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
@@ -107,6 +112,13 @@ def run_cell(
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
                 return CellResult(cell.key, "left")
+            refuse_changed(
+                cell,
+                settings.study,
+                programs=settings.programs,
+                instances=settings.instances,
+                elsewhere=runner is not None,
+            )
             # A machine that was killed with its supervisors may have left a process of an earlier attempt.
             for earlier in record.attempts:
                 signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
@@ -212,6 +224,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         cpus=list(slot),
         caps=settings.caps,
         carried=_carried(cell, settings),
+        programs=program_digests(cell.arm, settings.study),
         machine=describe_machine() | frequency_policy(slot),
         load=load_average(),
         order_seed=settings.order_seed,
@@ -227,8 +240,8 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
         "threads": settings.threads,
         "size": None if cell.instance.size is None else float(cell.instance.size),
         "validation": settings.validation,
-        "instance_digest": _digest(settings.study / cell.instance.path),
-        "problem_digest": _digest(settings.study / cell.instance.path, of=problem_digest_of),
+        "instance_digest": digest_of(settings.study / cell.instance.path),
+        "problem_digest": digest_of(settings.study / cell.instance.path, of=problem_digest_of),
     }
     for name, value in cell.arm.options.items():
         # An option that is called like a column of ours keeps both, under another name.
@@ -247,7 +260,7 @@ def condition(cell: Cell, settings: RunSettings, instance_digest: object = None)
         settings.threads,
         settings.memory,
         settings.validation,
-        instance_digest or _digest(settings.study / cell.instance.path),
+        instance_digest or digest_of(settings.study / cell.instance.path),
     ]
     return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
@@ -257,12 +270,12 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     if order.condition == condition(cell, settings):
         return
     # Other bytes with the same problem in them are the instance that was solved; scoring says that they changed.
-    same = order.carried.get("problem_digest") == _digest(settings.study / cell.instance.path, of=problem_digest_of)
+    same = order.carried.get("problem_digest") == digest_of(settings.study / cell.instance.path, of=problem_digest_of)
     if same and order.condition == condition(cell, settings, order.carried.get("instance_digest")):
         return
     facts = {
         "horizon": (f"{order.horizon:g}", f"{cell.horizon:g}"),
-        "instance": (order.carried.get("instance_digest"), _digest(settings.study / cell.instance.path)),
+        "instance": (order.carried.get("instance_digest"), digest_of(settings.study / cell.instance.path)),
     }
     differing = [f"{name} {then}, now {now}" for name, (then, now) in facts.items() if then != now]
     raise IntegrityError(
@@ -270,21 +283,3 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
         f"({'; '.join(differing) or 'arm, limits or validation differ'})",
         hint="put the changed contract into a new study directory",
     )
-
-
-class InstanceLostError(TraceError):
-    """The file of an instance cannot be read any more."""
-
-
-def _digest(path: Path, of: Callable[[Path], str] = file_digest) -> str:
-    try:
-        facts = path.stat()
-        # By time and size: thousands of cells share few instances, and each is read once unless it changes.
-        return _digest_at(path, of, (facts.st_mtime_ns, facts.st_size))
-    except OSError as error:
-        raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
-
-
-@lru_cache(maxsize=4096)
-def _digest_at(path: Path, of: Callable[[Path], str], _version: tuple[int, int]) -> str:
-    return of(path)

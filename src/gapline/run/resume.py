@@ -92,6 +92,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
     measured: list[dict[str, Value]] = []
+    programs: list[tuple[str, str]] = []
     for cell in cells:
         directory = cell.directory(study)
         # Before reading: a journal that grows would look torn.
@@ -112,13 +113,14 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         elif (counting := record.counting) is not None:
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
+                programs += [(f"{cell.arm.name}, {name}", digest) for name, digest in counting.order.programs.items()]
                 who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
                 measured.append(who | fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     status.fairness = summarise_fairness(measured)
-    versions = [(row["arm"], row["solver_version"]) for row in measured]
+    versions = [*((row["arm"], row["solver_version"]) for row in measured), *programs]
     status.warnings = version_changes(
         pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
     )
