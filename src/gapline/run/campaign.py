@@ -32,6 +32,7 @@ from gapline.run.process.control import Control
 from gapline.run.progress import Progress
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
+from gapline.run.where.heartbeat import clear_heartbeats
 from gapline.run.where.place import open_place, read_place
 from gapline.solvers import arms_lack, solver_identity
 
@@ -181,6 +182,7 @@ def run_study(
         instances={cell.instance.path: instance_digests(cell, study) for cell in todo},
     )
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo), options=options)
+    clear_heartbeats(study)
     # For `gapline status`, which tells how to go on when this call has ended in whatever way.
     write_atomically(study / JOURNALS / OPTIONS_FILE, lambda stream: stream.write(msgspec.json.encode(options)))
     control = Control()
@@ -210,6 +212,9 @@ def run_study(
                 if report.infrastructure is None:
                     # On a full disk the campaign of the last call is worth more than half of a new one.
                     report.campaign = rebuild_campaign(study)
+    except EnvironmentLacksError as error:
+        error.hint = error.hint or f"go on with: {report.resume}"
+        raise
     finally:
         progress.stop()
     return report
