@@ -47,11 +47,10 @@ def beating(study: Path, runner: str, control: Control) -> Iterator[None]:
     path = heartbeat_file(study, runner)
     path.parent.mkdir(parents=True, exist_ok=True)
     done = threading.Event()
-    me = (platform.node(), os.getpid(), began(os.getpid()))
 
     def write(number: int) -> tuple[bool, bool]:
         said = (control.stopping, control.killing)
-        data = msgspec.json.encode(Beat(number, *said, *me))
+        data = msgspec.json.encode(Beat(number, *said, platform.node(), os.getpid(), began(os.getpid())))
         # A beat that is missed on a busy file server is no failure: workers wait for PATIENCE.
         with contextlib.suppress(OSError):
             write_atomically(path, lambda stream: stream.write(data))
