@@ -66,7 +66,10 @@ class Ending(msgspec.Struct, kw_only=True):
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
     how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
     how late the supervisor, which stamps, was woken (99th percentile of its own alarms); `stops` is how often it was
-    stopped itself and let go on.
+    stopped itself and let go on. `limits` says who kept them: "kernel: " and which, or "sampled". Where cores and
+    memory are sampled, `unpinned` is how often a thread had left its cores and was put back, and `shared_memory` how
+    many bytes there were at most in files on tmpfs and the like that no process of the run had mapped, of this run or
+    of others at the time.
     """
 
     cause: str
@@ -87,6 +90,9 @@ class Ending(msgspec.Struct, kw_only=True):
     leftover: int = 0
     stalled: float = 0.0
     stops: int = 0
+    limits: str = ""
+    unpinned: int = 0
+    shared_memory: int = 0
     error: str | None = None
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from gapline.errors import IntegrityError
 from gapline.journal.attempts import read_cell
-from gapline.journal.fairness import disturbances
+from gapline.journal.fairness import MUCH_SHARED, disturbances
 from gapline.journal.line import ORDER_FILE
 from gapline.journal.read import read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
@@ -24,6 +24,7 @@ from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
 from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
+from gapline.run.process.cgroup import end_group
 from gapline.run.process.control import Control
 from gapline.run.process.machine import describe_machine, frequency_policy, load_average
 from gapline.run.process.nursery import Loss, start_supervisor
@@ -121,7 +122,7 @@ def run_cell(
             )
             # A machine that was killed with its supervisors may have left a process of an earlier attempt.
             for earlier in record.attempts:
-                signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
+                _end_strays(earlier.path.parent)
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
             # For people who look: a line for each fact.
@@ -141,9 +142,7 @@ def _result(
     cell: Cell, attempt: Path, order: Order, ending: Ending | Loss, check: Callable[[], tuple[list[str], int]]
 ) -> CellResult:
     if isinstance(ending, Loss):
-        left = strays(ATTEMPT_VARIABLE, str(attempt))
-        signal_all(left, signal.SIGKILL)
-        count = ending.found + len(left)
+        count = ending.found + _end_strays(attempt)
         found = f"; what it left was ended (processes: {count})" if count else ""
         problems = [f"{cell.key}: the supervisor died ({ending.lost}){found}; its attempt is kept and not counted"]
         if ending.leftover:
@@ -156,6 +155,15 @@ def _result(
             cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)
         )
     problems, unchecked = check()
+    if ending.unpinned:
+        problems.insert(0, f"{cell.key}: the solver left its cores, and was put back {ending.unpinned} times")
+    if ending.shared_memory > MUCH_SHARED:
+        megabytes = ending.shared_memory // 1_000_000
+        problems.insert(
+            0,
+            f"{cell.key}: {megabytes} MB in files on /dev/shm or the like while it ran, of this run or of others, "
+            "which no limit counts here",
+        )
     if ending.stops:
         problems.insert(0, f"{cell.key}: its supervisor was stopped {ending.stops} times and went on: stamps are late")
     if ending.leftover:
@@ -170,6 +178,13 @@ def _result(
         noisy=bool(disturbances(order, ending)),
         problems=tuple(problems),
     )
+
+
+def _end_strays(attempt: Path) -> int:
+    """End what a dead supervisor left, known by its group or its environment; return how many processes that were."""
+    left = strays(ATTEMPT_VARIABLE, str(attempt))
+    signal_all(left, signal.SIGKILL)
+    return len(left) + end_group(attempt)
 
 
 def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:

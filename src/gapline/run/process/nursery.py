@@ -26,7 +26,7 @@ from typing import IO
 
 import msgspec
 
-from gapline.run.process import tree
+from gapline.run.process import cgroup, tree
 
 _LENGTH = struct.Struct("!I")
 _MOST_FILES = 250
@@ -206,6 +206,7 @@ class _Nursed:
     answer: int
     files: list[int]
     handle: int
+    attempt: str
     stops: int = 0
 
     def close(self) -> None:
@@ -217,6 +218,8 @@ def serve(line: socket.socket) -> None:
     """Fork a supervisor per request and look after them, until the runner is gone and the last has ended."""
     import gapline.run.process.supervise  # noqa: F401  what every child needs is loaded once
 
+    # Looked for here, once for all supervisors.
+    cgroup.known_base()
     # What a dead supervisor leaves becomes ours.
     tree.become_subreaper()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -256,7 +259,7 @@ def _fork(
     pid = os.fork()
     if pid:
         os.close(files[0])
-        nursed[pid] = _Nursed(files[1], files[1:], -1)
+        nursed[pid] = _Nursed(files[1], files[1:], -1, request.attempt)
         return pid
     try:
         line.close()
@@ -278,6 +281,7 @@ def _bury(supervisor: _Nursed, status: int, nursed: Collection[int]) -> dict[int
         # All that is below us and below no living supervisor was a dead one's.
         found = len(tree.descendants(os.getpid(), without=nursed))
         leftover, dead = tree.clear_tree(without=nursed)
+        found += cgroup.end_group(supervisor.attempt)
         how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
         if supervisor.stops >= MOST_STOPS:
             how = f"stopped {supervisor.stops} times, by its solver or somebody else"

@@ -142,6 +142,39 @@ def proportional_memory(pids: list[int]) -> int:
     return total
 
 
+def shared_memory() -> int:
+    """Return the bytes that the whole machine has in files on tmpfs, in memfds and in other shared memory."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        for line in (_PROC / "meminfo").read_bytes().splitlines():
+            if line.startswith(b"Shmem:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def mapped_shared_memory(pids: list[int]) -> int:
+    """Return the bytes of shared memory that processes have mapped: those count as theirs already."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            for line in (_PROC / str(pid) / "status").read_bytes().splitlines():
+                if line.startswith(b"RssShmem:"):
+                    total += int(line.split()[1]) * 1024
+    return total
+
+
+def put_back(pids: list[int], cpus: Collection[int]) -> int:
+    """Confine every thread to its cores again; return how many had left them."""
+    allowed, found = set(cpus), 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in (_PROC / str(pid) / "task").iterdir():
+                with contextlib.suppress(OSError):
+                    if not os.sched_getaffinity(int(thread.name)) <= allowed:
+                        found += 1
+                        os.sched_setaffinity(int(thread.name), allowed)
+    return found
+
+
 def strays(variable: str, value: str) -> list[int]:
     """Return the processes whose environment has the variable at that value: a run's, though its supervisor is dead."""
     entry = f"{variable}={value}".encode()
