@@ -62,8 +62,8 @@ def command(study: str, as_json: bool) -> None:
         say(f"events over the cap of a journal, which are not in it: {status.over_cap:,}")
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
-        say(f"run them again with: {resume_command(status.study)} --rerun-noisy")
-    options.print_lines("warning: the solver changed its version: ", status.warnings)
+        say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
+    options.print_lines("warning: the solver changed: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if status.strays:
         say(f"note: {stray_note(status.strays)}")

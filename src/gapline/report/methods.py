@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gapline.errors import listing
+from gapline.journal.fairness import who_kept
 from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
@@ -44,6 +45,7 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         stated["charged work"],
         _horizon(facts),
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
+        *_limits(study),
         *_time_scale(study),
         _reference(study),
         _kernel(study),
@@ -111,6 +113,12 @@ def _stated(study: Study) -> dict[str, Clause]:
         text = declared.get(topic) or seen.get(topic)
         clauses[topic] = Clause(topic, str(text or f"{subject}: {NOT_DECLARED}."), declared=bool(text))
     return clauses
+
+
+def _limits(study: Study) -> list[Clause]:
+    """Say who kept the limits of runs that gapline supervised; of others nobody knows."""
+    kept = sorted({who_kept(limits) for limits in recorded(study.envelopes.runs, "limits")})
+    return [Clause("limits", f"Limits on cores, memory and processes were {' or '.join(kept)}.")] if kept else []
 
 
 def _clock_words(name: str) -> str:

@@ -104,6 +104,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
     measured: list[dict[str, Value]] = []
+    programs: list[tuple[str, str]] = []
     for cell in cells:
         directory = cell.directory(study)
         # Before reading: a journal that grows would look torn.
@@ -129,6 +130,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
             status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
+                programs += [(f"{cell.arm.name}, {name}", digest) for name, digest in counting.order.programs.items()]
                 who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
                 measured.append(who | fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
@@ -136,7 +138,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     status.fairness = summarise_fairness(measured)
     status.strays = find_strays(study) + _copies(study, {cell.directory(study) for cell in cells})
-    versions = [(row["arm"], row["solver_version"]) for row in measured]
+    versions = [*((row["arm"], row["solver_version"]) for row in measured), *programs]
     status.warnings = version_changes(
         pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
     )

@@ -1,15 +1,15 @@
-"""Where cells run: any `concurrent.futures.Executor`, by default threads of this process with one slot each."""
+"""Where cells run: any `concurrent.futures.Executor`, by default threads of this process with cores of their own."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from queue import SimpleQueue
+from dataclasses import dataclass
 
 from gapline.model.plan import Cell
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import CellResult, RunSettings, run_cell
 from gapline.run.process.control import Control
-from gapline.run.where.pin import Slot
+from gapline.run.where.lease import lease_cores
 from gapline.run.where.worker import WorkerLostError
 
 # How often a runner looks whether it was asked to stop.
@@ -18,23 +18,22 @@ LOOK_EVERY = 0.2
 MOST_LOST = 3
 
 
-class SlotRunner:
-    """Runs a cell in a free slot of this machine."""
+@dataclass(frozen=True, slots=True)
+class LocalRunner:
+    """Runs a cell on cores of this machine that no other run has, whichever runner or study it belongs to."""
 
-    def __init__(self, settings: RunSettings, slots: Sequence[Slot], control: Control) -> None:
-        self._settings = settings
-        self._control = control
-        self._free: SimpleQueue[Slot] = SimpleQueue()
-        for slot in slots:
-            self._free.put(slot)
+    settings: RunSettings
+    control: Control
+    pin: bool = True
+    say: Callable[[str], None] = lambda _text: None
 
     def __call__(self, cell: Cell) -> CellResult:
-        """Wait for a slot, run the cell in it."""
-        slot = self._free.get()
-        try:
-            return run_cell(cell, self._settings, slot, self._control)
-        finally:
-            self._free.put(slot)
+        """Wait for cores, run the cell on them."""
+        with lease_cores(self.settings.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
+            if lease is None:
+                return CellResult(cell.key, "left")
+            slot, held = lease
+            return run_cell(cell, self.settings, slot if self.pin else (), self.control, held=held)
 
 
 def run_cells(

@@ -15,7 +15,7 @@ from gapline.model.text import meant
 from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.process.control import Control
-from gapline.run.where.executors import SlotRunner
+from gapline.run.where.executors import LocalRunner
 from gapline.run.where.heartbeat import beating
 from gapline.run.where.pin import cores, make_slots
 from gapline.run.where.worker import WorkerRunner, worker_problems
@@ -97,14 +97,21 @@ def open_place(
     *,
     pin: bool = True,
     executor: Executor | None = None,
+    say: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[ReadyPlace]:
     """Open a place for the time of a campaign; a given `executor` stands for the threads of a local one."""
     if place.kind == "local":
         slots = make_slots(cores(), width=settings.threads, count=place.jobs)
+        told: list[str] = []
+
+        def say_once(text: str) -> None:
+            # Each cell waits for itself; one line is enough for all.
+            if not told:
+                told.append(text)
+                say(text)
+
         with _local(executor, len(slots), control) as threads:
-            yield ReadyPlace(
-                threads, SlotRunner(settings, slots if pin else [()] * len(slots), control), lambda: len(slots)
-            )
+            yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: len(slots))
         return
     # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
     runner = uuid.uuid4().hex[:12]
