@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gapline.model.text import writable
+
 MOST_PROBLEMS = 100
 
 
@@ -23,6 +25,11 @@ class Diagnostics:
     problems: tuple[str, ...] = ()
     problem_count: int = 0
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # They name paths, which may be no text, and go into files that hold text alone.
+        for name in ("sources", "problems", "notes"):
+            object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
 
     @property
     def rejected_count(self) -> int:
