@@ -46,7 +46,7 @@ def read_study(study: Path) -> Campaign:
             strays.append(str(cell.relative_to(study)))
             continue
         if order is None or key is None:
-            problems += [f"{problem}" for one in record.attempts if one.unordered for problem in one.problems()]
+            problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
             continue
         for attempt in record.attempts:
             # That an attempt was cut short is no fault of what could be read: it is counted under its own name.
