@@ -98,7 +98,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
             tally.strays.append(str(cell.relative_to(study)))
             continue
         if order is None or key is None:
-            problems += [f"{problem}" for one in record.attempts if one.unordered for problem in one.problems()]
+            problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
             continue
         tally.take(key, record)
         if journal is None:

@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 
 from gapline.errors import TraceError
+from gapline.journal.line import is_sealed, seal, unseal
 from gapline.journal.locks import locked
 from gapline.model.layout import CALIBRATIONS
 
 Value = str | int | float | bool | None
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host took for a fixed work load.
 
     `seconds` is the best of `repeats` rounds, `spread` by how much of it their median is longer, `load` that of the
@@ -34,7 +35,8 @@ def add_calibration(study: Path, made: Calibration) -> Path:
     """Append a measurement to those of a study."""
     path = study / CALIBRATIONS
     with locked(path) as file:
-        os.write(file, msgspec.json.encode(made) + b"\n")
+        # Each line by itself: they are added by hosts that know nothing of each other.
+        os.write(file, seal(msgspec.json.encode(made)[:-1], 0)[0])
     return path
 
 
@@ -45,8 +47,10 @@ def read_calibrations(study: Path) -> dict[tuple[str, str], Calibration]:
     lines = path.read_bytes().splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         try:
-            made = msgspec.json.decode(line, type=Calibration)
-        except msgspec.DecodeError as error:
+            # Lines of before there were checksums have none; a damaged checksum is a field that is not known.
+            body = unseal(line, 0)[0] if is_sealed(line) else line
+            made = msgspec.json.decode(body, type=Calibration)
+        except (ValueError, msgspec.MsgspecError) as error:
             raise TraceError(f"{path}:{number}: expected a calibration, got {error}") from error
         found[made.host, made.processor] = made
     return found

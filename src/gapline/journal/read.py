@@ -77,7 +77,7 @@ class Journal:
 
     path: Path
     order: Order | None = None
-    # Why nobody can say what was to be done; None where that is known, or the attempt never got so far.
+    # What is wrong with the order beside the journal; the journal begins with the same one.
     unordered: str | None = None
     ending: Ending | None = None
     events: list[Event] = field(default_factory=list)
@@ -132,7 +132,10 @@ class Journal:
     def problems(self) -> list[str]:
         """Say why the attempt is not whole, each reason in one line; none where it is."""
         ending = self.ending
-        found = [] if self.unordered is None else [f"{self.unordered}; the attempt does not say what it is of"]
+        found = []
+        if self.unordered is not None:
+            known = "the journal says what it is of" if self.order else "nothing says what the attempt is of"
+            found.append(f"{self.unordered}; {known}")
         if self.corruption is not None:
             found.append(f"{self.corruption}; the run is quarantined")
         if self.torn:
@@ -186,16 +189,16 @@ def read_journal(attempt: Path) -> Journal:
         except (ValueError, msgspec.MsgspecError) as error:
             journal.corruption = f"{path}:{number + 1}: {error}"
             break
-    if journal.order is None:
-        # Nothing of the journal can be used, but the run must stay in every denominator: the order names it.
-        try:
-            journal.order = read_order(attempt)
-        except FileNotFoundError:
-            pass
-        # Text that is not UTF-8 is a `ValueError` too.
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
-            why = reason_of(error) if isinstance(error, OSError) else error
-            journal.unordered = f"{attempt / ORDER_FILE}: expected an order, got {why}"
+    try:
+        order = read_order(attempt)
+        # Where nothing of the journal can be used the run must stay in every denominator: the order names it.
+        journal.order = journal.order or order
+    except FileNotFoundError:
+        pass
+    # Text that is not UTF-8 is a `ValueError` too.
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        why = reason_of(error) if isinstance(error, OSError) else error
+        journal.unordered = f"{attempt / ORDER_FILE}: expected an order, got {why}"
     return journal
 
 

@@ -25,6 +25,7 @@ from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.plan import Plan
+from gapline.model.regular import read_regular
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 
@@ -185,7 +186,7 @@ def read_register(study: str | Path) -> Register:
     """
     path = Path(study) / JOURNALS / REGISTER
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError:
         data = b""
     return Register(Path(study), _read(path, data)[0])

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gapline.model.text import writable
+
 MOST_PROBLEMS = 100
 
 
@@ -31,6 +33,11 @@ class Diagnostics:
     left_behind: int = 0
     over_cap: int = 0
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # They name paths, which may be no text, and go into files that hold text alone.
+        for name in ("sources", "problems", "notes"):
+            object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
 
     @property
     def rejected_count(self) -> int:

@@ -77,7 +77,9 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
     whole = campaign.compact()
 
     def fill(folder: Path) -> None:
-        whole.runs.write_parquet(folder / RUNS_FILE)
+        # By a stream of ours: Polars cannot open a path that is not UTF-8.
+        with (folder / RUNS_FILE).open("wb") as stream:
+            whole.runs.write_parquet(stream)
         for name, column in whole.columns.items():
             np.save(folder / f"{name}.npy", np.ascontiguousarray(column), allow_pickle=False)
         manifest = {

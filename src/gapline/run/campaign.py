@@ -24,6 +24,7 @@ from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CAMPAIGN, JOURNALS
 from gapline.model.plan import Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign, write_atomically
+from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.changed import instance_digests, program_digests
 from gapline.run.check_run import CheckSettings, identify_checker
@@ -155,6 +156,20 @@ def run_study(
     place = read_place(on, jobs=jobs)
     options = _options(jobs=jobs, on=on, check=check, pin=pin, order_seed=order_seed, rerun_noisy=rerun_noisy)
     study = Path(study_dir).absolute()
+    if not is_utf8(study):
+        alias = utf8_alias(study, on=on)
+        report = run_study(
+            alias,
+            jobs=jobs,
+            on=on,
+            check=check,
+            pin=pin,
+            order_seed=order_seed,
+            rerun_noisy=rerun_noisy,
+            progress=progress,
+            executor=executor,
+        )
+        return _under_own_name(report, Path(study_dir), alias)
     contract = load_contract(study, files=True)
     if contract.time.clock != "wall":
         raise UsageError(
@@ -218,6 +233,16 @@ def run_study(
     finally:
         progress.stop()
     return report
+
+
+def _under_own_name(report: RunReport, study: Path, alias: Path) -> RunReport:
+    """Let a report name the study where it lies, not the other way to it under which it was run."""
+    results = [
+        replace(one, problems=tuple(text.replace(str(alias), str(study)) for text in one.problems))
+        for one in report.results
+    ]
+    campaign = None if report.campaign is None else rebuild_campaign(study)
+    return replace(report, study=study, results=results, campaign=campaign)
 
 
 def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:
