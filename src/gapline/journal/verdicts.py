@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from gapline.errors import TraceError
+from gapline.model.limits import read_limited
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ def read_verdicts(attempt: Path) -> list[Verdicts]:
     """Read the verdict files of an attempt, one per checker version."""
     found = []
     for path in sorted(attempt.glob("verdicts-*.jsonl")):
-        head, *lines = path.read_bytes().splitlines() or [b""]
+        head, *lines = read_limited(path).splitlines() or [b""]
         stored = [_decode(f"{path}:{number}", line, StoredVerdict) for number, line in enumerate(lines, start=2)]
         found.append(Verdicts(_decode(f"{path}:1", head, VerdictsHead), {verdict.seq: verdict for verdict in stored}))
     return found

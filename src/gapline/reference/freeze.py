@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import read_bytes
+from gapline.capture.unpack import read_bytes
 from gapline.errors import (
     EnvironmentLacksError,
     IntegrityError,
@@ -167,7 +167,8 @@ def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
     try:
         return read_bytes(file).decode(encoding)
     except (OSError, UnicodeDecodeError, TraceError) as error:
-        raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {error}") from error
+        got = error.strerror if isinstance(error, OSError) else error
+        raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {got}") from error
 
 
 def check_moment(as_of: str) -> None:
