@@ -21,6 +21,7 @@ from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, 
 from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
+from gapline.model.limits import read_document
 from gapline.model.names import check_statistic_name, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
@@ -626,7 +627,7 @@ def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Regist
     from gapline.model.contract import load_contract
 
     contract, register = load_contract(folder), read_register(folder)
-    text = (folder / CONTRACT_FILE).read_text(encoding="utf-8")
+    text = read_document(folder / CONTRACT_FILE).decode("utf-8").replace("\r\n", "\n")
     return contract, text, register if register.entries else None
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gapline.model.regular import open_regular, read_regular, reason_of
+from gapline.model.limits import read_regular
+from gapline.model.regular import open_regular, reason_of
 
 
 def test_a_file_and_a_link_to_one_are_read(tmp_path):
@@ -24,7 +25,7 @@ def test_a_file_and_a_link_to_one_are_read(tmp_path):
         (lambda path: path.unlink(missing_ok=True), "no such file"),
         (lambda path: path.mkdir(), "a directory"),
         (os.mkfifo, "a pipe"),
-        (lambda path: path.symlink_to("/dev/zero"), "a device"),
+        (lambda path: path.symlink_to("/dev/zero"), "a character device"),
         (lambda path: path.symlink_to(path.name), "too many levels of symbolic links"),
     ],
     ids=["nothing", "directory", "pipe", "device", "loop"],

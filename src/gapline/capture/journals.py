@@ -18,7 +18,7 @@ from gapline.journal.attempts import CellRecord, cells_of, read_cell, superseded
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.judges import choose_judge, find_judges, judge_notes
-from gapline.journal.read import Event, Journal
+from gapline.journal.read import Event, Events, Journal
 from gapline.journal.strays import find_strays, stray_note
 from gapline.journal.verdicts import Verdicts, read_verdicts, verdicts_of
 from gapline.model.campaign import Campaign
@@ -164,11 +164,12 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked:
     by_checker = asked or order.carried.get("validation") == "checker"
 
     def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([getattr(event, name) for event in events], np.float64)
+        return np.array(events.column(name), np.float64)
 
-    judged = [_judge(event, verdicts, by_checker=by_checker) for event in events]
-    objective = np.array([value for _, value, _ in judged], np.float64)
-    code = np.array([verdict for verdict, _, _ in judged], np.uint8)
+    objective, code, reasons = np.empty(len(events)), np.empty(len(events), np.uint8), []
+    for place, event in enumerate(events.bare()):
+        code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
+        reasons.append(reason)
     time = numbers("time")
     carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
     carried |= fairness_columns(order, ending)
@@ -198,7 +199,7 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked:
         time=time,
         objective=objective,
         verdict=code,
-        reason=[reason for _, _, reason in judged],
+        reason=reasons,
         claimed=numbers("objective"),
         carried=carried,
         **{name: column for name in ("bound", "primary", "secondary") if np.isfinite(column := numbers(name)).any()},
@@ -225,7 +226,7 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
     return VerdictCode(verdict.valid), objective, reason
 
 
-def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():

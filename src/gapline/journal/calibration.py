@@ -10,6 +10,7 @@ from gapline.errors import TraceError
 from gapline.journal.line import is_sealed, seal, unseal
 from gapline.journal.locks import locked
 from gapline.model.layout import CALIBRATIONS
+from gapline.model.limits import read_document
 
 Value = str | int | float | bool | None
 
@@ -44,7 +45,7 @@ def read_calibrations(study: Path) -> dict[tuple[str, str], Calibration]:
     """Return the last measurement of each host and processor; a new processor under an old name is another machine."""
     path = study / CALIBRATIONS
     found: dict[tuple[str, str], Calibration] = {}
-    lines = path.read_bytes().splitlines() if path.is_file() else []
+    lines = read_document(path).splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         try:
             # Lines of before there were checksums have none; a damaged checksum is a field that is not known.

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.journal.line import ORDER_FILE, SCHEMA, is_sealed, seal, unseal
-from gapline.model.regular import read_regular
+from gapline.model.limits import read_regular
 
 MEGABYTE = 1_000_000
 

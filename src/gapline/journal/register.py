@@ -24,8 +24,8 @@ from gapline.journal.locks import locked
 from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
+from gapline.model.limits import read_document, read_regular
 from gapline.model.plan import Plan
-from gapline.model.regular import read_regular
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 
@@ -134,7 +134,7 @@ def declare(
         with contextlib.suppress(OSError):
             files[path] = file_digest(study / path)
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                stated[path] = msgspec.json.decode((study / path).read_bytes(), type=_Stated).digest
+                stated[path] = msgspec.json.decode(read_document(study / path), type=_Stated).digest
     if instances is None:
         instances = {}
         for instance in contract.instances:
@@ -201,7 +201,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
     path = study / JOURNALS / REGISTER
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as file:
-        data = path.read_bytes()
+        data = read_regular(path)
         entries, previous = _read(path, data)
         last = entries[-1] if entries else None
         if last is not None:

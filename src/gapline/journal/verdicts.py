@@ -20,8 +20,9 @@ import msgspec
 
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Journal
+from gapline.model.limits import most_bytes, read_regular
 from gapline.model.plan import file_slug
-from gapline.model.regular import read_regular, reason_of
+from gapline.model.regular import reason_of
 from gapline.model.store import write_atomically
 
 _FILES = "verdicts-*.jsonl"
@@ -177,7 +178,7 @@ def verdicts_of(found: Iterable[Verdicts], fits: Callable[[VerdictsHead], bool])
 def _read(path: Path, journal: Journal | None) -> Verdicts:
     found = Verdicts(path)
     try:
-        whole, newline, tail = read_regular(path).rpartition(b"\n")
+        whole, newline, tail = read_regular(path, most=most_bytes()).rpartition(b"\n")
     except OSError as error:
         found.damage = f"{path}: expected a file, got {reason_of(error)}"
         return found

@@ -6,10 +6,12 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+# NONBLOCK: opening a pipe waits for a writer, who may never come. NOCTTY: a terminal would become ours.
+HOW = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a character device"),
+    (stat.S_ISBLK, "a block device"),
     (stat.S_ISSOCK, "a socket"),
 )
 
@@ -22,25 +24,23 @@ def open_regular(path: str | Path) -> BufferedReader:
     OSError
         When there is none, or something that is no file; its text says what there is.
     """
-    # NONBLOCK: opening a pipe waits for a writer, who may never come. NOCTTY: a terminal would become ours.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    handle = os.open(path, HOW)
     try:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, "expected a file, got a directory", str(path))
-        if not stat.S_ISREG(mode):
-            what = next((name for is_kind, name in _KINDS if is_kind(mode)), "something else")
-            raise OSError(errno.EINVAL, f"expected a file, got {what}", str(path))
+        refuse_odd(handle, path)
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)
         raise
 
 
-def read_regular(path: str | Path) -> bytes:
-    """Return the bytes of a regular file; errors as of `open_regular`."""
-    with open_regular(path) as stream:
-        return stream.read()
+def refuse_odd(handle: int, path: str | Path) -> None:
+    """Refuse what was opened where it is no file; the error says what it is."""
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "expected a file, got a directory", str(path))
+    if not stat.S_ISREG(mode):
+        what = next((name for is_kind, name in _KINDS if is_kind(mode)), "something else")
+        raise OSError(errno.EINVAL, f"expected a file, got {what}", str(path))
 
 
 def reason_of(error: OSError) -> str:
@@ -52,5 +52,5 @@ def reason_of(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "no such file"
     words = error.strerror or str(error) or type(error).__name__
-    words = words.removeprefix("expected a file, got ")
+    words = words.removeprefix("expected a file, got ").removeprefix("expected less, got ")
     return words[0].lower() + words[1:]

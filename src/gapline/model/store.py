@@ -19,7 +19,8 @@ from gapline.errors import IntegrityError, TraceError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import MANIFEST
-from gapline.model.regular import open_regular, read_regular, reason_of
+from gapline.model.limits import most_bytes, read_regular
+from gapline.model.regular import open_regular, reason_of
 from gapline.model.swap import replace_directory
 from gapline.model.tables import RunKey
 from gapline.model.threads import thread_count
@@ -155,7 +156,7 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
 
 def _load(folder: Path, stated: _Manifest) -> Campaign:
     try:
-        runs = pl.read_parquet(io.BytesIO(read_regular(folder / RUNS_FILE)))
+        runs = pl.read_parquet(io.BytesIO(read_regular(folder / RUNS_FILE, most=most_bytes())))
     except OSError as error:
         raise TraceError(f"{folder / RUNS_FILE}: expected the runs table, got {reason_of(error)}") from error
     # A panic of Polars is no `Exception`.

@@ -12,6 +12,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
+from gapline.model.limits import most_document, read_limited
+from gapline.model.regular import reason_of
 from gapline.model.store import write_atomically
 from gapline.model.tables import RunKey
 from gapline.reference.canonical import content_digest, parse_document
@@ -275,9 +277,10 @@ def read_document(file: Path) -> dict[str, Any]:
     if not file.is_file():
         raise SnapshotError(f"{file}: expected a snapshot file, got {found_at(file)}")
     try:
-        return parse_document(file.read_bytes().decode("utf-8"), str(file))
+        return parse_document(read_limited(file, most=most_document()).decode("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise SnapshotError(f"{file}: expected JSON in UTF-8, got {error}") from error
+        got = reason_of(error) if isinstance(error, OSError) else error
+        raise SnapshotError(f"{file}: expected JSON in UTF-8, got {got}") from error
 
 
 def parse_moment(text: str) -> datetime:

@@ -9,6 +9,7 @@ from gapline.errors import GaplineError, IntegrityError, TraceError
 from gapline.model.contract import Arm
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
+from gapline.model.regular import reason_of
 from gapline.model.store import file_digest
 from gapline.solvers import program_files, solver_identity
 
@@ -79,7 +80,7 @@ def digest_of(path: Path, of: Callable[[Path], str] = file_digest) -> str:
         # With inode and ctime: a file can be swapped for one of the same size, and its mtime set back.
         return _digest_at(path, of, (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_size))
     except OSError as error:
-        raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
+        raise InstanceLostError(f"{path}: expected the instance, got {reason_of(error)}") from error
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ import msgspec
 from gapline.check.command import LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.journal.attempts import cells_of, read_cell
-from gapline.journal.read import Journal
+from gapline.journal.read import Events, Journal
 from gapline.journal.verdicts import (
     Judge,
     StoredVerdict,
@@ -154,7 +154,8 @@ def check_attempt(
     if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
         problems = [f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"]
     else:
-        verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
+        candidates = (journal.events, asked)
+        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
     written = write_verdicts(
         journal,
         Judge(settings.name, settings.version, settings.checker),
@@ -169,7 +170,7 @@ def check_attempt(
 def _ask_all(
     study: Path,
     instance: Path,
-    candidates: list[tuple[int, bytes]],
+    candidates: tuple[Events, Sequence[int]],
     settings: CheckSettings,
     *,
     cpus: Sequence[int],
@@ -182,7 +183,8 @@ def _ask_all(
     # Solvers repeat themselves; equal solutions get equal verdicts.
     known: dict[bytes, Answer] = {}
     # Reversed, so that the next one is popped from the end.
-    left = list(reversed(candidates))
+    events, asked = candidates
+    left = list(reversed(asked))
     failures = 0
     while left and failures < MOST_FAILURES and not stopping():
         with CheckerProcess(study, settings.checker, instance, cpus) as process:
@@ -193,7 +195,8 @@ def _ask_all(
                     problems.append(f"{key}: expected the checker {settings.label}, got {got}")
                     break
                 while left and not stopping():
-                    sequence, solution = left[-1]
+                    event = events[left[-1]]
+                    sequence, solution = event.sequence, event.solution or b""
                     digest = hashlib.sha256(solution).digest()
                     answer = known.get(digest) or process.ask(sequence, solution, settings.patience)
                     known[digest] = answer
@@ -206,8 +209,9 @@ def _ask_all(
             except CheckerDied as error:
                 failures += 1
                 if left:
-                    problems.append(f"{key}: event {left[-1][0]} is unchecked: {error}")
-                    verdicts.append(StoredVerdict(left.pop()[0]))
+                    sequence = events[left.pop()].sequence
+                    problems.append(f"{key}: event {sequence} is unchecked: {error}")
+                    verdicts.append(StoredVerdict(sequence))
     return verdicts, problems
 
 
@@ -240,8 +244,9 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     cells = cells_of(study)
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
-    records = [record for record in map(read_cell, cells) if not record.is_copy]
-    journals = [journal for record in records if (journal := record.counting) is not None]
+    # One cell after the other: the journals of all of them need not be in memory at once.
+    records = (record for record in map(read_cell, cells) if not record.is_copy)
+    journals = (journal for record in records if (journal := record.counting) is not None)
     results = [check_attempt(study, journal, settings) for journal in journals]
     rebuild_campaign(study)
     return results
