@@ -1,0 +1,1 @@
+"""Trials that try to break gapline: short in the tests, long under `make torture`."""
