@@ -1,6 +1,7 @@
 import tomllib
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from gapline.errors import UsageError
@@ -179,3 +180,17 @@ def test_a_policy_is_said_in_words_for_every_snapshot():
 def test_both_forms_escape_the_contract(write, expected):
     study = contracted()
     assert expected in write(study, make_statements(study).facts)
+
+
+def test_who_kept_the_limits_is_said_of_runs_that_were_supervised():
+    study = by_hand()
+    assert "limits" not in clauses(study)
+    runs = study.envelopes.runs
+    for kept, words in (
+        ("sampled", "kept by sampling ten times a second"),
+        ("kernel: processes, cores, memory, number of processes",
+         "kept by the kernel (cgroup v2: processes, cores, memory, number of processes)"),
+    ):  # fmt: skip
+        envelopes = replace(study.envelopes, runs=runs.with_columns(limits=pl.lit(kept)))
+        text = clauses(study, envelopes=envelopes)["limits"].text
+        assert text == f"Limits on cores, memory and processes were {words}."
