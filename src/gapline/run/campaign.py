@@ -150,8 +150,8 @@ def run_study(
     control = Control()
     progress = progress or Progress()
     try:
-        with open_place(place, settings, todo, control, pin=pin, executor=executor) as ready:
-            progress.start(todo, done=report.before, slots=ready.width())
+        with open_place(place, settings, todo, control, pin=pin, executor=executor, say=progress.say) as ready:
+            progress.start(todo, done=report.before, slots=ready.width(), standing=ready.standing)
             with _signals(control, progress, report):
                 out = run_cells(
                     todo, ready.executor, ready.run_one, stopping=lambda: control.stopping, width=ready.width
@@ -164,6 +164,8 @@ def run_study(
                 if report.infrastructure is None:
                     # On a full disk the campaign of the last call is worth more than half of a new one.
                     report.campaign = rebuild_campaign(study)
+                if report.left == 0:
+                    ready.clear()
     finally:
         progress.stop()
     return report

@@ -118,3 +118,27 @@ def test_the_solver_has_the_priority_of_the_runner_not_the_supervisors(supervise
     code = "import os; print('{\"objective\": %d}' % (1000 + os.getpriority(os.PRIO_PROCESS, 0)))"
     attempt = supervise("priority", argv=[sys.executable, "-c", code])
     assert attempt.objectives == [1000 + os.getpriority(os.PRIO_PROCESS, 0)]
+
+
+ENDS_ALL = """import os, signal
+me, supervisor = os.getpid(), os.getppid()
+print('{"objective": 1.0}', flush=True)
+if os.fork() == 0:
+    for target in (%s):
+        os.kill(target, signal.SIGTERM)
+    os._exit(0)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("order", ["supervisor, me", "me, supervisor"])
+def test_a_signal_to_the_whole_job_is_no_end_of_the_solvers_own(supervise, order):
+    """A batch system that ends a job signals solver and supervisor, in whatever order: the run was cut short."""
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % order])
+    assert attempt.ending.cause == "interrupted"
+    assert attempt.journal.state is JournalState.BROKEN
+
+
+def test_a_solver_that_dies_of_a_signal_for_it_alone_has_ended_by_itself(supervise):
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % "me,"])
+    assert (attempt.ending.cause, attempt.ending.signal) == ("exit", "SIGTERM")
