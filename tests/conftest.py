@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from scripted_studies import eventually, make_study, quiet_machine, supervise  # noqa: F401 (fixtures of every folder)
+from slurm import slurm, slurm_daemons  # noqa: F401
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20, database=None)
 settings.register_profile("thorough", derandomize=False, deadline=None, max_examples=1000, database=None)

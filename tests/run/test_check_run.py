@@ -86,6 +86,42 @@ def test_a_checker_that_fails_leaves_that_candidate_unchecked_and_can_be_asked_a
     assert columns(study)[1] == [1, 0, 1, 0]
 
 
+def test_what_a_checker_that_dies_said_is_told_and_kept_until_it_does_not(study):
+    write_checker(study, misbehaviour='number == 2 and (sys.stderr.write("no licence\\n"), os._exit(3))')
+    (first, *_) = run_study(study, jobs=1).results
+    (problem,) = first.problems
+    assert problem.endswith("got the end of its output (exit code 3); it said: no licence")
+    (log, _) = sorted((study / "journal").glob("*/attempt-001/checker.log"))
+    assert "no licence\n" in log.read_text()
+    write_checker(study, misbehaviour="number == 2 and 1 / 0")
+    check_study(study)
+    assert "ZeroDivisionError" in log.read_text()
+    assert "judge.py" in log.read_text()
+    write_checker(study)
+    check_study(study)
+    assert not log.exists()
+
+
+def test_what_the_program_of_a_checker_said_is_kept(study):
+    (study / "program.py").write_text(
+        'import sys\nprint(\'{"checker": "c", "version": "1"}\', flush=True)\ninput()\n'
+        "sys.stderr.write('first words\\nlast words\\n')\nsys.exit(4)\n"
+    )
+    contract = study / "study.toml"
+    contract.write_text(contract.read_text().replace("python:judge:check", f"command:{sys.executable} program.py"))
+    problems = run_study(study).problems
+    assert len(problems) == 8
+    assert all(problem.endswith("(exit code 4); it said: last words") for problem in problems)
+    for log in (study / "journal").glob("*/attempt-001/checker.log"):
+        assert log.read_text().count("first words\nlast words") == 4
+
+
+def test_a_checker_that_cannot_even_begin_says_why(study):
+    (study / "judge.py").write_text("import sys, os\nsys.stderr.write('out of paper\\n')\nos._exit(5)\n")
+    with pytest.raises(EnvironmentLacksError, match=r"exit code 5\); it said: out of paper"):
+        run_study(study)
+
+
 def _impatient(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
     found = identify_checker(study, checker, again=again)
     return CheckSettings(found.checker, found.name, found.version, patience=3.0, again=again)

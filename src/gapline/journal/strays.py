@@ -10,12 +10,12 @@ from pathlib import Path
 from gapline.errors import listing
 from gapline.journal.attempts import attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
-from gapline.model.layout import JOURNALS, REGISTER
+from gapline.model.layout import JOURNALS, OPTIONS_FILE, REGISTER
 from gapline.model.text import counted
 
 # Scratch files that a killed writer left, and what a runner keeps beside the cells.
 _SCRATCH = re.compile(r"\..+\.[a-z0-9_]{8}")
-_OURS = re.compile(rf"{re.escape(REGISTER)}|.+\.lock|runner-.+\.json")
+_OURS = re.compile(rf"{re.escape(REGISTER)}|{re.escape(OPTIONS_FILE)}|.+\.lock|runner-.+\.json")
 _OURS_IN_CELL = re.compile(r"claim|.+\.lock")
 _OURS_IN_ATTEMPT = re.compile(rf"{re.escape(ORDER_FILE)}|{re.escape(EVENTS_FILE)}|verdicts-.+\.jsonl|[^.].*\.log")
 

@@ -21,8 +21,8 @@ from gapline.journal.locks import locked
 from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
-from gapline.model.layout import CAMPAIGN, JOURNALS
-from gapline.model.plan import Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.model.layout import CAMPAIGN, JOURNALS, OPTIONS_FILE
+from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign, write_atomically
 from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
@@ -34,10 +34,8 @@ from gapline.run.progress import Progress
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
 from gapline.run.where.heartbeat import clear_heartbeats
-from gapline.run.where.place import open_place, read_place
+from gapline.run.where.place import ReadyPlace, open_place, read_place
 from gapline.solvers import arms_lack, solver_identity
-
-OPTIONS_FILE = "options.json"
 
 
 @dataclass(slots=True)
@@ -204,35 +202,48 @@ def run_study(
     progress = progress or Progress()
     try:
         with open_place(place, settings, todo, control, pin=pin, executor=executor, say=progress.say) as ready:
-            progress.start(todo, done=report.before, slots=ready.width())
+            progress.start(todo, done=report.before, slots=ready.width(), standing=ready.standing)
             with _signals(control, progress, report):
-                run = partial(
-                    run_cells,
-                    executor=ready.executor,
-                    run_one=ready.run_one,
-                    stopping=lambda: control.stopping,
-                    width=ready.width,
-                )
-                out = run_and_wait(todo, run, settings, stopping=lambda: control.stopping, say=progress.say)
-                try:
-                    for cell, result in out:
-                        report.results.append(result)
-                        progress.advance(cell, result)
-                        if result.outcome == "infrastructure":
-                            control.kill("infrastructure")
-                except IntegrityError:
-                    # A program or an instance is another one by now: what was run before stays, and is shown.
-                    rebuild_campaign(study)
-                    raise
-                if report.infrastructure is None:
-                    # On a full disk the campaign of the last call is worth more than half of a new one.
-                    report.campaign = rebuild_campaign(study)
+                _run_todo(todo, ready, settings, control, progress, report)
     except EnvironmentLacksError as error:
         error.hint = error.hint or f"go on with: {report.resume}"
         raise
     finally:
         progress.stop()
     return report
+
+
+def _run_todo(
+    todo: list[Cell],
+    ready: ReadyPlace,
+    settings: RunSettings,
+    control: Control,
+    progress: Progress,
+    report: RunReport,
+) -> None:
+    """Run cells where they are to run, and rebuild the campaign of what there is then."""
+    run = partial(
+        run_cells,
+        executor=ready.executor,
+        run_one=ready.run_one,
+        stopping=lambda: control.stopping,
+        width=ready.width,
+    )
+    try:
+        for cell, result in run_and_wait(todo, run, settings, stopping=lambda: control.stopping, say=progress.say):
+            report.results.append(result)
+            progress.advance(cell, result)
+            if result.outcome == "infrastructure":
+                control.kill("infrastructure")
+    except IntegrityError:
+        # A program or an instance is another one by now: what was run before stays, and is shown.
+        rebuild_campaign(settings.study)
+        raise
+    if report.infrastructure is None:
+        # On a full disk the campaign of the last call is worth more than half of a new one.
+        report.campaign = rebuild_campaign(settings.study)
+    if report.left == 0:
+        ready.clear()
 
 
 def _under_own_name(report: RunReport, study: Path, alias: Path) -> RunReport:

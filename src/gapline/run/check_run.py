@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from gapline.check.command import LineProcess
+from gapline.check.command import ERRORS_KEPT, LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.journal.attempts import cells_of, read_cell
 from gapline.journal.read import Events, Journal
@@ -27,13 +27,15 @@ from gapline.journal.verdicts import (
 )
 from gapline.model.contract import load_contract
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest
+from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import RunKey
 from gapline.run.check_cell import Answer, Identity, Question
 
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0
 MOST_FAILURES = 3
+# What a checker that failed said on its standard error, beside the journal of the run.
+ERRORS_FILE = "checker.log"
 T = TypeVar("T")
 
 
@@ -80,8 +82,7 @@ class CheckerProcess:
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
         # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
         command = [sys.executable, "-P", "-m", "gapline.run.check_cell", checker, str(instance)]
-        # What a checker prints goes nowhere: one that prints a line per candidate would fill a disk.
-        self._child = LineProcess(command, cwd=study, errors=Path(os.devnull).open("r+b"))  # noqa: SIM115
+        self._child = LineProcess(command, cwd=study)
         if cpus:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._child.pid, cpus)
@@ -107,7 +108,11 @@ class CheckerProcess:
         try:
             return msgspec.json.decode(self._child.exchange(question, patience), type=kind)
         except (OSError, EOFError, msgspec.MsgspecError) as error:
-            raise CheckerDied(f"checker: expected an answer, got {error}") from error
+            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_words()}") from error
+
+    def errors(self) -> str:
+        """Return the end of what the checker said on its standard error."""
+        return self._child.errors()
 
 
 def identify_checker(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
@@ -155,7 +160,8 @@ def check_attempt(
         problems = [f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"]
     else:
         candidates = (journal.events, asked)
-        verdicts, problems = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
+        verdicts, problems, errors = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
+        _keep_errors(journal.path.with_name(ERRORS_FILE), errors if problems else "")
     written = write_verdicts(
         journal,
         Judge(settings.name, settings.version, settings.checker),
@@ -176,9 +182,13 @@ def _ask_all(
     cpus: Sequence[int],
     key: RunKey,
     stopping: Callable[[], bool],
-) -> tuple[list[StoredVerdict], list[str]]:
-    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row."""
+) -> tuple[list[StoredVerdict], list[str], str]:
+    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row.
+
+    Returns the verdicts, the problems, and the end of what the checker said on its standard error.
+    """
     verdicts: list[StoredVerdict] = []
+    errors = ""
     problems: list[str] = []
     # Solvers repeat themselves; equal solutions get equal verdicts.
     known: dict[bytes, Answer] = {}
@@ -193,7 +203,7 @@ def _ask_all(
                 got = identity.failure or f"{identity.name} {identity.version}"
                 if got != settings.label:
                     problems.append(f"{key}: expected the checker {settings.label}, got {got}")
-                    break
+                    return verdicts, problems, process.errors()
                 while left and not stopping():
                     event = events[left[-1]]
                     sequence, solution = event.sequence, event.solution or b""
@@ -212,7 +222,16 @@ def _ask_all(
                     sequence = events[left.pop()].sequence
                     problems.append(f"{key}: event {sequence} is unchecked: {error}")
                     verdicts.append(StoredVerdict(sequence))
-    return verdicts, problems
+            errors = (errors + process.errors())[-ERRORS_KEPT:] if problems else ""
+    return verdicts, problems, errors
+
+
+def _keep_errors(path: Path, errors: str) -> None:
+    """Keep what a checker that failed said; that of an earlier one that failed goes once it does not."""
+    if not errors:
+        path.unlink(missing_ok=True)
+        return
+    write_atomically(path, lambda stream: stream.write(errors.encode()))
 
 
 def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str, ...]) -> CheckResult:

@@ -153,3 +153,27 @@ def test_memory_on_dev_shm_is_seen(supervise):
     assert attempt.journal.status is RunStatus.FINISHED
     assert attempt.ending.shared_memory > 150_000_000
     assert attempt.ending.peak_memory < 100_000_000
+
+
+ENDS_ALL = """import os, signal
+me, supervisor = os.getpid(), os.getppid()
+print('{"objective": 1.0}', flush=True)
+if os.fork() == 0:
+    for target in (%s):
+        os.kill(target, signal.SIGTERM)
+    os._exit(0)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("order", ["supervisor, me", "me, supervisor"])
+def test_a_signal_to_the_whole_job_is_no_end_of_the_solvers_own(supervise, order):
+    """A batch system that ends a job signals solver and supervisor, in whatever order: the run was cut short."""
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % order])
+    assert attempt.ending.cause == "interrupted"
+    assert attempt.journal.state is JournalState.BROKEN
+
+
+def test_a_solver_that_dies_of_a_signal_for_it_alone_has_ended_by_itself(supervise):
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % "me,"])
+    assert (attempt.ending.cause, attempt.ending.signal) == ("exit", "SIGTERM")

@@ -36,6 +36,9 @@ DRAIN = 4 * PIPE_SIZE
 # Where the system allows it the supervisor goes first, so that a stamp does not wait for others' work; its solver has
 # the priority that the runner was given.
 PRIORITY = -10
+# Signals by which a run is ended from outside.
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNAL_WITHIN = 0.1
 
 
 class Supervisor:
@@ -63,7 +66,7 @@ class Supervisor:
     def run(self) -> Ending:
         """Run the solver to its end and return how that was."""
         order = self._order
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in STOPS:
             signal.signal(number, lambda *_: self._stop("interrupted"))
         # Comes when we go on after somebody stopped us: what was printed meanwhile has late stamps.
         signal.signal(signal.SIGCONT, self._went_on)
@@ -169,7 +172,7 @@ class Supervisor:
                 # After reading: what it printed last is taken before its end is.
                 if handle in ready:
                     _, status = os.waitpid(solver, 0)
-                    return status, "horizon" if told else "exit"
+                    return status, self._cause_of_end(status, told=told)
                 if CONTROL in ready:
                     self._stop("interrupted" if _read(CONTROL, 1) else "runner lost")
                 if self._asleep in ready:
@@ -178,6 +181,13 @@ class Supervisor:
             return None, cause
         finally:
             os.close(handle)
+
+    def _cause_of_end(self, status: int, *, told: bool) -> str:
+        """Return why a solver that has ended did so: a signal that was for all of us is no end of its own."""
+        if not told and os.WIFSIGNALED(status) and os.WTERMSIG(status) in STOPS:
+            # Whoever ends a whole job (a batch system, a shutdown) reaches the solver first now and then.
+            self._done.wait(SIGNAL_WITHIN)
+        return self._stop_cause or ("horizon" if told else "exit")
 
     def _must_end(self, kill_at: float) -> str | None:
         """Return why the run must end now, or None."""

@@ -98,7 +98,8 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
         client: Any = connect(address, timeout=ANSWER_WITHIN, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EnvironmentLacksError(
-            f"--on dask:{address}: expected a Dask scheduler, got {error}", hint="start one with: dask scheduler"
+            f"--on dask:{address}: expected a Dask scheduler, got {error}",
+            hint="start one with: python -P -m dask scheduler",
         ) from error
     # Closed in the quiet too: a client says of a scheduler that is gone that it is.
     with _quiet():
@@ -107,7 +108,7 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
             if executor.slots() < 1:
                 raise EnvironmentLacksError(
                     f"--on dask:{address}: expected workers with the resource {RESOURCE}, got none",
-                    hint=f"dask worker {address} --nthreads 1 --resources {RESOURCE}=1",
+                    hint=f"python -P -m dask worker {address} --nthreads 1 --resources {RESOURCE}=1",
                 )
             yield executor
         finally:
