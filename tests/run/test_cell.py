@@ -12,7 +12,8 @@ from gapline.journal.read import read_journal
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
 from gapline.run.campaign import run_study
-from gapline.run.process.tree import strays
+from gapline.run.process.cgroup import VARIABLE, group_base
+from gapline.run.process.tree import signal_all, strays
 from run.campaign_content import children_of, is_alive
 
 
@@ -63,6 +64,22 @@ def test_a_process_that_hides_when_its_supervisor_is_killed_is_found(make_study)
     hidden = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
     assert hidden
     assert not any(is_alive(process) for process in hidden)
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_one_that_kills_the_nursery_too_is_found_by_its_group_or_said_to_be_possible(make_study, monkeypatch, groups):
+    if groups and group_base() is None:
+        pytest.skip("this machine has no cgroup v2 that we may write to")
+    if not groups:
+        monkeypatch.setenv(VARIABLE, "off")
+    study = make_study({"hiding": ["hides", "nursery"]}, seeds=(1,))
+    report = run_study(study.path, jobs=1)
+    hidden = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
+    alive = [process for process in hidden if is_alive(process)]
+    said = [problem for problem in report.problems if "a process that hides may be left" in problem]
+    signal_all(alive, signal.SIGKILL)
+    assert report.outcomes == {"interrupted": 2}
+    assert (alive, said) == ([], []) if groups else (alive and said)
 
 
 def test_another_contract_does_not_go_on_with_the_same_runs(make_study):

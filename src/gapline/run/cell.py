@@ -24,7 +24,7 @@ from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
 from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
-from gapline.run.process.cgroup import end_group
+from gapline.run.process.cgroup import end_group, known_base
 from gapline.run.process.control import Control
 from gapline.run.process.machine import describe_machine, frequency_policy, load_average
 from gapline.run.process.nursery import Loss, start_supervisor
@@ -206,8 +206,9 @@ def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending
         return msgspec.json.decode(answer, type=Ending)
     with contextlib.suppress(msgspec.MsgspecError):
         return msgspec.json.decode(answer, type=Loss)
-    # Whoever kills the nursery too can hide a process from us.
-    return Loss("and the nursery with it; a process that hides may be left", 0, 0)
+    # Whoever kills the nursery too can hide a process from us, unless it is in a group of the kernel.
+    hidden = "" if known_base() is not None else "; a process that hides may be left"
+    return Loss(f"and the nursery with it{hidden}", 0, 0)
 
 
 def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> Order:

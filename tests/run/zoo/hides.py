@@ -1,4 +1,4 @@
-"""Starts a process in a session of its own and with an empty environment, then kills its supervisor."""
+"""Starts a process in a session of its own with an empty environment, then kills its supervisor, or the nursery too."""
 
 import os
 import pathlib
@@ -21,5 +21,8 @@ if os.fork() == 0:
     os.execve(sys.executable, ["innocent", "-S", "-E", "-c", CODE], {})
 while not list(pathlib.Path().glob("alive-*")):
     time.sleep(0.01)
-for process in [supervisor, *map(int, sys.argv[1:])]:
+victims = [supervisor]
+if "nursery" in sys.argv:
+    victims.insert(0, int(pathlib.Path(f"/proc/{supervisor}/stat").read_text().rpartition(") ")[2].split()[1]))
+for process in victims:
     os.kill(process, signal.SIGKILL)
