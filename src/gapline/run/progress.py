@@ -103,7 +103,8 @@ class BarProgress(Progress):
 
     def advance(self, cell: Cell, result: CellResult) -> None:  # noqa: ARG002  the bar counts runs
         """Move the bar."""
-        queue = "" if self._standing is None else f"{self._standing()}; "
+        now = None if self._standing is None else self._standing()
+        queue = f"{now}; " if now is not None and any(now) else ""
         self._bar.update(self._task, advance=1, last=f"{queue}{describe(result)}")
 
     def say(self, message: str) -> None:

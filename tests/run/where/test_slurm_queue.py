@@ -12,6 +12,7 @@ import pytest
 from clusters import ARMS, ancestors, broken_and_whole, content, expected, processes_named
 from gapline.errors import EnvironmentLacksError
 from gapline.run.campaign import run_study
+from gapline.run.where.slurm_queue import SlurmQueue
 
 pytest.importorskip("submitit")
 pytestmark = pytest.mark.usefixtures("slurm")
@@ -184,3 +185,22 @@ def test_a_partition_that_is_not_there_is_one_sentence(make_study, slurm):
         run_study(study.path, on="slurm:partition=nowhere")
     assert not list(study.path.glob("journal/*/attempt-*"))
     assert slurm.jobs() == []
+
+
+def test_a_controller_that_does_not_answer_ends_no_job(slurm, monkeypatch, tmp_path):
+    """Its restart takes minutes on a large site: what it said last holds until it answers again."""
+    (job,) = re.findall(r"\d+", slurm.ask("sbatch", "--wrap", "sleep 600", "--output=/dev/null"))
+    queue = SlurmQueue()
+    queue.look(now=True)
+    known = queue.state(job)
+    assert (known.has_ended, queue.silence) == (False, None)
+    (tmp_path / "slurm.conf").touch()
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    queue.look(now=True)
+    assert queue.state(job) == known
+    assert queue.silence
+    slurm.use(monkeypatch)
+    queue.cancel([job])
+    queue.wait_until_gone([job], patience=60.0)
+    assert queue.state(job).name == "CANCELLED"
+    assert (queue.silence, queue.state("0").has_ended) == (None, True)
