@@ -1,15 +1,15 @@
 """How fast each host of a study is: `calibrations.jsonl`, a line per measurement, only ever added to."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from gapline.errors import TraceError
-from gapline.journal.locks import locked
+from gapline.journal.locks import append_whole, locked
 from gapline.model.layout import CALIBRATIONS
 from gapline.model.limits import read_document
+from gapline.model.writing import naming
 
 Value = str | int | float | bool | None
 
@@ -34,8 +34,9 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 def add_calibration(study: Path, made: Calibration) -> Path:
     """Append a measurement to those of a study."""
     path = study / CALIBRATIONS
-    with locked(path) as file:
-        os.write(file, msgspec.json.encode(made) + b"\n")
+    line = msgspec.json.encode(made) + b"\n"
+    with naming(path), locked(path) as file:
+        append_whole(file, line)
     return path
 
 

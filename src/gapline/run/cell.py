@@ -19,8 +19,9 @@ from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import file_digest
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
+from gapline.model.writing import write_atomically
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
 from gapline.run.process.control import Control

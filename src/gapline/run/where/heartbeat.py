@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.model.layout import JOURNALS
-from gapline.model.store import write_atomically
+from gapline.model.writing import write_atomically
 from gapline.run.process.control import Control
 
 BEAT_EVERY = 5.0
