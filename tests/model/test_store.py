@@ -13,8 +13,9 @@ import gapline as gl
 import strategies
 from gapline.errors import IntegrityError, TraceError
 from gapline.model import store
-from gapline.model.store import open_campaign, read_manifest, write_atomically
+from gapline.model.store import open_campaign, read_manifest
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 
 # What `campaign` below is saved as.
 COLUMNS = ["bound", "objective", "reason", "time", "verdict"]

@@ -1,6 +1,5 @@
 """How fast each host of a study is: `calibrations.jsonl`, a line per measurement, only ever added to."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,9 +7,10 @@ import msgspec
 
 from gapline.errors import TraceError
 from gapline.journal.line import is_sealed, seal, unseal
-from gapline.journal.locks import locked
+from gapline.journal.locks import append_whole, locked
 from gapline.model.layout import CALIBRATIONS
 from gapline.model.limits import read_document
+from gapline.model.writing import naming
 
 Value = str | int | float | bool | None
 
@@ -35,9 +35,10 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 def add_calibration(study: Path, made: Calibration) -> Path:
     """Append a measurement to those of a study."""
     path = study / CALIBRATIONS
-    with locked(path) as file:
-        # Each line by itself: they are added by hosts that know nothing of each other.
-        os.write(file, seal(msgspec.json.encode(made)[:-1], 0)[0])
+    # Each line by itself: they are added by hosts that know nothing of each other.
+    line = seal(msgspec.json.encode(made)[:-1], 0)[0]
+    with naming(path), locked(path) as file:
+        append_whole(file, line)
     return path
 
 

@@ -11,8 +11,8 @@ what a study declares after its runs stands in a line of its own, with the numbe
 import contextlib
 import datetime
 import hashlib
-import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import msgspec
 
 from gapline.errors import IntegrityError
 from gapline.journal.attempts import attempts_of
-from gapline.journal.locks import locked
+from gapline.journal.locks import append_whole, locked
 from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
@@ -28,6 +28,7 @@ from gapline.model.limits import read_document, read_regular
 from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
+from gapline.model.writing import naming
 
 _TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 
@@ -192,6 +193,13 @@ def read_register(study: str | Path) -> Register:
     return Register(Path(study), _read(path, data)[0])
 
 
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path) as file:
+        yield file
+
+
 def register_plan(study: Path, declared: Declared) -> Register:
     """Add a line with what a study declares, unless the last line says the same; return the register.
 
@@ -199,8 +207,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
     once wait for each other: the second finds the line of the first.
     """
     path = study / JOURNALS / REGISTER
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path) as file:
+    with naming(path), _opened(path) as file:
         data = read_regular(path)
         entries, previous = _read(path, data)
         last = entries[-1] if entries else None
@@ -221,13 +228,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             begun=sum(len(attempts_of(cell)) for cell in path.parent.iterdir()),
             **facts,
         )
-        try:
-            os.write(file, _seal(entry))
-            os.fsync(file)
-        except OSError:
-            # Half a line would make the register unreadable for good.
-            os.ftruncate(file, len(data))
-            raise
+        append_whole(file, _seal(entry))
     return Register(study, (*entries, entry))
 
 

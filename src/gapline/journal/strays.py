@@ -12,9 +12,10 @@ from gapline.journal.attempts import attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
 from gapline.model.layout import JOURNALS, OPTIONS_FILE, REGISTER
 from gapline.model.text import counted
+from gapline.model.writing import SUFFIX
 
 # Scratch files that a killed writer left, and what a runner keeps beside the cells.
-_SCRATCH = re.compile(r"\..+\.[a-z0-9_]{8}")
+_SCRATCH = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}(?:{re.escape(SUFFIX)})?")
 _OURS = re.compile(rf"{re.escape(REGISTER)}|{re.escape(OPTIONS_FILE)}|.+\.lock|runner-.+\.json")
 _OURS_IN_CELL = re.compile(r"claim|.+\.lock")
 _OURS_IN_ATTEMPT = re.compile(rf"{re.escape(ORDER_FILE)}|{re.escape(EVENTS_FILE)}|verdicts-.+\.jsonl|[^.].*\.log")
@@ -52,6 +53,5 @@ def _entries(folder: Path) -> list[Path]:
 
 def _is(ours: re.Pattern[str], entry: Path) -> bool:
     # A scratch file of ours is hidden and has a name of ours in it.
-    return bool(ours.fullmatch(entry.name)) or bool(
-        _SCRATCH.fullmatch(entry.name) and ours.fullmatch(entry.name[1:].rpartition(".")[0])
-    )
+    scratch = _SCRATCH.fullmatch(entry.name)
+    return bool(ours.fullmatch(scratch[1] if scratch else entry.name))

@@ -23,7 +23,7 @@ from gapline.journal.read import Journal
 from gapline.model.limits import most_bytes, read_regular
 from gapline.model.plan import file_slug
 from gapline.model.regular import reason_of
-from gapline.model.store import write_atomically
+from gapline.model.writing import write_atomically
 
 _FILES = "verdicts-*.jsonl"
 _PROGRAM = "command:"

@@ -4,12 +4,12 @@ import hashlib
 import io
 import json
 import os
-import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from gapline.model.regular import open_regular, reason_of
 from gapline.model.swap import replace_directory
 from gapline.model.tables import RunKey
 from gapline.model.threads import thread_count
+from gapline.model.writing import write_atomically
 
 SCHEMA = "gapline.campaign/1"
 RUNS_FILE = "runs.parquet"
@@ -44,25 +45,6 @@ class _Manifest(msgspec.Struct):
     interrupted: tuple[RunKey, ...] = ()
 
 
-def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file under a temporary name and rename it, so that a killed writer leaves the old file whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # `mkstemp` makes a file that only its owner reads; others of the group have to read results too.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def file_digest(path: Path) -> str:
     """Return the sha256 of a file's bytes."""
     with open_regular(path) as stream:
@@ -79,10 +61,10 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
 
     def fill(folder: Path) -> None:
         # By a stream of ours: Polars cannot open a path that is not UTF-8.
-        with (folder / RUNS_FILE).open("wb") as stream:
-            whole.runs.write_parquet(stream)
+        write_atomically(folder / RUNS_FILE, whole.runs.write_parquet)
         for name, column in whole.columns.items():
-            np.save(folder / f"{name}.npy", np.ascontiguousarray(column), allow_pickle=False)
+            write = partial(np.save, arr=np.ascontiguousarray(column), allow_pickle=False)
+            write_atomically(folder / f"{name}.npy", write)
         manifest = {
             "schema": SCHEMA,
             "runs": len(whole),
@@ -96,7 +78,8 @@ def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = Fals
         }
         # Last: the seal covers everything above it, the digests of the files included.
         manifest["seal"] = _seal(manifest)
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False), encoding="utf-8")
+        text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
+        write_atomically(folder / MANIFEST, lambda stream: stream.write(text))
 
     replace_directory(directory, fill, ours=OUR_FILES)
     return directory

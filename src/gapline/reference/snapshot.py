@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
 from gapline.model.limits import most_document, read_limited
 from gapline.model.regular import reason_of
-from gapline.model.store import write_atomically
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 from gapline.reference.canonical import content_digest, parse_document
 
 SCHEMA = "gapline.snapshot/1"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gapline.errors import EnvironmentLacksError, UsageError, listing
-from gapline.model.store import write_atomically
 from gapline.model.text import printable
 from gapline.model.version import VERSION
+from gapline.model.writing import write_atomically
 
 if TYPE_CHECKING:
     import altair

@@ -23,7 +23,8 @@ from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CAMPAIGN, JOURNALS, OPTIONS_FILE
 from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
-from gapline.model.store import save_campaign, write_atomically
+from gapline.model.store import save_campaign
+from gapline.model.writing import write_atomically
 from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.changed import instance_digests, program_digests

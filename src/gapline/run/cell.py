@@ -19,8 +19,8 @@ from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_tex
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
+from gapline.model.writing import write_atomically
 from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt

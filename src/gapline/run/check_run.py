@@ -27,8 +27,9 @@ from gapline.journal.verdicts import (
 )
 from gapline.model.contract import load_contract
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import file_digest
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 from gapline.run.check_cell import Answer, Identity, Question
 
 # Longer than a checker that drives a program of its own waits for it.

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from gapline.model.layout import JOURNALS
-from gapline.model.store import write_atomically
+from gapline.model.writing import write_atomically
 from gapline.run.process.control import Control
 from gapline.run.process.tree import began
 
