@@ -8,6 +8,8 @@ import pytest
 
 from gapline import figures
 from gapline.analysis.analyse import analyse
+from gapline.report.classical_curves import classical_curve
+from gapline.report.curves import study_curves, write_curves
 from gapline.report.drawing import COLOURS, printable_chart
 from gapline.report.figures.study import study_figures
 from gapline.report.numbers import number
@@ -75,6 +77,20 @@ def test_the_ranks_on_the_axis_do_not_touch(drawn):
     arms = study.summary.frame.height
     ticks = [int(word) for word in words["critical-difference"] if re.fullmatch(r"\d+", word)]
     assert ticks == ([1, *range(10, 81, 10)] if arms == 80 else list(range(1, arms + 1)))
+
+
+def test_the_curves_of_gapline_curve_are_one_line_each(drawn, tmp_path):
+    study, _, _ = drawn
+    pair, arms = tuple(study.declared[0]), study.summary.frame.height
+    found = {
+        "mean": (study_curves(study, by=["arm"], bands=True), 2 * arms),
+        "target-ecdf": (classical_curve(study, "target-ecdf"), arms),
+        "eaf-difference": (classical_curve(study, "eaf-difference", pair), 0),
+    }
+    for name, (curves, lines) in found.items():
+        write_curves(curves, tmp_path / f"{name}.svg")
+        marks = [node.get("aria-roledescription") for node in ET.parse(tmp_path / f"{name}.svg").getroot().iter()]
+        assert marks.count("line mark") == lines, name
 
 
 def test_no_text_of_a_drawing_is_one_that_every_object_has_and_no_two_names_become_one():
