@@ -18,7 +18,8 @@ def test_lazy_frames_and_lists_of_sources_are_read(tmp_path):
 
 def test_duckdb_relations_speak_arrow_too():
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.connect().sql(
+    connection = duckdb.connect()
+    relation = connection.sql(
         "select 'a' as arm, 'i' as instance, 1 as seed, 0.5::double as time, 9.0::double as objective"
     )
     assert gl.read(relation).objective.tolist() == [9.0]
