@@ -69,7 +69,8 @@ def _read_csv(content: Content, source: str) -> Iterator[Cells]:
     blocks = row_blocks(content, separator, start=start, source=source)
     first = next(blocks)
     # Polars would rename a second `time` without a word, and the first one would be read.
-    header = pl.read_csv(io.BytesIO(first), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
+    top = io.BytesIO(_closed(first))
+    header = pl.read_csv(top, has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
     alone, heading, line = start + len(first) == len(content), b"", above + 2
@@ -78,12 +79,15 @@ def _read_csv(content: Content, source: str) -> Iterator[Cells]:
     for block in chain([first], blocks):
         data = heading + block
         # Everything is read as text: only then can a bad number be shown as it was written.
-        # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
-        closed = data + b'"' if ends_in_quotes(data) else data
-        table = pl.read_csv(io.BytesIO(closed), infer_schema=False, null_values=[""], separator=separator)
+        table = pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, null_values=[""], separator=separator)
         table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
         yield Cells(table, line, broken)
         heading, line = under, line + table.height
+
+
+def _closed(data: bytes) -> bytes:
+    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
+    return data + b'"' if ends_in_quotes(data) else data
 
 
 def _heading(block: bytes, separator: str, source: str) -> bytes:
