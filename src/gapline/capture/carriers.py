@@ -51,13 +51,13 @@ def _read_csv(data: bytes, source: str) -> Cells:
     above = data[: len(data) - len(data.lstrip(b"\r\n"))].count(b"\n")
     data = data.lstrip(b"\r\n")
     separator = find_separator(data[:HEADER].split(b"\n", 1)[0])
+    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
+    closed = data + b'"' if ends_in_quotes(data) else data
     # Polars would rename a second `time` without a word, and the first one would be read.
-    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
+    header = pl.read_csv(io.BytesIO(closed), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
     # Everything is read as text: only then can a bad number be shown as it was written.
-    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
-    closed = data + b'"' if ends_in_quotes(data) else data
     table = pl.read_csv(io.BytesIO(closed), infer_schema=False, null_values=[""], separator=separator)
     table, broken = find_broken(data, table, separator=separator, source=source)
     return Cells(table, above + 2, broken)
