@@ -16,7 +16,7 @@ from gapline.capture.journals import read_study
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
 from gapline.journal.read import read_journal
 from gapline.journal.records import Ending, Order, order_text
-from gapline.journal.verdicts import StoredVerdict, write_verdicts
+from gapline.journal.verdicts import Judge, StoredVerdict, write_verdicts
 from gapline.journal.write import JournalWriter
 from gapline.model.campaign import Campaign
 from gapline.model.plan import slug
@@ -46,7 +46,7 @@ def build(study: Path) -> Path:
             StoredVerdict(k + 1, valid=k != place + 2, objective=40.25 - 3 * k - place, reason="odd" if k > 4 else None)
             for k in range(6)
         ]
-        write_verdicts(read_journal(attempt), "c", "1", checked="2026-08-02", candidates=6, verdicts=verdicts)
+        write_verdicts(read_journal(attempt), Judge("c", "1"), checked="2026-08-02", candidates=6, verdicts=verdicts)
     return study
 
 
@@ -121,6 +121,8 @@ def _outcome(study: Path, expected: dict[str, object], draw: random.Random, case
     told = (*campaign.diagnostics.problems, *campaign.diagnostics.notes)
     named = any(f"journal/{folder.parent.name}" in one for one in told)
     if campaign.interrupted:
-        return "quarantined and named" if campaign.diagnostics.problem_count else "cut short, interrupted"
+        changed = any("changed after being written" in one for one in told)
+        assert named or not changed, f"{case}: quarantined, and not named"
+        return "quarantined and named" if changed else "cut short, interrupted"
     assert named, f"{case}: no run, and not named"
     return "no run, named"

@@ -127,7 +127,7 @@ def test_an_instance_that_vanishes_is_the_problem_of_its_cells_alone(make_study,
     assert runner.returncode == 1, err
     assert "2 of 4 runs done, 2 left" in out
     assert f"waiting/{lost}/1" in err
-    assert f"{lost}.txt: expected the instance, got No such file or directory" in err
+    assert f"{lost}.txt: expected the instance, got no such file" in err
     campaign = gapline.open(study.path / "campaign")
     assert campaign.runs.select("instance", "status").unique().rows() == [(running, "finished")]
     (study.path / "instances" / "elsewhere.txt").rename(study.path / "instances" / f"{lost}.txt")

@@ -102,4 +102,4 @@ def _first_line(command):
 
 
 def _is_parent(pid, study):
-    return any(pid in ancestors(one) for one in processes_named(study.path))
+    return any(ancestors(one)[:1] == [pid] for one in processes_named(study.path))

@@ -101,6 +101,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
             problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
             continue
         tally.take(key, record)
+        problems += [f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems()]
         if journal is None:
             continue
         # One checker version for the whole campaign: verdicts of two are never mixed.

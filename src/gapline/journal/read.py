@@ -219,13 +219,17 @@ class Journal:
         """How many events exceeded the cap of the journal and are not in it."""
         return 0 if self.ending is None else self.ending.dropped.get(OVER_CAP, 0)
 
+    def order_problems(self) -> list[str]:
+        """Say that the order beside the journal cannot be read, and what that costs."""
+        if self.unordered is None:
+            return []
+        known = "the journal says what it is of" if self.order else "nothing says what the attempt is of"
+        return [f"{self.unordered}; {known}"]
+
     def problems(self) -> list[str]:
         """Say why the attempt is not whole, each reason in one line; none where it is."""
         ending = self.ending
-        found = []
-        if self.unordered is not None:
-            known = "the journal says what it is of" if self.order else "nothing says what the attempt is of"
-            found.append(f"{self.unordered}; {known}")
+        found = self.order_problems()
         if self.corruption is not None:
             found.append(f"{self.corruption}; the run is quarantined")
         if self.torn:

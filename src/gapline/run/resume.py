@@ -120,7 +120,9 @@ def study_status(study_dir: str | Path) -> StudyStatus:
             status.left_behind += journal.left_behind
             if state is not CellState.DONE:
                 status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
-            elif journal.corruption is not None:
+                continue
+            status.problems += [f"{cell.key}: {problem}" for problem in journal.order_problems()]
+            if journal.corruption is not None:
                 status.changed.append(f"{cell.key}: {journal.corruption}")
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon

@@ -143,8 +143,11 @@ class Group:
         found = {pid for procs in self.path.rglob("cgroup.procs") for pid in _pids(procs.parent)}
         return [pid for pid in sorted(found | _pids(self.path)) if tree.process_state(pid) not in ("", "Z")]
 
-    def end(self, *, patience: float = 10.0) -> int:
-        """Kill all that is in the group; return how many are left (must be none)."""
+    def end(self, *, patience: float = 10.0, reap: bool = False) -> int:
+        """Kill all that is in the group; return how many are left (must be none).
+
+        `reap` takes in the dead of the calling process, all of them: only for one that has no children of others.
+        """
         deadline = time.monotonic() + patience
         pause = 0.0005
         while alive := self.processes():
@@ -153,7 +156,8 @@ class Group:
             # In one step, groups below included; kernels before 5.14 take one process after the other.
             if not _write(self.path / "cgroup.kill", "1"):
                 tree.signal_all(alive, signal.SIGKILL)
-            tree.reap()
+            if reap:
+                tree.reap()
             time.sleep(pause)
             pause = min(0.05, pause * 2)
         return 0

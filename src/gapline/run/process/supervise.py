@@ -111,7 +111,7 @@ class Supervisor:
         leftover, dead = tree.clear_tree()
         if self._group is not None:
             # Dead ones included that somebody else took over: a process can leave the tree, not its group.
-            leftover += self._group.end()
+            leftover += self._group.end(reap=True)
         status = dead.get(solver.pid) if status is None else status
         code = None if status is None else os.waitstatus_to_exitcode(status)
         solver.returncode = code if code is not None else -signal.SIGKILL
