@@ -128,7 +128,7 @@ def declare(
     solvers: dict[str, str] | None = None,
     known: dict[str, str] | None = None,
 ) -> Declared:
-    """Collect what a study declares as its files stand now; `known` are digests of instances that need no second look."""
+    """Collect what a study declares as its files stand now; `known` digests of instances are not taken again."""
     plan = Plan.of(contract)
     stated, files = {}, {}
     if (path := contract.reference.snapshot) is not None:

@@ -64,7 +64,7 @@ class Allotment(NamedTuple):
 
 
 def allot(contract: Contract, arm: Arm, instance: Instance) -> Allotment:
-    """Find what an arm is given on an instance: the study's, the instance's, the arm's, then what every `where` says."""
+    """Find what an arm is given on an instance: the study's, the instance's, the arm's, then each `where`."""
     given: dict[str, Any] = {"seeds": contract.seeds}
     given |= {name: getattr(contract.time, name) for name in ("horizon", "threads", "memory")}
     fitting = [
