@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LOWEST := .venv-lowest
+# The oldest Python that pyproject.toml allows and this machine has.
+OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test lint bench campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint bench campaign simulate mutants torture clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +21,17 @@ demo: $(READY)
 test: $(READY)
 	tools/system-packages
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The lower bounds of pyproject.toml are true: every test, with the lowest versions that they allow.
+test-lowest: $(LOWEST)/.ready
+	tools/system-packages
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal
+
+$(LOWEST)/.ready: pyproject.toml
+	$(OLDEST) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[all,dev]'
+	touch $@
 
 lint: $(READY)
 	$(BIN)/ruff check src tests bench campaigns simulations torture tools
@@ -44,4 +58,4 @@ torture: $(READY)
 	$(BIN)/python -m torture
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,6 +6,7 @@ python -m simulations --campaigns 2000 --page docs/statistics.md
 import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from simulations.gates import gate_errors, real_scores, run_traces
@@ -29,7 +30,8 @@ def main() -> int:
     cases = [(law, design, seeds) for seeds in SEEDS for law in LAWS for design in designs_of(law)]
     found: dict[tuple[str, Design, int], dict[str, Rate]] = {}
     began = time.monotonic()
-    with ProcessPoolExecutor(given.workers) as pool:
+    # Not forked: a child of a process that has used Polars hangs in it.
+    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
         jobs = [
             pool.submit(null_rates, *case, campaigns=given.campaigns, fast=FAST, seed=number)
             for number, case in enumerate(cases)

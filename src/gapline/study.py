@@ -21,6 +21,7 @@ from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, 
 from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
+from gapline.model.limits import read_document
 from gapline.model.names import check_statistic_name, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
@@ -197,11 +198,17 @@ class Study:
                     scores.reading,
                     reference=entry.label,
                     tier_two=self.tier_two,
+                    checker=self.checker,
                     coverage=self._coverage_against(entry.label),
                 ),
             )
             for scores, entry in zip(found, references, strict=True)
         )
+
+    @property
+    def checker(self) -> str | None:
+        """Name and version of the checker whose verdicts count, where one is named."""
+        return self.campaign.facts.get("checker")
 
     @cached_property
     def reading(self) -> Reading:
@@ -221,7 +228,7 @@ class Study:
             coverage=self._coverage_against(reference.label),
             statistics=self.statistics,
         )
-        return replace(declared, tier_two=self.tier_two, **changes)
+        return replace(declared, tier_two=self.tier_two, checker=self.checker, **changes)
 
     def _coverage_against(self, label: ReferenceLabel) -> Coverage:
         """Return the coverage under another reference, which may lack other instances that nobody solved."""
@@ -357,6 +364,7 @@ def open_study(
     leave_out_unscorable: bool = False,
     validation: str | None = None,
     allow_unchecked: bool = False,
+    checker: str | None = None,
     kernels: Sequence[str] = (),
     statistics: Sequence[str] = (),
     allow_code: bool = False,
@@ -401,6 +409,8 @@ def open_study(
     horizon, transform, validation, allow_unchecked
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.
+    checker
+        Count the verdicts of this checker instead of those of the contract's; verdicts of two are never mixed.
     leave_out_unscorable
         Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
         solved it), list and count them; else they are refused. What nobody solved needs no reference.
@@ -439,7 +449,8 @@ def open_study(
     stated = declared_choices(contract)
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
-    whole = read(sources[0] if len(sources) == 1 else list(sources), columns=columns, decimal=decimal, strict=strict)
+    source = sources[0] if len(sources) == 1 else list(sources)
+    whole = read(source, columns=columns, decimal=decimal, strict=strict, checker=checker)
     whole = _negated(whole, negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
@@ -539,7 +550,9 @@ def open_study(
 def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
     """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
     if choices.get("time_scale"):
-        tables: dict[str, Any] = {name: choices[name] for name in ("columns", "decimal", "strict") if name in choices}
+        tables: dict[str, Any] = {
+            name: choices[name] for name in ("columns", "decimal", "strict", "checker") if name in choices
+        }
         choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
     return {source: open_study(source, **choices) for source in sources}
 
@@ -614,7 +627,7 @@ def _contract(folder: Path | None) -> "tuple[Contract | None, str | None, Regist
     from gapline.model.contract import load_contract
 
     contract, register = load_contract(folder), read_register(folder)
-    text = (folder / CONTRACT_FILE).read_text(encoding="utf-8")
+    text = read_document(folder / CONTRACT_FILE).decode("utf-8").replace("\r\n", "\n")
     return contract, text, register if register.entries else None
 
 

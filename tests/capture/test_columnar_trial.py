@@ -1,10 +1,27 @@
-"""The other process answers with a line for every file."""
+"""The other process answers with tables, and with a last line for every file."""
 
 import io
+import tempfile
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
-from gapline.capture.columnar_trial import answer, read_frame
+from gapline.capture import columnar_trial
+from gapline.capture.columnar_trial import TooLargeError, answer, read_tables
+
+MOST = 1 << 30
+
+
+def parquet_bomb(*, rows, group=10_000_000):
+    """Equal rows: some kilobytes of Parquet, and eight bytes each in memory."""
+    file, table = io.BytesIO(), pa.table({"time": np.ones(group)})
+    with pq.ParquetWriter(file, table.schema) as writer:
+        for _ in range(rows // group):
+            writer.write_table(table, row_group_size=group)
+    return file.getvalue()
 
 
 def packed(form, frame):
@@ -13,17 +30,51 @@ def packed(form, frame):
     return file.getvalue()
 
 
-def test_each_question_gets_one_line():
+def tables(data, form="parquet", most=MOST):
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return list(read_tables(file, form, most))
+
+
+def test_each_question_gets_its_tables_and_one_last_line():
     good = packed("parquet", pl.DataFrame({"a": [1]}))
-    asked = b"".join(b"parquet %d\n" % len(data) + data for data in (good, b"PAR1", good))
+    asked = b"".join(b"parquet %d %d\n" % (len(data), MOST) + data for data in (good, b"PAR1", good))
     answers = io.BytesIO()
     answer(io.BytesIO(asked), answers)
-    first, second, third, rest = answers.getvalue().split(b"\n")
-    assert (first, third, rest) == (b"", b"", b"")
-    assert second
+    answers.seek(0)
+    said = []
+    while line := answers.readline():
+        word, _, rest = line.decode().rstrip("\n").partition(" ")
+        said.append(word if word == "table" else bool(rest))
+        if word == "table":
+            assert pl.read_ipc_stream(io.BytesIO(answers.read(int(rest))))["a"].to_list() == [1]
+    assert said == ["table", False, True, "table", False]
 
 
-def test_both_forms_of_arrow_are_known_by_their_first_bytes():
-    frame = pl.DataFrame({"a": [1, 2]})
-    for form in ("arrow", "stream"):
-        assert read_frame(packed(form, frame), "arrow").equals(frame)
+@pytest.mark.parametrize("form", ["parquet", "arrow", "stream"])
+def test_all_forms_are_read_in_tables_of_so_many_rows(form, monkeypatch):
+    frame = pl.DataFrame({"a": range(10), "b": [str(n) for n in range(10)]})
+    monkeypatch.setattr(columnar_trial, "PIECE", 4)
+    read = tables(packed(form, frame), "parquet" if form == "parquet" else "arrow")
+    assert [table.height for table in read] == [4, 4, 2]
+    assert pl.concat(read).equals(frame)
+
+
+def test_a_file_without_rows_is_one_table_with_its_columns():
+    (read,) = tables(packed("parquet", pl.DataFrame(schema={"a": pl.Int64, "b": pl.String})))
+    assert read.schema == {"a": pl.Int64, "b": pl.String}
+
+
+def test_more_rows_than_the_limit_are_refused_before_they_are_made():
+    bomb = parquet_bomb(rows=300_000_000)
+    assert len(bomb) < 2_000_000
+    with pytest.raises(TooLargeError, match=r"2,400,000,000 bytes as columns, more than 1,073,741,824"):
+        tables(bomb)
+
+
+def test_a_text_that_stands_once_and_on_every_row_is_counted_as_often():
+    data = packed("parquet", pl.DataFrame({"arm": ["a" * 1_000_000, "b" * 1_000_000] * 1000}))
+    assert len(data) < 5_000_000
+    with pytest.raises(TooLargeError, match=r"2,000,000,000 bytes as columns"):
+        tables(data)

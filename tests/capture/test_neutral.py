@@ -3,9 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
+from torture.traces import fuzzed
 
 import gapline as gl
 from capture.neutral_traces import table, write
+from gapline.capture import blocks, carriers, neutral
 from gapline.capture.neutral import neutral_format
 from gapline.errors import TraceError
 
@@ -222,3 +224,59 @@ def test_a_frame_without_rows_is_a_campaign_without_runs():
 )
 def test_formats_are_known_by_their_suffix(name, form, tmp_path):
     assert neutral_format(tmp_path / name) == form
+
+
+def outcome(source):
+    try:
+        campaign = gl.read(source)
+    except TraceError as error:
+        return str(error)
+    found = campaign.diagnostics
+    return campaign.digest(), found.rejected, found.problem_count, sorted(found.problems), found.notes, found.unordered
+
+
+@pytest.mark.parametrize("size", [1, 60, 200])
+def test_a_file_read_in_pieces_gives_what_it_gives_as_a_whole(size, tmp_path, monkeypatch):
+    """Files with every kind of damage, cut into pieces of some rows; what is said of them may come in another order."""
+    scored = 0
+    for seed in range(250):
+        name, data = fuzzed(seed)
+        path = tmp_path / name
+        path.write_bytes(data)
+        if path.suffix in (".parquet", ".arrow"):
+            continue
+        with monkeypatch.context() as whole:
+            whole.setattr(carriers, "BLOCK", 1 << 30)
+            whole.setattr(blocks, "BLOCK", 1 << 30)
+            expected = outcome(path)
+        with monkeypatch.context() as small:
+            small.setattr(carriers, "BLOCK", size)
+            small.setattr(blocks, "BLOCK", size)
+            got = outcome(path)
+        if isinstance(expected, str):
+            # Which of several faults is met first depends on the pieces; that every row is short, on having all rows.
+            assert isinstance(got, str) or "in every row" in expected, f"fuzzed({seed}): {expected}"
+        else:
+            scored += 1
+            assert got == expected, f"fuzzed({seed})"
+    assert scored > 15
+
+
+@pytest.mark.parametrize("height", [1, 2, 3, 7])
+def test_a_frame_read_in_slices_gives_what_it_gives_as_a_whole(height, monkeypatch):
+    """Runs that are interleaved, settings that tell them apart, seeds that are missing: what only all rows tell."""
+    times, values = range(1, 13), range(12, 0, -1)
+    frames = [
+        table(),
+        pl.DataFrame({"arm": ["a", "b"] * 6, "instance": ["i"] * 12, "seed": [1] * 12, "time": times,
+                      "objective": values}),
+        pl.DataFrame({"arm": ["a"] * 6, "instance": ["i"] * 6, "time": [1.0, 2, 3, 1, 2, 1],
+                      "objective": [5.0, 4, 3, 9, 8, 7]}),
+        pl.DataFrame({"arm": ["a"] * 8, "instance": ["i"] * 8, "seed": [1] * 8, "slices": [5] * 4 + [24] * 4,
+                      "time": [1.0, 2, 3, 9] * 2, "objective": [9.0, 8, 7, 6] * 2}),
+        pl.DataFrame({"instance": ["i", "j", "k"], "arm": ["a"] * 3, "10": [5.0, None, 7.0], "20": [4.0, None, 7.0]}),
+    ]  # fmt: skip
+    expected = [outcome(frame) for frame in frames]
+    assert all(isinstance(one, tuple) for one in expected)
+    monkeypatch.setattr(neutral, "SLICE", height)
+    assert [outcome(frame) for frame in frames] == expected

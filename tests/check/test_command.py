@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gapline.check import CheckerFailure, load_checker
-from gapline.check.command import CommandChecker
+from gapline.check.command import ERRORS_KEPT, CommandChecker, LineProcess
 from gapline.errors import EnvironmentLacksError
 from gapline.testing import CheckerSuite
 
@@ -104,3 +104,13 @@ def test_no_process_is_left(tmp_path):
     checker.close()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
+
+
+def test_of_a_flood_of_errors_the_end_is_kept():
+    code = "import sys; [sys.stderr.write('x' * 100000) for _ in range(200)]; sys.stderr.write('the end')"
+    child = LineProcess([sys.executable, "-S", "-E", "-c", code])
+    with pytest.raises(EOFError):
+        child.exchange(None, 60.0)
+    assert child.errors().endswith("xthe end")
+    assert len(child.errors()) == ERRORS_KEPT
+    child.end()

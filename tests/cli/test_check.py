@@ -2,6 +2,7 @@
 
 import json
 
+import gapline
 from gapline.cli.app import run
 from gapline.generate import write_instances
 from gapline.run.campaign import run_study
@@ -61,3 +62,16 @@ def test_real_solvers_run_and_every_candidate_is_judged(tmp_path, capsys, monkey
     shown = capsys.readouterr()
     assert "candidates are unchecked" in shown.out
     assert "out of order" in shown.err
+    assert "the contract's checker counts; to count these verdicts: --checker python:broken:check" in shown.out
+    assert gapline.open(tmp_path / "campaign").digest() == campaign.digest()
+
+    # What is scored says whose verdicts they are, and the failing one only when it is asked for.
+    assert run(["score", str(tmp_path), "--policy", "analysis", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["checker"] == campaign.facts["checker"]
+    assert run(["score", str(tmp_path), "--policy", "analysis"]) == 0
+    assert f"validated by checker {campaign.facts['checker']}" in " ".join(capsys.readouterr().out.split())
+    assert run(["score", str(tmp_path), "--policy", "analysis", "--checker", "python:broken:check"]) == 1
+    assert "unchecked in 3 runs" in capsys.readouterr().err
+    assert run(["score", str(tmp_path / "campaign"), "--policy", "analysis", "--checker", "tdvrptw"]) == 2
+    assert "--checker: expected a study directory with journals" in capsys.readouterr().err

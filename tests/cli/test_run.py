@@ -15,14 +15,14 @@ import gapline as gl
 from gapline.cli.app import run
 from gapline.generate.study import Panel, write_study
 from gapline.journal.read import read_journal
-from gapline.run.campaign import run_study
+from gapline.run.campaign import resume_command, run_study
 from gapline.run.resume import study_status
 from run.campaign_content import content, is_alive
 
 
 def test_ctrl_c_lets_the_runs_under_way_finish_and_launches_no_more(make_study, eventually):
     study = make_study({"waiting": ["waits"]})
-    runner = study.start("-j", "1")
+    runner = study.start("-j", "1", "--order-seed=5", "--no-pin")
     eventually(lambda: len(list(study.path.glob("alive-*"))) == 2)
     runner.send_signal(signal.SIGINT)
     for line in runner.stderr:
@@ -32,7 +32,9 @@ def test_ctrl_c_lets_the_runs_under_way_finish_and_launches_no_more(make_study, 
     out, _ = runner.communicate()
     assert runner.returncode == 130
     assert "1 of 4 runs done, 3 left" in out
-    assert f"go on with: gapline run {study.path}" in out
+    go_on = f"gapline run {study.path} --jobs 1 --order-seed 5 --no-pin"
+    assert f"go on with: {go_on}\n" in out
+    assert resume_command(study.path) == go_on
     assert len(study.attempts()) == 1
     assert run_study(study.path).left == 0
     assert len(gapline.open(study.path / "campaign")) == 4
@@ -65,7 +67,8 @@ def test_ctrl_c_twice_or_sigterm_ends_the_runs_and_keeps_what_they_found(make_st
     (study.path / "go").touch()
     assert run_study(study.path).left == 0
     assert gapline.open(study.path / "campaign").interrupted == ()
-    assert study_status(study.path).superseded == 1
+    status = study_status(study.path)
+    assert (status.superseded, status.superseded_because) == (1, {"cut short": 1})
 
 
 def test_a_full_disk_stops_the_campaign_and_is_not_the_solvers_fault(make_study, tmp_path):

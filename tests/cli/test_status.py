@@ -1,18 +1,26 @@
 """`gapline status`: what is done, running, failed and left, and the command to go on."""
 
+import csv
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from gapline.run.campaign import run_study
+from gapline.journal.line import EVENTS_FILE
+from gapline.journal.read import read_journal
+from gapline.run.campaign import rebuild_campaign, run_study
 from scripted_studies import plant
 
 
 def status(path, *options):
+    return gapline_of("status", path, *options)
+
+
+def gapline_of(*words):
     code = "from gapline.cli import main; main()"
-    command = [sys.executable, "-c", code, "status", str(path), *options]
+    command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -55,7 +63,7 @@ def test_a_solver_that_changes_its_version_inside_an_arm_is_a_warning(make_study
     run_study(study.path)
     warning = "arm mine: 1.0 made 2 runs, 1.1 made 2 runs"
     assert json.loads(status(study.path, "--json"))["warnings"] == [warning]
-    assert f"warning: the solver changed its version: {warning}" in status(study.path)
+    assert f"warning: the solver changed: {warning}" in status(study.path)
 
 
 @pytest.mark.usefixtures("quiet_machine")
@@ -73,3 +81,36 @@ def test_status_tells_how_runs_were_measured(make_study):
     assert answer["fairness"]["foreign_share"] == 0.9
     assert answer["fairness"]["overshoot"] == 140.0
     assert answer["fairness"]["reasons"]["shared cores"] == 1
+
+
+def test_score_status_and_results_count_superseded_attempts_under_one_name(make_study, tmp_path):
+    """One attempt cut short and one changed afterwards, beside the one that counts."""
+    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1,))
+    run_study(study.path)
+    one, two = sorted(study.attempts(), key=lambda attempt: read_journal(attempt).order.instance)
+    for attempt in (one, two):
+        shutil.copytree(attempt, attempt.parent / "attempt-002")
+    (one / EVENTS_FILE).write_bytes((one / EVENTS_FILE).read_bytes()[:-30])
+    journal = two / EVENTS_FILE
+    journal.write_bytes(journal.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
+    because = {"cut short": 1, "changed after it was written": 1}
+    told = json.loads(status(study.path, "--json"))
+    assert (told["superseded"], told["superseded_because"], told["problems"]) == (2, because, [])
+    words = "2 attempts superseded by the one that counts: 1 changed after it was written, 1 cut short"
+    assert words in status(study.path)
+    assert f"changed after it was written, quarantined: steady/two/1: {journal}:3:" in status(study.path)
+    rebuild_campaign(study.path)
+    scored = json.loads(gapline_of("score", study.path, "--policy", "analysis", "--json"))
+    assert (scored["superseded"], scored["superseded_because"], scored["unreadable"]["count"]) == (2, because, 0)
+    assert words in scored["notes"]
+    text = gapline_of("score", study.path, "--policy", "analysis")
+    assert words in text
+    assert "while reading" not in text
+    gapline_of("report", study.path, "--policy", "analysis", "-o", tmp_path / "report", "--format", "svg")
+    found = json.loads((tmp_path / "report" / "results.json").read_text())
+    assert found["facts"]["superseded_because"] == because
+    methods = (tmp_path / "report" / "methods.md").read_text()
+    assert "2 further were made (1 changed after it was written, 1 cut short)" in methods
+    assert "problem" not in methods
+    rows = csv.DictReader((tmp_path / "report" / "tables" / "runs.csv").read_text().splitlines())
+    assert [row["attempts"] for row in rows] == ["2", "2"]

@@ -3,7 +3,7 @@
 import pytest
 
 import gapline
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import attempt_number, attempts_of, read_cell
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.write import JournalWriter
 from gapline.run.campaign import run_study
@@ -67,3 +67,19 @@ def test_a_cell_is_interrupted_where_attempts_were_begun_and_none_is_whole(tmp_p
         record = read_cell(cell)
         assert (record.interrupted, record.counting is None) == ((True, True) if number == 1 else (False, False))
         assert record.order == ORDER
+
+
+def test_a_name_that_is_not_ours_is_no_attempt(tmp_path):
+    for name in (
+        "attempt-002",
+        "attempt-001",
+        "attempt-1000",
+        "attempt-001.bak",
+        "attempt-x",
+        "attempt-1",
+        "attempt-٣٣٣",
+    ):
+        (tmp_path / name).mkdir()
+    (tmp_path / "attempt-003").touch()
+    assert [path.name for path in attempts_of(tmp_path)] == ["attempt-001", "attempt-002", "attempt-1000"]
+    assert attempt_number(tmp_path / "attempt-001.bak") == 0

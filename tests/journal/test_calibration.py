@@ -1,5 +1,6 @@
 """Recorded calibrations: lines that are only added, the last of a machine counts."""
 
+import msgspec
 import pytest
 
 from gapline.errors import TraceError
@@ -38,3 +39,16 @@ def test_a_line_that_is_none_is_named(tmp_path):
     path.write_text(path.read_text() + '{"host": 3}\n')
     with pytest.raises(TraceError, match=r"calibrations.jsonl:2: expected a calibration"):
         read_calibrations(tmp_path)
+
+
+def test_a_flipped_bit_anywhere_is_seen_and_lines_of_before_are_read(tmp_path):
+    path = add_calibration(tmp_path, ONE)
+    whole = path.read_bytes()
+    for place in range(len(whole) - 1):
+        changed = bytearray(whole)
+        changed[place] ^= 4
+        path.write_bytes(bytes(changed))
+        with pytest.raises(TraceError, match=r"calibrations.jsonl:1: expected a calibration"):
+            read_calibrations(tmp_path)
+    path.write_bytes(msgspec.json.encode(ONE) + b"\n")
+    assert list(read_calibrations(tmp_path).values()) == [ONE]

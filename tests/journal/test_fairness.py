@@ -95,3 +95,18 @@ def test_the_summary_takes_the_worst_and_counts_reasons():
     ]
     assert found.document()["reasons"] == {"shared cores": 1, "late stamps": 1}
     assert summarise_fairness([]).lines() == []
+
+
+def test_who_kept_the_limits_is_said():
+    kernel = ending(limits="kernel: processes, cores, memory, number of processes")
+    sampled = ending(limits="sampled", unpinned=3, shared_memory=250_000_000)
+    found = summarise_fairness(fairness_columns(order(), one) for one in (kernel, kernel, sampled))
+    assert found.lines()[3:] == [
+        "limits kept by the kernel (cgroup v2: processes, cores, memory, number of processes): 2 runs",
+        "limits kept by sampling ten times a second: 1 runs",
+        "1 runs left their cores and were put back",
+        "up to 250 MB in files on /dev/shm or the like beside the runs",
+    ]
+    assert found.document()["limits"] == {kernel.limits: 2, "sampled": 1}
+    # A run from before anybody looked has no such columns.
+    assert "limits" not in fairness_columns(order(), ending())

@@ -173,3 +173,24 @@ def test_an_objective_beyond_the_range_of_doubles_is_rejected_as_not_finite(atte
     events = read_journal(attempt).events
     assert [event.reason for event in events] == [Reason.OBJECTIVE_NOT_FINITE, Reason.OBJECTIVE_NOT_FINITE, ""]
     assert all(math.isnan(event.objective) for event in events[:2])
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"[]", b'{"arm": 3}', b"", b"{" * 5000])
+def test_an_order_that_cannot_be_read_is_named_and_the_journal_says_what_it_is_of(attempt, content):
+    (attempt / "run.json").write_bytes(content)
+    journal = read_journal(attempt)
+    assert (journal.state, journal.order) == (JournalState.WHOLE, ORDER)
+    (problem,) = journal.problems()
+    assert "run.json: expected an order, got" in problem
+    (attempt / EVENTS_FILE).unlink()
+    journal = read_journal(attempt)
+    assert (journal.state, journal.order) == (JournalState.BROKEN, None)
+    assert "nothing says what the attempt is of" in journal.problems()[0]
+
+
+def test_a_directory_in_the_place_of_the_events_quarantines_that_journal_alone(attempt):
+    (attempt / EVENTS_FILE).unlink()
+    (attempt / EVENTS_FILE).mkdir()
+    journal = read_journal(attempt)
+    assert (journal.state, journal.order) == (JournalState.QUARANTINED, ORDER)
+    assert "events.jsonl: expected a file, got a directory" in journal.problems()[0]

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
+from gapline.journal.line import ORDER_FILE
+from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text, read_order
 from journal.sample_journal import END, ORDER
 
 
@@ -24,3 +25,23 @@ def test_a_journal_of_an_older_version_lacks_fields_and_is_read_all_the_same():
 def test_only_an_end_by_the_solver_or_by_a_limit_makes_a_run():
     assert END.cause in WHOLE_CAUSES
     assert not {"start", "interrupted", "runner lost", "infrastructure"} & set(WHOLE_CAUSES)
+
+
+def test_what_a_supervisor_is_told_is_sealed_and_a_changed_byte_is_seen(tmp_path):
+    path = tmp_path / ORDER_FILE
+    path.write_bytes(order_text(ORDER))
+    whole = path.read_bytes()
+    assert read_order(tmp_path) == ORDER
+    assert len(whole.splitlines()) > 5
+    end = whole.rindex(b',"crc"')
+    for place in range(end):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        path.write_bytes(bytes(changed))
+        with pytest.raises(ValueError, match="expected checksum"):
+            read_order(tmp_path)
+    # In the checksum itself: the content is what it was.
+    path.write_bytes(whole[:end] + b',"cre"' + whole[end + 6 :])
+    assert read_order(tmp_path) == ORDER
+    path.write_bytes(msgspec.json.encode(ORDER))
+    assert read_order(tmp_path) == ORDER

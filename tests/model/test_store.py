@@ -2,6 +2,7 @@
 
 import json
 import mmap
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,9 @@ import gapline as gl
 import strategies
 from gapline.errors import IntegrityError, TraceError
 from gapline.model import store
-from gapline.model.store import open_campaign, read_manifest, write_atomically
+from gapline.model.store import open_campaign, read_manifest
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 
 # What `campaign` below is saved as.
 COLUMNS = ["bound", "objective", "reason", "time", "verdict"]
@@ -118,7 +120,7 @@ def test_what_was_just_written_can_be_opened_without_a_look_at_every_byte(tmp_pa
 def test_a_missing_file_is_refused_on_opening(name, tmp_path):
     campaign().save(tmp_path / "c")
     (tmp_path / "c" / name).unlink()
-    with pytest.raises(IntegrityError, match=rf"{name}: expected sha256:\w+, got no file"):
+    with pytest.raises(IntegrityError, match=rf"{name}: expected sha256:\w+, got no such file"):
         gl.open(tmp_path / "c")
 
 
@@ -134,6 +136,82 @@ def test_a_fact_that_was_edited_in_the_manifest_is_refused_on_opening(tmp_path):
     path = tmp_path / "c" / "manifest.json"
     path.write_text(path.read_text(encoding="utf-8").replace("c 1", "c 2"), encoding="utf-8")
     with pytest.raises(IntegrityError, match=r"manifest\.json: expected sha256"):
+        gl.open(tmp_path / "c")
+
+
+def reseal(folder, **changes):
+    """Change a manifest so that every digest fits: whoever does so has made another campaign."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8")) | changes
+    manifest["files"] = {name: store.file_digest(folder / name) for name in manifest["files"]} | changes.get(
+        "files", {}
+    )
+    path.write_text(json.dumps(manifest | {"seal": store._seal(manifest)}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("lost", ["seal", "files"])
+def test_a_manifest_without_digests_is_refused_on_opening(lost, tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    del manifest[lost]
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(IntegrityError, match=r"manifest\.json: expected"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_manifest_that_lists_no_file_is_refused_although_its_seal_fits(tmp_path):
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8")) | {"files": {}}
+    path.write_text(json.dumps(manifest | {"seal": store._seal(manifest)}), encoding="utf-8")
+    with pytest.raises(IntegrityError, match=r"runs\.parquet: expected a digest in manifest\.json, got none"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_manifest_with_nan_in_it_is_refused_and_not_read_for_ever(tmp_path):
+    """NaN is not equal to itself: it looked as if the campaign were replaced again and again."""
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"runs": 1', '"runs": NaN'), encoding="utf-8")
+    with pytest.raises(IntegrityError, match=r"manifest\.json: expected sha256"):
+        gl.open(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"files": {"time.npy": 3}}, {"reasons": "late"}, {"facts": []}, {"diagnostics": {"runs": "many"}},
+     {"interrupted": [["a", "i"]]}, {"diagnostics": None}],
+)  # fmt: skip
+def test_a_sealed_manifest_of_wrong_types_is_one_error(changes, tmp_path):
+    campaign().save(tmp_path / "c")
+    reseal(tmp_path / "c", **changes)
+    with pytest.raises(TraceError, match=r"manifest\.json: expected the manifest of a campaign, got Expected"):
+        gl.open(tmp_path / "c")
+
+
+@pytest.mark.parametrize("column", [np.ones(3, "f4"), np.ones(3, "V8"), np.ones((3, 1)), np.ones(3, "U2")])
+def test_a_sealed_column_of_another_type_is_refused_and_never_converted(column, tmp_path):
+    campaign().save(tmp_path / "c")
+    np.save(tmp_path / "c" / "time.npy", column)
+    reseal(tmp_path / "c")
+    with pytest.raises(TraceError, match=r"time\.npy: expected float64 in one dimension"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_sealed_code_without_a_name_is_refused(tmp_path):
+    campaign().save(tmp_path / "c")
+    reseal(tmp_path / "c", reasons=[""])
+    with pytest.raises(TraceError, match=r"reason\.npy: expected codes below 1, got 2"):
+        gl.open(tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(name, tmp_path):
+    campaign().save(tmp_path / "c")
+    (tmp_path / "c" / name).unlink()
+    os.mkfifo(tmp_path / "c" / name)
+    with pytest.raises((TraceError, IntegrityError), match=rf"{name}: expected .*, got a pipe"):
         gl.open(tmp_path / "c")
 
 

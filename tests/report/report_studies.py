@@ -123,6 +123,43 @@ def hostile() -> Study:
     return report_of(campaign, snapshot, title=HOSTILE[1], contrasts=[(HOSTILE[0], HOSTILE[1])])
 
 
+# Members of JavaScript's Object.prototype: a plain object that is used as a map has them all from the start.
+INHERITED = (
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+    "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
+)  # fmt: skip
+
+
+@cache
+def inherited() -> Study:
+    """Arms, instances and panels with the names that every object of JavaScript has."""
+    return _crowd(INHERITED, {name: (name, f"{name} 2") for name in INHERITED}, name="__proto__")
+
+
+@cache
+def crowd(arms: int = 80) -> Study:
+    """More arms than a figure has colours and dashes for."""
+    panels = {panel: tuple(f"{panel} {k}" for k in range(4)) for panel in ("small", "large")}
+    return _crowd(tuple(f"solver {k:02d}" for k in range(arms)), panels, name="known before")
+
+
+def _crowd(arms: tuple[str, ...], panels: dict[str, tuple[str, ...]], *, name: str) -> Study:
+    generator = np.random.default_rng(14)
+    runs = [
+        {
+            "arm": arm, "instance": instance, "seed": seed, "panel": panel, "horizon": 10.0, "status": "time-limit",
+            "trace": [(t, 100.0 * (1 + (0.2 + number / len(arms)) * gap)) for t, gap in zip(
+                np.sort(generator.uniform(0, 10, 4)).tolist(), np.sort(generator.uniform(0, 1, 4))[::-1].tolist(),
+                strict=True,
+            )],
+        }
+        for number, arm in enumerate(arms) for panel, names in panels.items() for instance in names for seed in (1, 2)
+    ]  # fmt: skip
+    values = {instance: 99.0 for names in panels.values() for instance in names}
+    snapshot = gl.Snapshot.from_values(values, name=name)
+    return report_of(gl.Campaign.from_runs(runs), snapshot, title=name, contrasts=[arms[:2], arms[-2:]], goals=[0.2])
+
+
 def rows_of(table: Table) -> list[dict[str, Text]]:
     """Return the rows of a table by the heads of its columns."""
     heads = [column.head for column in table.columns]

@@ -1,6 +1,7 @@
 import tomllib
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from gapline.errors import UsageError
@@ -112,6 +113,20 @@ def test_statuses_are_counted_where_they_are_known():
     assert "does not say" not in clauses(by_columns(status=["crashed", "finished"]))["failures"].text
 
 
+def test_superseded_attempts_are_counted_from_the_runs_by_why_and_are_no_problems_of_the_reading():
+    study = by_columns(attempts=[3, 1])
+    text = clauses(study)["failures"].text
+    assert "the first whole and undisturbed one of a run, 2 further were made; they are kept and not counted." in text
+    assert "problem" not in text
+    because = {"cut short": 1, "changed after it was written": 1}
+    known = replace(study.campaign.diagnostics, superseded=because, left_behind=4, over_cap=5)
+    text = clauses(replace(study, campaign=replace(study.campaign, diagnostics=known)))["failures"].text
+    assert "2 further were made (1 changed after it was written, 1 cut short); they are kept" in text
+    assert "Processes that outlived the clearing of their run: 4." in text
+    assert "Events over the cap of a journal, which are in no run: 5." in text
+    assert "further" not in clauses(by_columns(attempts=[1, 1]))["failures"].text
+
+
 def test_solvers_versions_and_tiers_are_named_and_a_change_is_a_warning():
     study = by_columns(solver=["pyvrp", "jsprit"], solver_version=["0.10", "2.0"])
     assert "a (pyvrp 0.10), b (jsprit 2.0)." in clauses(study)["arms and solvers"].text
@@ -165,3 +180,17 @@ def test_a_policy_is_said_in_words_for_every_snapshot():
 def test_both_forms_escape_the_contract(write, expected):
     study = contracted()
     assert expected in write(study, make_statements(study).facts)
+
+
+def test_who_kept_the_limits_is_said_of_runs_that_were_supervised():
+    study = by_hand()
+    assert "limits" not in clauses(study)
+    runs = study.envelopes.runs
+    for kept, words in (
+        ("sampled", "kept by sampling ten times a second"),
+        ("kernel: processes, cores, memory, number of processes",
+         "kept by the kernel (cgroup v2: processes, cores, memory, number of processes)"),
+    ):  # fmt: skip
+        envelopes = replace(study.envelopes, runs=runs.with_columns(limits=pl.lit(kept)))
+        text = clauses(study, envelopes=envelopes)["limits"].text
+        assert text == f"Limits on cores, memory and processes were {words}."

@@ -1,6 +1,7 @@
 """A campaign of scripted solvers: every cell is a row, whatever became of it."""
 
 import os
+import shutil
 import signal
 import sys
 
@@ -14,7 +15,9 @@ from gapline.run.campaign import RunReport, _signals, run_study
 from gapline.run.process.control import Control
 from gapline.run.progress import Progress
 from gapline.run.resume import study_status
+from gapline.run.where.pin import cores
 from run.campaign_content import ARMS, content, expected
+from scripted_studies import ScriptedStudy
 
 
 def test_every_cell_is_a_row_whatever_became_of_it(make_study):
@@ -69,6 +72,23 @@ def test_two_runners_share_the_cells_and_never_a_file(make_study):
     assert all(path.name == "attempt-001" for path in study.attempts())
     assert run_study(study.path).results == []
     assert len(gapline.open(study.path / "campaign")) == 6
+
+
+def test_runners_of_two_studies_never_share_a_core(make_study, tmp_path, eventually):
+    if len(cores()) < 2:
+        pytest.skip("this machine has one core")
+    first = make_study({"waiting": ["waits"]}, seeds=(1,))
+    second = ScriptedStudy(shutil.copytree(first.path, tmp_path / "second"))
+    runners = []
+    for study in (first, second):
+        runners.append(study.start("-j", "1"))
+        eventually(lambda study=study: len(list(study.path.glob("alive-*"))) == 2)
+    used = [read_journal(study.attempts()[0]).order.cpus for study in (first, second)]
+    assert used[0] != used[1]
+    for study, runner in zip((first, second), runners, strict=True):
+        (study.path / "go").touch()
+        runner.communicate()
+        assert runner.returncode == 0
 
 
 def test_a_missing_program_is_found_before_anything_runs(make_study):

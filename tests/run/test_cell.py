@@ -1,6 +1,7 @@
 """One cell: begun under one contract, on one instance, under a supervisor that may be killed."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -11,6 +12,8 @@ from gapline.journal.read import read_journal
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
 from gapline.run.campaign import run_study
+from gapline.run.process.cgroup import VARIABLE, group_base
+from gapline.run.process.tree import signal_all, strays
 from run.campaign_content import children_of, is_alive
 
 
@@ -30,6 +33,53 @@ def test_a_killed_supervisor_leaves_a_broken_attempt_and_no_solver(make_study, e
     assert "the supervisor died" in err
     assert "go on with: gapline run" in out
     assert run_study(study.path).left == 0
+
+
+def test_a_solver_that_stops_its_supervisor_is_told_and_its_stamps_are_called_late(make_study):
+    study = make_study({"stopping": ["stops_supervisor", "once"]}, seeds=(1,))
+    report = run_study(study.path)
+    assert report.done == 2
+    assert "stopping/one/1: its supervisor was stopped 1 times and went on: stamps are late" in report.problems
+    runs = gapline.open(study.path / "campaign").runs
+    assert all("stopped supervisor" in reasons for reasons in runs["disturbed"])
+    assert runs["count"].to_list() == [2, 2]
+
+
+def test_a_solver_that_stops_its_supervisor_over_and_over_does_not_hang_the_campaign(make_study):
+    study = make_study({"stopping": ["stops_supervisor", "always"], "silent": ["silent"]}, seeds=(1,))
+    report = run_study(study.path)
+    assert report.outcomes == {"done": 2, "interrupted": 2}
+    ended = [problem for problem in report.problems if "(stopped 3 times, by its solver or somebody else)" in problem]
+    assert len(ended) == 2
+    for attempt in study.attempts():
+        assert strays("GAPLINE_ATTEMPT", str(attempt)) == []
+
+
+def test_a_process_that_hides_when_its_supervisor_is_killed_is_found(make_study):
+    """In a session of its own, with an empty environment and another name: it is the nursery's child by then."""
+    study = make_study({"hiding": ["hides"]}, seeds=(1,))
+    report = run_study(study.path, jobs=1)
+    assert report.outcomes == {"interrupted": 2}
+    assert re.search(r"the supervisor died \(SIGKILL\); what it left was ended \(processes: [12]\)", report.problems[0])
+    hidden = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
+    assert hidden
+    assert not any(is_alive(process) for process in hidden)
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_one_that_kills_the_nursery_too_is_found_by_its_group_or_said_to_be_possible(make_study, monkeypatch, groups):
+    if groups and group_base() is None:
+        pytest.skip("this machine has no cgroup v2 that we may write to")
+    if not groups:
+        monkeypatch.setenv(VARIABLE, "off")
+    study = make_study({"hiding": ["hides", "nursery"]}, seeds=(1,))
+    report = run_study(study.path, jobs=1)
+    hidden = [int(path.name.partition("-")[2]) for path in study.path.glob("alive-*")]
+    alive = [process for process in hidden if is_alive(process)]
+    said = [problem for problem in report.problems if "a process that hides may be left" in problem]
+    signal_all(alive, signal.SIGKILL)
+    assert report.outcomes == {"interrupted": 2}
+    assert (alive, said) == ([], []) if groups else (alive and said)
 
 
 def test_another_contract_does_not_go_on_with_the_same_runs(make_study):

@@ -1,6 +1,7 @@
 """Verdicts: beside the journal, one file per checker version, and a checker that fails leaves candidates unchecked."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
 from gapline.model.tables import VerdictCode
-from gapline.run.campaign import run_study
+from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker
+from gapline.run.resume import study_status
 
 # Judges the solutions [seed, number] of the scripted solver: even numbers are valid at 100 - number.
 CHECKER = """
@@ -84,6 +86,42 @@ def test_a_checker_that_fails_leaves_that_candidate_unchecked_and_can_be_asked_a
     assert columns(study)[1] == [1, 0, 1, 0]
 
 
+def test_what_a_checker_that_dies_said_is_told_and_kept_until_it_does_not(study):
+    write_checker(study, misbehaviour='number == 2 and (sys.stderr.write("no licence\\n"), os._exit(3))')
+    (first, *_) = run_study(study, jobs=1).results
+    (problem,) = first.problems
+    assert problem.endswith("got the end of its output (exit code 3); it said: no licence")
+    (log, _) = sorted((study / "journal").glob("*/attempt-001/checker.log"))
+    assert "no licence\n" in log.read_text()
+    write_checker(study, misbehaviour="number == 2 and 1 / 0")
+    check_study(study)
+    assert "ZeroDivisionError" in log.read_text()
+    assert "judge.py" in log.read_text()
+    write_checker(study)
+    check_study(study)
+    assert not log.exists()
+
+
+def test_what_the_program_of_a_checker_said_is_kept(study):
+    (study / "program.py").write_text(
+        'import sys\nprint(\'{"checker": "c", "version": "1"}\', flush=True)\ninput()\n'
+        "sys.stderr.write('first words\\nlast words\\n')\nsys.exit(4)\n"
+    )
+    contract = study / "study.toml"
+    contract.write_text(contract.read_text().replace("python:judge:check", f"command:{sys.executable} program.py"))
+    problems = run_study(study).problems
+    assert len(problems) == 8
+    assert all(problem.endswith("(exit code 4); it said: last words") for problem in problems)
+    for log in (study / "journal").glob("*/attempt-001/checker.log"):
+        assert log.read_text().count("first words\nlast words") == 4
+
+
+def test_a_checker_that_cannot_even_begin_says_why(study):
+    (study / "judge.py").write_text("import sys, os\nsys.stderr.write('out of paper\\n')\nos._exit(5)\n")
+    with pytest.raises(EnvironmentLacksError, match=r"exit code 5\); it said: out of paper"):
+        run_study(study)
+
+
 def _impatient(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
     found = identify_checker(study, checker, again=again)
     return CheckSettings(found.checker, found.name, found.version, patience=3.0, again=again)
@@ -131,6 +169,24 @@ def test_verdicts_of_two_versions_are_kept_apart_and_the_last_whole_one_counts(s
     assert any("are left out" in note for note in campaign.diagnostics.notes)
 
 
+def test_another_checker_does_not_take_the_study_over_even_under_the_same_name_and_version(make_study):
+    program = "import json, sys; print(json.dumps(dict(checker='mine', version='1')), flush=True)\n"
+    program += "for line in sys.stdin: print(json.dumps({answer}), flush=True)\n"
+    study = make_study(ARMS, seeds=(1,), checker=f"command:{sys.executable} good.py").path
+    (study / "good.py").write_text(program.format(answer="dict(valid=True, objective=50.0)"))
+    (study / "other.py").write_text(program.format(answer="dict(valid=True, objective=1.0)"))
+    run_study(study)
+    assert columns(study)[0] == [50.0] * 4
+    for again in (False, True):
+        results = check_study(study, checker=f"command:{sys.executable} other.py", again=again)
+        assert [result.fresh for result in results] == [True, True]
+        assert columns(study)[0] == [50.0] * 4
+    other = gapline.read(study, checker=f"command:{sys.executable} other.py")
+    assert other.objective.tolist() == [1.0] * 8
+    assert [r.fresh for r in check_study(study)] == [False, False]
+    assert run_study(study).results == []
+
+
 def test_checking_again_replaces_the_verdicts_of_the_same_version(study):
     run_study(study)
     assert [r.fresh for r in check_study(study)] == [False, False]
@@ -138,6 +194,21 @@ def test_checking_again_replaces_the_verdicts_of_the_same_version(study):
     assert [r.fresh for r in check_study(study, again=True)] == [True, True]
     assert columns(study)[0] == [7.0] * 4
     assert len(list(study.glob("journal/*/*/verdicts-*.jsonl"))) == 2
+
+
+def test_verdicts_that_were_damaged_wait_and_are_judged_anew(study):
+    run_study(study)
+    before = columns(study)
+    (path,) = study.glob("journal/steady_one*/attempt-001/verdicts-*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"valid":true', b'"valid":false', 1))
+    rebuild_campaign(study)
+    assert columns(study)[1] == [VerdictCode.UNCHECKED] * 4
+    (problem,) = study_status(study).problems
+    assert f"{path.name}:2: expected checksum" in problem
+    results = check_study(study)
+    assert sorted(r.fresh for r in results) == [False, True]
+    assert [problem for r in results for problem in r.problems if "judged anew" in problem]
+    assert columns(study) == before
 
 
 def test_candidates_without_a_solution_are_rejected_and_bad_numbers_never_reach_the_checker(make_study):

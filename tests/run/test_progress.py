@@ -7,6 +7,7 @@ from gapline.model.plan import Plan
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import CellResult
 from gapline.run.progress import PlainProgress, describe
+from gapline.run.where.submitit_cluster import Standing
 
 
 def test_a_log_has_one_line_per_cell_and_the_time_left(make_study):
@@ -24,6 +25,23 @@ def test_a_log_has_one_line_per_cell_and_the_time_left(make_study):
         "[2/4] x/two/1: finished, 5 events in 1.50 s; about 10 s of solving left",
         "[3/4] x/one/2: finished, 5 events in 1.50 s; about 10 s of solving left",
         "[4/4] x/two/2: finished, 5 events in 1.50 s; about 0 s of solving left",
+    ]
+
+
+def test_of_a_queue_it_is_said_what_runs_and_not_what_may_wait(make_study):
+    """Five runs of 20 s on two cores that work, not on 500 places of a queue."""
+    cells = Plan.of(load_contract(make_study({"x": ["silent"]}, seeds=(1, 2, 3), horizon=20.0).path)).cells
+    stream = io.StringIO()
+    progress = PlainProgress(stream)
+    standings = iter([Standing(2, 3), Standing(0, 4), Standing(0, 0)])
+    progress.start(cells, done=0, slots=500, standing=lambda: next(standings))
+    for cell in cells[:3]:
+        progress.advance(cell, CellResult(cell.key, "left"))
+    assert stream.getvalue().splitlines() == [
+        "6 runs to make, 0 made before, at most 500 jobs in the queue",
+        "[1/6] x/one/1: left; 2 running, 3 waiting; about 50 s of solving left",
+        "[2/6] x/two/1: left; nothing runs, 4 waiting; about 80 s of solving left",
+        "[3/6] x/one/2: left; about 60 s of solving left",
     ]
 
 

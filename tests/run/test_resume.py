@@ -48,10 +48,14 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     path.write_bytes(path.read_bytes().replace(b'"objective": 500.0', b'"objective": 400.0'))
     campaign = rebuild_campaign(study.path)
     assert (len(campaign), len(campaign.interrupted)) == (1, 1)
-    assert any(f"{EVENTS_FILE}:3:" in problem for problem in campaign.diagnostics.problems)
+    assert campaign.diagnostics.problems == ()
+    assert any(f"{EVENTS_FILE}:3:" in note for note in campaign.diagnostics.notes)
     status = study_status(study.path)
     assert (status.cells["quarantined"], status.left) == (1, 1)
     again = run_study(study.path)
-    assert any("the run is quarantined" in problem for problem in again.campaign.diagnostics.problems)
+    assert again.campaign.diagnostics.superseded == {"changed after it was written": 1}
+    status = study_status(study.path)
+    assert (status.superseded, status.problems) == (1, [])
+    assert f"{EVENTS_FILE}:3:" in status.changed[0]
     assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 2
     assert len(study.attempts()) == 3

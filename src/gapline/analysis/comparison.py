@@ -251,7 +251,7 @@ def check_comparable(first: Side, second: Side) -> list[str]:
             raise UsageError(f"compare: expected arms of tier 1, got {side.name} of tier 2, which is descriptive")
     _refuse_other_question(first, second)
     notes = []
-    checkers = [side.study.campaign.facts.get("checker") for side in (first, second)]
+    checkers = [side.study.checker for side in (first, second)]
     vouched = [side.validation for side in (first, second)]
     if (all(checkers) and checkers[0] != checkers[1]) or vouched[0] != vouched[1]:
         said = [f"{side.name} by {checker or who}" for side, checker, who in zip(

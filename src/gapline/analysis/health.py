@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.compiled import compiled
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason, RunStatus
 
@@ -121,7 +121,7 @@ def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.Da
     return found.group_by(*groups, "reason").agg(pl.col("rejected").sum()).sort(*groups, "reason")
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _tally(rows: NDArray, first, count, verdict, codes, out):  # type: ignore[no-untyped-def, type-arg] # pragma: no cover
     for k in range(len(rows)):
         begin = first[rows[k]]

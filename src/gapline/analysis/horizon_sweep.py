@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
@@ -196,7 +196,7 @@ def find_swaps(one: SweepCurve, other: SweepCurve, horizon: float) -> tuple[Swap
     return tuple(Swap(float(at[k]), names[-int(leader[k])], names[int(leader[k])]) for k in range(found))
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area):  # type: ignore[no-untyped-def] # pragma: no cover
     """Walk through the steps in order of time; sums of value and area are compensated."""
     value, lost, area, area_lost = before, 0.0, 0.0, 0.0
@@ -218,7 +218,7 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
     return place + 1
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader):  # type: ignore[no-untyped-def] # pragma: no cover
     """Walk through both curves; `leader` is -1 where the first arm has the smaller score from there on, else 1."""
     i, j, now = 0, 0, 0.0
@@ -259,7 +259,7 @@ def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader): 
     return found
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _log_weighted(time, value, horizon, cutoffs, end):  # type: ignore[no-untyped-def] # pragma: no cover
     totals = np.zeros(len(cutoffs))
     least = cutoffs.min()

@@ -78,9 +78,9 @@ def campaign_from_traces(
 def assemble(
     runs: pl.DataFrame,
     *,
-    run: NDArray[np.int64],
+    run: NDArray[np.integer[Any]],
     columns: dict[str, NDArray[Any]],
-    reasons: Sequence[str] | NDArray[Any] | None = None,
+    reasons: Sequence[str] | NDArray[Any] | pl.Series | None = None,
     sources: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
     problems: Sequence[str] = (),
@@ -89,7 +89,8 @@ def assemble(
 ) -> Campaign:
     """Order runs by key and events by time, reject and count; event k belongs to row `run[k]` of `runs`."""
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
-    run = np.argsort(order)[run] if len(run) else run.astype(np.int64)
+    # Half the memory of 64 bits, and no campaign has two billion runs.
+    run = np.argsort(order).astype(np.int32)[run] if len(run) else run.astype(np.int32)
     codes, names = _encode_reasons(reasons, len(run))
     codes, names = _reject_unusable(columns, codes, names)
 
@@ -139,7 +140,7 @@ def assemble(
 
 
 def _encode_reasons(
-    reasons: Sequence[str] | NDArray[Any] | None, size: int
+    reasons: Sequence[str] | NDArray[Any] | pl.Series | None, size: int
 ) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     if reasons is None:
         return np.zeros(size, np.uint8), ("",)

@@ -1,9 +1,13 @@
-"""The carriers of a neutral trace: bytes of CSV, JSONL, Parquet or Arrow, or loose records, become a table of cells."""
+"""The carriers of a neutral trace: CSV, JSONL, Parquet or Arrow files, or loose records, become tables of cells.
 
-import contextlib
+A large file becomes several tables, one after the other: as text, its cells would take ten times its size.
+"""
+
 import io
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,62 +15,116 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from gapline.capture.blocks import BLOCK, line_blocks, row_blocks
 from gapline.capture.columnar import read_columnar
 from gapline.capture.dialect import find_separator
-from gapline.capture.exact import is_exact
+from gapline.capture.exact import EXACT, is_exact
+from gapline.capture.unpack import Content
 from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
 from gapline.model.tables import TRACE_REQUIRED
 
 HEADER = 1 << 16
+_MARK = b"\xef\xbb\xbf"
+_ABOVE = re.compile(rb"[\r\n]*")
+_LONGEST = 2**63
 
 
 class Cells(NamedTuple):
-    """The cells of a file, the line of its first row, and the rows of a CSV file that are not whole."""
+    """Cells of a file, the line of the first row, and the rows of a CSV file that are not whole."""
 
     table: pl.DataFrame
     first_line: int = 1
     broken: Mapping[int, Broken] = MappingProxyType({})
 
 
-def read_table(data: bytes, *, form: str, source: str) -> Cells:
-    """Read the bytes of a CSV, JSONL, Parquet or Arrow file into a table, without judging its columns."""
+def read_pieces(content: Content, *, form: str, source: str) -> Iterator[Cells]:
+    """Read a CSV, JSONL, Parquet or Arrow file as one or more tables, without judging its columns."""
     try:
         if form == "csv":
-            return _read_csv(data, source)
-        if form == "jsonl":
-            return Cells(_read_jsonl(data, source))
-        return Cells(read_columnar(data, form=form, source=source))
+            yield from _read_csv(content, source)
+        elif form == "jsonl":
+            yield from _read_jsonl(content, source)
+        else:
+            line = 1
+            for table in read_columnar(content, form=form, source=source):
+                yield Cells(table, line)
+                line += table.height
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         # A panic of Polars is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
-def _read_csv(data: bytes, source: str) -> Cells:
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+def _read_csv(content: Content, source: str) -> Iterator[Cells]:
+    start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
     # Empty lines before the header are no rows, but they are lines.
-    above = data[: len(data) - len(data.lstrip(b"\r\n"))].count(b"\n")
-    data = data.lstrip(b"\r\n")
-    separator = find_separator(data[:HEADER].split(b"\n", 1)[0])
+    blank = _ABOVE.match(content, start)
+    assert blank is not None
+    above, start = blank[0].count(b"\n"), blank.end()
+    head = content[start : start + HEADER]
+    if not head.strip():
+        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+    separator = find_separator(head.split(b"\n", 1)[0])
+    blocks = row_blocks(content, separator, start=start, source=source)
+    first = next(blocks)
     # Polars would rename a second `time` without a word, and the first one would be read.
-    header = pl.read_csv(io.BytesIO(data), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
+    header = pl.read_csv(io.BytesIO(first), has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
-    # Everything is read as text: only then can a bad number be shown as it was written.
-    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
-    closed = data + b'"' if ends_in_quotes(data) else data
-    table = pl.read_csv(io.BytesIO(closed), infer_schema=False, null_values=[""], separator=separator)
-    table, broken = find_broken(data, table, separator=separator, source=source)
-    return Cells(table, above + 2, broken)
+    alone, heading, line = start + len(first) == len(content), b"", above + 2
+    # Each further block goes under the header, so that Polars treats it as it would the whole file.
+    under = b"" if alone else _heading(first, separator, source)
+    for block in chain([first], blocks):
+        data = heading + block
+        # Everything is read as text: only then can a bad number be shown as it was written.
+        # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
+        closed = data + b'"' if ends_in_quotes(data) else data
+        table = pl.read_csv(io.BytesIO(closed), infer_schema=False, null_values=[""], separator=separator)
+        table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
+        yield Cells(table, line, broken)
+        heading, line = under, line + table.height
 
 
-def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
+def _heading(block: bytes, separator: str, source: str) -> bytes:
+    ends = (match.end() for match in re.finditer(rb"\n", block))
+    heading = next((block[:end] for end in ends if not block.count(b'"', 0, end) % 2), block)
+    if pl.read_csv(io.BytesIO(heading), infer_schema=False, separator=separator).height:
+        raise TraceError(f"{source}: expected a header with quotes around whole names, got {heading[:60]!r}")
+    return heading
+
+
+def _read_jsonl(content: Content, source: str) -> Iterator[Cells]:
+    start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
+    kinds, line = _Kinds(), 1
+    # A column has one type in all blocks, and only the whole file tells which: a large one is read twice.
+    if len(content) - start > BLOCK:
+        for block in line_blocks(content, start=start, source=source):
+            rows = _decode_block(block, line, source)
+            kinds.look(rows)
+            line += len(rows)
+        line = 1
+        for block in line_blocks(content, start=start, source=source):
+            rows = _decode_block(block, line, source)
+            start += len(block)
+            yield Cells(kinds.frame(_without_end(rows) if start == len(content) else rows), line)
+            line += len(rows)
+        return
+    yield Cells(frame_of_records(_without_end(_decode_block(content[start:], line, source))))
+
+
+def _without_end(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out the blank lines at the end of a file: they are no rows."""
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _decode_block(block: bytes, first: int, source: str) -> list[dict[str, Any]]:
+    """Decode lines; a blank one keeps its place, so that row k is line k."""
     rows: list[dict[str, Any]] = []
     decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first):
         if not line.strip():
             rows.append({})
             continue
@@ -78,10 +136,7 @@ def _read_jsonl(data: bytes, source: str) -> pl.DataFrame:
                 shown = line[:60].decode("utf-8", "replace")
                 raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
             rows.append(row)
-    # A blank line keeps its place, so that row k is line k; those at the end are no rows.
-    while rows and not rows[-1]:
-        rows.pop()
-    return frame_of_records(rows)
+    return rows
 
 
 def _decode_loosely(line: bytes) -> dict[str, Any] | None:
@@ -95,19 +150,44 @@ def _decode_loosely(line: bytes) -> dict[str, Any] | None:
 
 def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kinds = {type(value) for value in values if value is not None}
+    kinds = _Kinds()
+    kinds.look(rows)
+    return kinds.frame(rows)
+
+
+class _Kinds:
+    """Which types the columns of records have, as far as the records were looked at."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, set[type]] = {}
+        # Columns with an integer that no float holds exactly, and with one that no 64 bits hold.
+        self.inexact: set[str] = set()
+        self.too_long: set[str] = set()
+
+    def look(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        for name in dict.fromkeys(chain.from_iterable(rows)):
+            values = [row.get(name) for row in rows]
+            kinds = set(map(type, values)) - {type(None)}
+            self.found.setdefault(name, set()).update(kinds)
+            if int in kinds:
+                numbers = [value for value in values if type(value) is int]
+                low, high = min(numbers), max(numbers)
+                # Looked at only where a number is that large.
+                if max(-low, high) > EXACT and not all(map(is_exact, numbers)):
+                    self.inexact.add(name)
+                if not (low >= -_LONGEST and high < _LONGEST):
+                    self.too_long.add(name)
+
+    def frame(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+        return pl.DataFrame([self._column(name, [row.get(name) for row in rows]) for name in self.found])
+
+    def _column(self, name: str, values: list[Any]) -> pl.Series:
+        kinds = self.found[name]
         # An integer that no float can hold, or none exactly, stays text: it is shown, and costs one candidate.
-        if kinds <= {int, float} and kinds != {int} and all(is_exact(v) for v in values if type(v) is int):
-            columns[name] = pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
-            continue
-        if len(kinds) <= 1 and kinds <= {int, str, bool}:
-            # An integer beyond 64 bits has no column: it becomes text like a mixture does.
-            with contextlib.suppress(OverflowError, pl.exceptions.PolarsError, TypeError):
-                columns[name] = pl.Series(name, values)
-                continue
-        columns[name] = pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-    return pl.DataFrame(columns)
+        if kinds <= {int, float} and kinds != {int} and name not in self.inexact:
+            return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
+        if kinds == {int} and name not in self.too_long:
+            return pl.Series(name, values, dtype=pl.Int64)
+        if kinds in ({str}, {bool}):
+            return pl.Series(name, values, dtype=pl.Boolean if bool in kinds else pl.String)
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)

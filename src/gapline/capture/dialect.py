@@ -203,8 +203,13 @@ def _with_points(cells: pl.Series) -> pl.Series:
     return points.zip_with(~spoilt, cells + " (a point where commas were declared)")
 
 
-def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: Sequence[int] | None) -> tuple[pl.Series, str]:
-    """Number the runs of a table without seeds: given one by one, or begun where the time goes back."""
+def number_seeds(
+    table: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray[np.bool_], runs: Sequence[int] | None
+) -> tuple[pl.Series, str]:
+    """Number the runs of a table without seeds: given one by one, or begun where the time goes back.
+
+    `blank` says which rows have neither a time nor an objective.
+    """
     keys = [name for name in RUN_KEY if name in table.columns]
     rows = table.select(keys).with_columns(_time=pl.Series(stamps).fill_nan(None))
     if runs is not None:
@@ -213,9 +218,7 @@ def number_seeds(table: pl.DataFrame, stamps: NDArray[np.float64], runs: Sequenc
         how = "in the order of the rows"
     else:
         # A row without time and objective is a run that found nothing; a bad stamp alone begins no run.
-        cells = (pl.col(name).cast(pl.String).fill_null("") for name in ("time", "objective"))
-        empty = (cell.str.strip_chars() == "" for cell in cells)
-        rows = rows.with_columns(_blank=table.select(pl.all_horizontal(empty)).to_series())
+        rows = rows.with_columns(_blank=pl.Series(blank))
         rows = rows.with_columns(pl.col("_time").forward_fill().over(*keys, "_blank"))
         before = {name: pl.col(name).shift(1).over(keys) for name in ("_time", "_blank")}
         begins = pl.col("_blank") | before["_blank"] | (pl.col("_time") < before["_time"])

@@ -11,8 +11,8 @@ import polars as pl
 from gapline.errors import UsageError, found_at, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, Campaign
 from gapline.model.scale import Senses, instance_senses
-from gapline.model.store import write_atomically
 from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
+from gapline.model.writing import write_atomically
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 _ALIASES = {"ndjson": "jsonl", "pq": "parquet", "ipc": "arrow", "feather": "arrow"}

@@ -1,8 +1,10 @@
 """The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
 import hashlib
+import shlex
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,15 @@ import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
-from gapline.journal.attempts import read_cell
+from gapline.journal.attempts import CellRecord, cells_of, read_cell, superseded_words
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.fairness import fairness_columns
-from gapline.journal.read import Event, Journal, JournalState
-from gapline.journal.verdicts import Verdicts, choose_checker, read_verdicts
+from gapline.journal.judges import choose_judge, find_judges, judge_notes
+from gapline.journal.read import Event, Events, Journal
+from gapline.journal.strays import find_strays, stray_note
+from gapline.journal.verdicts import Verdicts, read_verdicts, verdicts_of
 from gapline.model.campaign import Campaign
-from gapline.model.layout import JOURNALS
+from gapline.model.layout import CONTRACT_FILE
 from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
 from gapline.model.text import counted
 
@@ -26,47 +30,111 @@ _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "le
 NO_SOLUTION = "no solution to check"
 
 
-def read_study(study: Path) -> Campaign:
-    """Read the journals of a study, with the verdicts of one checker version: the one that judged most runs, then last.
+@dataclass(slots=True)
+class _Tally:
+    """What is beside the runs that count: nothing of it is a line that could not be read, each has its own name."""
+
+    strays: list[str]
+    interrupted: list[RunKey] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    superseded: Counter[str] = field(default_factory=Counter)
+    left_behind: Counter[RunKey] = field(default_factory=Counter)
+    over_cap: Counter[RunKey] = field(default_factory=Counter)
+    unsealed: int = 0
+
+    def take(self, key: RunKey, record: CellRecord) -> None:
+        """Count what a cell has beside the attempt that counts."""
+        self.superseded.update(record.superseded)
+        self.changed += [attempt.corruption for attempt in record.attempts if attempt.corruption is not None]
+        self.left_behind[key] += sum(attempt.left_behind for attempt in record.attempts)
+        if record.counting is None:
+            self.interrupted.append(key)
+        else:
+            self.over_cap[key] += record.counting.over_cap
+
+    def notes(self, study: Path) -> list[str]:
+        """Say each thing in a line, those that there are."""
+        found = []
+        if self.interrupted:
+            named = listing(map(str, sorted(self.interrupted)))
+            found.append(f"{counted(len(self.interrupted), 'cell')} interrupted, without a whole attempt: {named}")
+        if self.superseded:
+            found.append(superseded_words(self.superseded))
+        if self.changed:
+            journals = counted(len(self.changed), "journal")
+            found.append(f"{journals} changed after being written, quarantined: {listing(self.changed)}")
+        if left := +self.left_behind:
+            where = f"{counted(len(left), 'cell')} ({listing(map(str, sorted(left)))})"
+            found.append(f"processes that outlived the clearing of their run: {left.total():,}, of {where}")
+        if over := +self.over_cap:
+            where = f"{counted(len(over), 'run')} ({listing(map(str, sorted(over)))})"
+            found.append(f"events over the cap of a journal, which are not in it: {over.total():,}, of {where}")
+        if self.strays:
+            found.append(stray_note(self.strays))
+        if self.unsealed:
+            found.append(
+                f"verdicts on {counted(self.unsealed, 'run')} have no checksums, as earlier versions wrote them: a "
+                f"change would not be seen; gapline check {shlex.quote(str(study))} --again"
+            )
+        return found
+
+
+def read_study(study: Path, *, checker: str | None = None) -> Campaign:
+    """Read the journals of a study, with the verdicts of one checker version: the contract's, or that of `checker`.
 
     A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
-    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
-    labels, calibrations = choose_checker(cells), read_calibrations(study)
-    label = labels[0] if labels else None
-    traces, problems, interrupted = [], [], []
-    superseded = 0
+    cells = cells_of(study)
+    judges, calibrations = find_judges(cells), read_calibrations(study)
+    named = _checker_of_contract(study)
+    judge = choose_judge(judges, contract=named, wanted=checker)
+    traces, problems = [], []
+    tally = _Tally(find_strays(study))
     for cell in cells:
         # One cell at a time: of its solutions only a digest is kept.
         record = read_cell(cell)
-        journal, order = record.counting, record.order
-        if order is None:
+        journal, order, key = record.counting, record.order, record.key
+        if record.is_copy:
+            tally.strays.append(str(cell.relative_to(study)))
             continue
-        key = RunKey(order.arm, order.instance, order.seed)
-        for attempt in record.attempts:
-            # That an attempt was cut short is no fault of what could be read: it is counted under its own name.
-            if attempt.state is not JournalState.BROKEN:
-                problems += [f"{key}: {problem}" for problem in attempt.problems()]
+        if order is None or key is None:
+            problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
+            continue
+        tally.take(key, record)
         if journal is None:
-            interrupted.append(key)
             continue
-        superseded += len(record.attempts) - 1
         # One checker version for the whole campaign: verdicts of two are never mixed.
-        verdicts = next((v for v in read_verdicts(journal.path.parent) if v.head.label == label), None)
-        trace = _trace(journal, verdicts, attempts=len(record.attempts))
+        stored = read_verdicts(journal)
+        verdicts = verdicts_of(stored, lambda head: head.judge == judge)
+        tally.unsealed += verdicts is not None and not verdicts.sealed
+        problems += [f"{key}: {problem}" for one in stored for problem in one.problems()]
+        trace = _trace(journal, verdicts, attempts=len(record.attempts), asked=checker is not None)
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
-    facts = {} if label is None else {"checker": label}
-    notes = [f"verdicts of {label}; those of {other} are left out" for other in labels[1:]]
-    if interrupted:
-        named = listing(map(str, sorted(interrupted)))
-        notes.append(f"{counted(len(interrupted), 'cell')} interrupted, without a whole attempt: {named}")
-    if superseded:
-        notes.append(f"{counted(superseded, 'attempt')} superseded by the one that counts")
     _make_uniform(traces)
-    campaign = campaign_from_traces(traces, sources=[str(study)], facts=facts, problems=problems, notes=notes)
+    campaign = campaign_from_traces(
+        traces,
+        sources=[str(study)],
+        facts={} if judge is None else {"checker": judge.label},
+        problems=problems,
+        notes=[*judge_notes(judges, judge, contract=named), *tally.notes(study)],
+    )
+    diagnostics = replace(
+        campaign.diagnostics,
+        superseded=dict(tally.superseded),
+        left_behind=tally.left_behind.total(),
+        over_cap=tally.over_cap.total(),
+    )
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
-    return replace(campaign, runs=campaign.runs.with_columns(typed), interrupted=tuple(sorted(interrupted)))
+    runs = campaign.runs.with_columns(typed)
+    return replace(campaign, runs=runs, interrupted=tuple(sorted(tally.interrupted)), diagnostics=diagnostics)
+
+
+def _checker_of_contract(study: Path) -> str | None:
+    # The contract brings pydantic, which journals without one do not need.
+    from gapline.model.contract import load_contract
+
+    return load_contract(study).objective.checker if (study / CONTRACT_FILE).is_file() else None
 
 
 def _make_uniform(traces: list[RunTrace]) -> None:
@@ -88,20 +156,22 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> RunTrace:
+def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
     order, ending = journal.order, journal.ending
     assert order is not None
     events = journal.events
-    by_checker = order.carried.get("validation") == "checker"
+    # A checker that is asked for by name vouches also where the contract takes the solver's word.
+    by_checker = asked or order.carried.get("validation") == "checker"
 
     def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([getattr(event, name) for event in events], np.float64)
+        return np.array(events.column(name), np.float64)
 
-    judged = [_judge(event, verdicts, by_checker=by_checker) for event in events]
-    objective = np.array([value for _, value, _ in judged], np.float64)
-    code = np.array([verdict for verdict, _, _ in judged], np.uint8)
+    objective, code, reasons = np.empty(len(events)), np.empty(len(events), np.uint8), []
+    for place, event in enumerate(events.bare()):
+        code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
+        reasons.append(reason)
     time = numbers("time")
-    carried: dict[str, Any] = dict(order.carried)
+    carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
     carried |= fairness_columns(order, ending)
     carried |= {
         "clock": "wall",
@@ -129,7 +199,7 @@ def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int) -> Run
         time=time,
         objective=objective,
         verdict=code,
-        reason=[reason for _, _, reason in judged],
+        reason=reasons,
         claimed=numbers("objective"),
         carried=carried,
         **{name: column for name in ("bound", "primary", "secondary") if np.isfinite(column := numbers(name)).any()},
@@ -156,7 +226,7 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
     return VerdictCode(verdict.valid), objective, reason
 
 
-def _best_digest(events: list[Event], time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():

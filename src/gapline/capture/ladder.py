@@ -44,11 +44,11 @@ def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.flo
     ['a slices=5', 'a slices=5', 'a slices=24', 'a slices=24']
     """
     rows = keys.hstack(extras)
-    varying = _varying(rows, extras.columns)
-    if not varying:
+    several = varying(rows, extras.columns)
+    if not several:
         return Ladder(keys["arm"])
     left_out, notes, settings = [], [], []
-    for name in varying:
+    for name in several:
         inside = rows.select(*RUN_KEY, name).filter(pl.col(name).is_not_null() & _varies(name))
         values = inside.n_unique()
         runs = inside.select(RUN_KEY).n_unique()
@@ -116,7 +116,8 @@ def _varies(name: str) -> pl.Expr:
     return pl.col(name).drop_nulls().n_unique().over(RUN_KEY) > 1
 
 
-def _varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
+def varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
+    """Return the columns that take several values under one key."""
     if not names or not rows.height:
         return []
     counts = rows.group_by(RUN_KEY).agg(pl.col(name).drop_nulls().n_unique() for name in names)

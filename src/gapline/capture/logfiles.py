@@ -6,8 +6,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from gapline.capture.reader import LogFile
-from gapline.capture.unpack import unpack
+from gapline.capture.unpack import unpack_file
 from gapline.errors import TraceError, UsageError, listing
+from gapline.model.regular import reason_of
 
 PACKED = (".gz", ".zst")
 
@@ -73,11 +74,9 @@ def path_without_packing(path: str) -> str:
 
 def _read(path: Path) -> tuple[bytes, bool]:
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - a third of the cost of Path.open, once per file of a folder
-            data = stream.read()
+        data, whole = unpack_file(path)
     except OSError as error:
-        raise TraceError(f"{path}: expected a file that can be read, got {error.strerror or error}") from error
-    data, whole = unpack(data, path)
+        raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
     if data[:3] == b"\xef\xbb\xbf":
         data = data[3:]
     elif data[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -5,33 +5,35 @@ counts, and every output says so; an empty `valid` cell of a real candidate mean
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gapline.capture.assemble import assemble
-from gapline.capture.carriers import frame_of_records, read_table
+from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
+from gapline.capture.carriers import Cells, frame_of_records, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
 from gapline.capture.exact import EXACT, INTEGER, not_exact
-from gapline.capture.ladder import split_ladders
+from gapline.capture.heads import Heads, Rows, find_heads
+from gapline.capture.ladder import Ladder, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
-from gapline.capture.unpack import read_bytes as read_bytes  # noqa: PLC0414 - stores of references read through here
-from gapline.capture.whole_rows import Broken, Fault
+from gapline.capture.unpack import read_content
+from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
-from gapline.model.diagnostics import MOST_PROBLEMS
-from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
+from gapline.model.regular import reason_of
+from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED
 
-# What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+KNOWN_RUN = "_known"
+# Rows of a frame that are read at once.
+SLICE = 1 << 18
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
-TRUE = ("true", "t", "yes", "1")
-FALSE = ("false", "f", "no", "0")
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
 SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
@@ -52,19 +54,26 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {found_at(path)}")
     try:
-        data = read_bytes(path)
+        content = read_content(path)
     except OSError as error:
-        raise TraceError(f"{path}: expected a {form} trace, got {error.strerror or error}") from error
-    cells = read_table(data, form=form, source=str(path))
-    blank = sum(row.fault is Fault.BLANK for row in cells.broken.values())
-    if cells.table.height == blank and is_neutral(cells.table.columns):
+        raise TraceError(f"{path}: expected a {form} trace, got {reason_of(error)}") from error
+    pieces = read_pieces(content, form=form, source=str(path))
+    head = list(islice(pieces, 2))
+    first = head[0]
+    blank = sum(row.fault is Fault.BLANK for row in first.broken.values())
+    if len(head) == 1 and first.table.height == blank and is_neutral(first.table.columns):
         raise TraceError(
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    return campaign_from_table(
-        cells.table, source=str(path), first_line=cells.first_line, dialect=dialect, broken=cells.broken
-    )
+    return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
+
+
+def _one_by_one(head: list[Cells], rest: Iterator[Cells]) -> Iterator[Cells]:
+    # Let go of each piece once it is read.
+    while head:
+        yield head.pop(0)
+    yield from rest
 
 
 def campaign_from_records(
@@ -97,15 +106,24 @@ def campaign_from_table(
     first_line: int,
     known_runs: Sequence[int] | None = None,
     dialect: Dialect = PLAIN,
-    broken: Mapping[int, Broken] = MappingProxyType({}),
 ) -> Campaign:
-    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known.
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
+    # In slices, which cost nothing: what is made of a slice on the way is gone before the next.
+    slices = (Cells(part, first_line + n * SLICE) for n, part in enumerate(table.iter_slices(SLICE)))
+    pieces = slices if table.height else iter([Cells(table, first_line)])
+    return campaign_from_pieces(pieces, source=source, known_runs=known_runs, dialect=dialect)
 
-    `broken` says which rows of the table are not whole: without a run to belong to they are left out, else they are
-    rejected candidates; both are counted as problems.
+
+def campaign_from_pieces(
+    pieces: Iterable[Cells], *, source: str, known_runs: Sequence[int] | None = None, dialect: Dialect = PLAIN
+) -> Campaign:
+    """Turn the tables of a neutral trace into a campaign.
+
+    Rows of a table that are not whole are left out where they have no run to belong to, else they are rejected
+    candidates; both are counted as problems.
     """
     try:
-        return _read_campaign(table, source, first_line, known_runs, dialect, broken)
+        return _read_campaign(pieces, source, known_runs, dialect)
     except pl.exceptions.PolarsError as error:
         # Columns can be of types that nobody thought of, in combinations that nobody tried.
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -113,57 +131,57 @@ def campaign_from_table(
 
 
 def _read_campaign(
-    table: pl.DataFrame,
-    source: str,
-    first_line: int,
-    known_runs: Sequence[int] | None,
-    dialect: Dialect,
-    broken: Mapping[int, Broken],
+    pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect
 ) -> Campaign:
-    table, lines, rows, notes = shape_table(table, dialect, source=source, first_line=first_line)
-    problems = _Problems(source, lines)
-    cut = np.zeros(table.height, np.bool_)
-    if broken:
-        places = np.arange(table.height) if rows is None else np.array(rows)
-        kept, cut = _set_aside(table, places, broken, problems)
-        # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
-        cut = cut[kept] if rows is None else np.zeros(int(kept.sum()), np.bool_)
-        table, problems.lines = table.filter(kept), lines[kept]
-        rows = None if rows is None else places[kept].tolist()
-    known_runs = known_runs or rows
-    if "seed" not in table.columns:
-        seeds, note = number_seeds(table, _parse_numbers(table["time"])[0], known_runs)
-        table = table.with_columns(seeds)
+    problems = Problems(source)
+    read = [_read_piece(piece, known_runs, problems, dialect) for piece in _numbered(pieces)]
+    notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
+    rows = Rows(piece.heads for piece in read)
+    one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
+    heads = rows.heads
+    if "seed" not in heads.columns:
+        # Only the rows in their order tell where a run begins: their keys are written out.
+        full = rows.expand(rows.heads)
+        known = full[KNOWN_RUN].to_list() if one_by_one else None
+        time = np.concatenate([piece.time for piece in read])
+        seeds, note = number_seeds(full, time, np.concatenate([piece.blank for piece in read]), known)
+        rows = rows.split_by(seeds)
+        heads = rows.heads
         notes.append(note)
-    keys = _read_keys(table, problems)
-    extras = [_plain(column) for column in table if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)]
-    table = table.with_columns(extras)
-    # Runs that are given one by one need no judgement on what a further column means.
-    stamps = None if known_runs else _parse_numbers(table["time"])[0]
-    ladder = split_ladders(pl.DataFrame(extras), keys, stamps, source=source)
+        del full, seeds, time
+    keys = _read_keys(heads, rows, problems)
+    extras = [
+        _plain(column) for column in heads if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED, KNOWN_RUN)
+    ]
+    heads = heads.with_columns(extras)
+    ladder = _split(extras, keys, rows, None if one_by_one else read, source)
     split = set(ladder.arm.filter(ladder.arm != keys["arm"]))
     keys = keys.with_columns(arm=ladder.arm)
     run, runs = _number_runs(keys)
     # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
-    if known_runs:
-        _refuse_twins(keys, known_runs)
-    runs = _read_attributes(table.drop(ladder.left_out), run, runs, problems)
+    if one_by_one:
+        _refuse_twins(keys, heads[KNOWN_RUN])
+    attributes = heads.drop(*ladder.left_out, KNOWN_RUN, strict=False)
+    runs = _read_attributes(attributes, run, runs, rows, problems)
     notes += ladder.notes
     # Said of the arms that were split alone: a score of the others does not need it.
     if split:
         own = pl.when(pl.col("arm").is_in(sorted(split))).then(pl.lit(ladder.split_note))
         runs = runs.with_columns(import_notes=own)
-    has_verdicts = "valid" in table.columns
+    has_verdicts = any(piece.has_verdicts for piece in read)
     if "validation" not in runs.columns:
         runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
-    columns, reasons, kept = _read_events(table, problems, keys, cut)
+    problems.name_runs(keys, rows)
     if any(_COMMA.search(message) for message in problems.messages):
         notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
+    kept = np.concatenate([piece.kept for piece in read])
+    numbers = np.repeat(run.astype(np.int32), rows.counts)
+    columns, reasons = _join_events(read, kept)
     return assemble(
         runs,
-        run=run[kept],
+        run=numbers if kept.all() else numbers[kept],
         columns=columns,
         reasons=reasons,
         sources=[source],
@@ -173,60 +191,94 @@ def _read_campaign(
     )
 
 
-def _refuse_twins(keys: pl.DataFrame, known_runs: Sequence[int]) -> None:
-    several = keys.with_columns(_known=pl.Series(known_runs)).group_by(RUN_KEY).agg(pl.col("_known").n_unique())
+def _numbered(pieces: Iterable[Cells]) -> Iterator[tuple[int, Cells]]:
+    """Yield each piece with the number of rows before it."""
+    before = 0
+    for piece in pieces:
+        yield before, piece
+        before += piece.table.height
+
+
+class _Piece(NamedTuple):
+    """What is kept of a table: its events as numbers, and everything else once per block of rows that share it."""
+
+    heads: Heads
+    time: NDArray[np.float64]
+    columns: dict[str, NDArray[Any]]
+    reasons: pl.Series | None
+    kept: NDArray[np.bool_]
+    blank: NDArray[np.bool_]
+    has_verdicts: bool
+    notes: list[str]
+
+
+def _read_piece(
+    numbered: tuple[int, Cells], known_runs: Sequence[int] | None, problems: "Problems", dialect: Dialect
+) -> _Piece:
+    before, (table, first_line, broken) = numbered
+    table, lines, unfolded, notes = shape_table(table, dialect, source=problems.source, first_line=first_line)
+    problems.lines = lines
+    cut = np.zeros(table.height, np.bool_)
+    places = np.arange(table.height) if unfolded is None else np.array(unfolded, np.int64)
+    if broken:
+        kept, cut = set_aside(table, places, broken, problems)
+        # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
+        cut = cut[kept] if unfolded is None else np.zeros(int(kept.sum()), np.bool_)
+        table, problems.lines, places = table.filter(kept), lines[kept], places[kept]
+    columns, reasons, kept, blank = read_candidates(table, problems, cut)
+    known = None
+    if known_runs is not None:
+        known = [known_runs[before + place] for place in places.tolist()]
+    elif unfolded is not None:
+        known = (places + before).tolist()
+    rest = table.drop(EVENTS, strict=False)
+    if known is not None:
+        rest = rest.with_columns(pl.Series(KNOWN_RUN, known, dtype=pl.Int64))
+    heads = find_heads(rest, problems.lines)
+    problems.rows += table.height
+    time = columns.pop("time")
+    return _Piece(heads, time, columns, reasons, kept, blank, "valid" in table.columns, notes)
+
+
+def _split(extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, read: list[_Piece] | None, source: str) -> Ladder:
+    """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
+    heads = pl.DataFrame(extras)
+    if not varying(keys.hstack(heads), heads.columns):
+        return Ladder(keys["arm"])
+    # How often a setting changes, and where the time goes back: that only the rows themselves tell.
+    stamps = None if read is None else np.concatenate([piece.time for piece in read])
+    ladder = split_ladders(rows.expand(heads), rows.expand(keys), stamps, source=source)
+    return replace(ladder, arm=ladder.arm.gather(rows.starts))
+
+
+def _join_events(read: list[_Piece], kept: NDArray[np.bool_]) -> tuple[dict[str, NDArray[Any]], pl.Series | None]:
+    """Put the events of the pieces one behind the other, without the rows that are none; the pieces are used up."""
+    everything = bool(kept.all())
+    names = list(dict.fromkeys(name for piece in read for name in piece.columns))
+    columns: dict[str, NDArray[Any]] = {}
+    for name in ("time", *names):
+        parts = [piece.time if name == "time" else piece.columns.pop(name) for piece in read]
+        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        columns[name] = whole if everything else whole[kept]
+    if all(piece.reasons is None for piece in read):
+        return columns, None
+    texts = pl.concat(
+        pl.repeat("", len(piece.kept), dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons
+        for piece in read
+    )
+    return columns, texts.filter(pl.Series(kept))
+
+
+def _refuse_twins(keys: pl.DataFrame, known_runs: pl.Series) -> None:
+    several = keys.with_columns(_known=known_runs).group_by(RUN_KEY).agg(pl.col("_known").n_unique())
     if twins := several.filter(pl.col("_known") > 1).sort(RUN_KEY).select(RUN_KEY).rows():
         names = listing("/".join(map(str, twin)) for twin in twins)
         raise TraceError(f"expected each run once, got {len(twins):,} more than once: {names}")
 
 
-class _Problems:
-    """The first messages about cells that could not be used, and how many there were."""
-
-    def __init__(self, source: str, lines: NDArray[np.int64]) -> None:
-        self.source, self.lines = source, lines
-        self.messages: list[str] = []
-        self.count = 0
-
-    def say(self, message: str) -> None:
-        self.count += 1
-        if len(self.messages) < MOST_PROBLEMS:
-            self.messages.append(message)
-
-    def where(self, row: int) -> str:
-        return f"{self.source}:{self.lines[row]}"
-
-    def add(self, bad: NDArray[np.bool_], expected: str, cells: pl.Series, keys: pl.DataFrame) -> None:
-        self.count += int(np.count_nonzero(bad))
-        for row in np.flatnonzero(bad)[: MOST_PROBLEMS - len(self.messages)].tolist():
-            arm, instance, seed = keys.row(row)
-            got = "nothing" if cells[row] is None else repr(cells[row])
-            self.messages.append(f"{self.where(row)}: expected {expected}, got {got} (run {arm}/{instance}/{seed})")
-
-
-def _set_aside(
-    table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: _Problems
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Name rows that are not whole; return which rows stay, and which of these are no candidates to believe."""
-    keys = table.select(name for name in RUN_KEY if name in table.columns)
-    # A short line without time and objective is how some write a run that found nothing.
-    empty = table.select(pl.col("time").is_null() & pl.col("objective").is_null()).to_series().to_numpy()
-    kept, cut = np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
-    for place, (fault, expected, got) in sorted(broken.items()):
-        first, end = np.searchsorted(places, [place, place + 1]).tolist()
-        key = [str(cell or "").strip() for cell in keys.row(first)]
-        # What was cut inside its key belongs to no run that anybody could name.
-        kept[first:end] = fault is not Fault.BLANK and (all(key) or fault is not Fault.CUT)
-        cut[first:end] = fault is Fault.CUT or (fault is Fault.SHORT and not empty[first])
-        if fault is not Fault.BLANK:
-            who = f"run {'/'.join(key)}" if all(key) else "of no run: left out"
-            problems.say(f"{problems.where(first)}: expected {expected}, got {got} ({who})")
-    return kept, cut
-
-
-def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
+def _read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFrame:
     """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
-    arm, instance = (_as_text(table[name]) for name in ("arm", "instance"))
+    arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
     seed_cells = table["seed"]
     if seed_cells.dtype == pl.String:
         stripped = seed_cells.str.strip_chars()
@@ -243,18 +295,12 @@ def _read_keys(table: pl.DataFrame, problems: _Problems) -> pl.DataFrame:
     for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
         bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
         if bad.any():
-            rows = bad.arg_true().to_list()
-            shown = listing((f"{problems.where(r)}: {table[name][r]!r}" for r in rows), most=5)
+            found = rows.rows_of(bad.arg_true().to_list())
+            shown = listing((f"{problems.source}:{rows.line(r)}: {table[name][head]!r}" for r, head in found), most=5)
             expected = "a whole number" if name == "seed" else "a name"
             hint = "a run that found nothing still has its arm, instance and seed"
             raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
     return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
-
-
-def _as_text(cells: pl.Series) -> pl.Series:
-    if cells.dtype.is_nested() or cells.dtype in (pl.Object, pl.Binary, pl.Duration):
-        raise TraceError(f"column {cells.name}: expected text, got {cells.dtype}")
-    return cells.cast(pl.String, strict=False).str.strip_chars()
 
 
 def _plain(cells: pl.Series) -> pl.Series:
@@ -282,11 +328,10 @@ def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
 
 
 def _read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, problems: _Problems
+    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, rows: Rows, problems: Problems
 ) -> pl.DataFrame:
     """Read what a run has once: panel, horizon, status and any further column."""
-    events = {"time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary"}
-    names = [name for name in table.columns if name not in events and name not in RUN_KEY]
+    names = [name for name in table.columns if name not in RUN_KEY]
     if not names:
         return runs
     attributes = table.select(names).with_columns(_run=pl.Series(run))
@@ -300,145 +345,29 @@ def _read_attributes(
             raise TraceError(f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
         values = grouped[name]
         if name == "horizon" or CARRIED.get(name) == pl.Float64:
-            values = _run_number(values, name, table, problems)
+            values = _run_number(values, name, table[name], rows, problems)
         elif name in ("panel", "status") or name in CARRIED:
-            values = _as_text(values)
+            values = as_text(values)
         runs = runs.with_columns(values.alias(name))
     return runs
 
 
-def _run_number(values: pl.Series, name: str, table: pl.DataFrame, problems: _Problems) -> pl.Series:
+def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: Problems) -> pl.Series:
     if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
         return _finite(values.cast(pl.Float64, strict=False), name, problems)
     if values.dtype != pl.String:
         raise TraceError(f"{problems.source}: expected numbers in {name}, got {values.dtype}")
     stripped = values.str.strip_chars()
     if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
-        row = table[name].eq(strange[0]).fill_null(False).arg_true()[0]
-        raise TraceError(f"{problems.where(row)}: expected a number in {name}, got {strange[0]!r}")
+        head = cells.eq(strange[0]).fill_null(False).arg_true()[0]
+        line = rows.line(int(rows.starts[head]))
+        raise TraceError(f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}")
     return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
 
 
-def _finite(values: pl.Series, name: str, problems: _Problems) -> pl.Series:
+def _finite(values: pl.Series, name: str, problems: Problems) -> pl.Series:
     """Refuse an infinite number; NaN is how some frames write that there is none."""
     # A horizon is judged with its run, which the error then names.
     if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
         raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
     return values if name == "horizon" else values.fill_nan(None)
-
-
-def _read_events(
-    table: pl.DataFrame, problems: _Problems, keys: pl.DataFrame, cut: NDArray[np.bool_]
-) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None, NDArray[np.bool_]]:
-    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
-    time, time_state = _parse_numbers(table["time"])
-    objective, objective_state = _parse_numbers(table["objective"])
-    verdict = _parse_verdicts(table, problems)
-    optional = {}
-    for name in ("claimed", "bound", "primary", "secondary"):
-        if name in table.columns:
-            optional[name], state = _parse_numbers(table[name])
-            problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name], keys)
-    no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
-    has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
-    bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
-    verdict[bound_only] = VerdictCode.BOUND
-    # A row without both is a run that found nothing, not a candidate.
-    kept = ~(no_time & no_objective) | cut
-    invalid = verdict == VerdictCode.INVALID
-
-    reasons = np.full(table.height, "", dtype=object)
-    if "reason" in table.columns:
-        given = _as_text(table["reason"]).fill_null("").to_numpy()
-        reasons[invalid] = given[invalid]
-        # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
-        kept |= invalid & (given != "")
-    # Named as problems already, when the rows were counted.
-    reasons[cut & ~invalid] = Reason.ROW_CUT.value
-    verdict[cut] = VerdictCode.INVALID
-    # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
-    rules = (
-        (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
-        (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
-        (time_state == _INFINITE, "a finite time", table["time"], Reason.TIME_NOT_FINITE),
-        (time_state == _INEXACT, _AS_DOUBLE.format("a time"), table["time"], Reason.TIME_NOT_EXACT),
-        (time < 0, "a time of 0 or more", table["time"], Reason.TIME_NEGATIVE),
-        (no_objective & ~bound_only, "an objective", table["objective"], Reason.OBJECTIVE_MISSING),
-        (objective_state == _TEXT, "an objective", table["objective"], Reason.OBJECTIVE_NOT_A_NUMBER),
-        (objective_state == _INFINITE, "a finite objective", table["objective"], Reason.OBJECTIVE_NOT_FINITE),
-        (
-            objective_state == _INEXACT,
-            _AS_DOUBLE.format("an objective"),
-            table["objective"],
-            Reason.OBJECTIVE_NOT_EXACT,
-        ),
-    )
-    for bad, expected, cells, reason in rules:
-        fresh = bad & kept & (verdict != VerdictCode.INVALID)
-        if fresh.any():
-            problems.add(fresh, expected, cells, keys)
-            verdict[fresh] = VerdictCode.INVALID
-            reasons[fresh] = reason.value
-    columns = {"time": time[kept], "objective": objective[kept], "verdict": verdict[kept]}
-    columns |= {name: column[kept] for name, column in optional.items()}
-    named = reasons[kept]
-    return columns, named if any(named) else None, kept
-
-
-_GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
-_AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
-
-
-def _parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
-    state = np.full(len(cells), _GOOD, np.uint8)
-    empty = cells.is_null()
-    if cells.dtype == pl.String:
-        stripped = cells.str.strip_chars()
-        empty |= stripped == ""
-        number = stripped.str.contains(NUMBER).fill_null(False)
-        values = stripped.set(~number, None).cast(pl.Float64, strict=False)
-        lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
-        infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
-        # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
-        state[~number.to_numpy()] = _TEXT
-        state[infinite.to_numpy()] = _INFINITE
-    elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
-        values = cells.cast(pl.Float64, strict=False)
-        state[~values.is_finite().fill_null(False).to_numpy()] = _INFINITE
-    else:
-        values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
-        state[:] = _TEXT
-    out = values.fill_null(np.nan).to_numpy()
-    inexact = np.zeros(len(cells), np.bool_)
-    # Looked at only where a number is that large: most tables have none, and the look costs as much as the reading.
-    if np.any(np.abs(out) >= EXACT):
-        inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
-    state[inexact & (state == _GOOD)] = _INEXACT
-    state[empty.to_numpy()] = _EMPTY
-    return np.where(np.isfinite(out) & ~inexact, out, np.nan), state
-
-
-def _parse_verdicts(table: pl.DataFrame, problems: _Problems) -> NDArray[np.uint8]:
-    if "valid" not in table.columns:
-        return np.full(table.height, VerdictCode.VALID, np.uint8)
-    cells = table["valid"]
-    if cells.dtype == pl.Boolean:
-        text = cells.cast(pl.String)
-    else:
-        text = _as_text(cells).str.to_lowercase()
-        # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
-        if cells.dtype.is_float():
-            text = text.str.strip_suffix(".0")
-    known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
-    # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
-    known[""] = VerdictCode.UNCHECKED
-    strange = ~text.fill_null("").is_in(list(known))
-    if strange.any():
-        row = strange.arg_true()[0]
-        raise TraceError(
-            f"{problems.where(row)}: expected true, false or nothing in valid, got {cells[row]!r}",
-            hint="leave the cell empty for a candidate that nobody has checked",
-        )
-    codes = text.fill_null("").replace_strict(list(known), [int(c) for c in known.values()], return_dtype=pl.UInt8)
-    return codes.to_numpy().copy()

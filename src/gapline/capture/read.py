@@ -12,7 +12,7 @@ from gapline.capture.neutral import campaign_from_records, campaign_from_table, 
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.layout import campaign_directory
+from gapline.model.layout import JOURNALS, campaign_directory
 from gapline.model.store import open_campaign
 
 
@@ -23,6 +23,7 @@ def read(
     columns: str | Mapping[str, str] | None = None,
     decimal: str | None = None,
     strict: bool = False,
+    checker: str | None = None,
 ) -> Campaign:
     """Read a campaign from whatever holds one.
 
@@ -39,12 +40,15 @@ def read(
     strict
         Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
         end. Otherwise they are named and counted in `Campaign.diagnostics`.
+    checker
+        Of a study directory: count the verdicts of this checker (`cvrp`, `cvrp 1.0`) instead of the contract's.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
-    campaign = _read(source, Dialect.parse(columns, decimal))
+    dialect = Dialect.parse(columns, decimal)
+    campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
     if strict:
         refuse_problems(campaign.diagnostics)
     return campaign
@@ -79,6 +83,19 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
             return merge_campaigns([_read(item, dialect) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
+
+
+def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
+    """Read the journals of a study under another checker; its `campaign/` holds the verdicts of the contract's."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is None or not (path / JOURNALS).is_dir():
+        raise UsageError(
+            f"--checker: expected a study directory with journals, got {'several sources' if path is None else path}",
+            hint="verdicts of other checkers lie beside the journals of a study",
+        )
+    from gapline.capture.journals import read_study
+
+    return _no_table(read_study(path, checker=checker), dialect, path)
 
 
 def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:

@@ -1,14 +1,23 @@
-"""Files as bytes, unpacked by their first bytes: .gz and .zst, in several members or frames, cut or whole."""
+"""Files unpacked by their first bytes: .gz and .zst, in several members or frames, cut or whole.
 
+A packed file can claim any size. What it holds is counted while it is unpacked, and what becomes large waits on disk.
+"""
+
+import io
+import mmap
+import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.model.limits import VARIABLE, most_bytes, open_input, too_much
 
-# A packed file can claim any size: beyond this it has to be unpacked on disk first, where everyone sees how big it is.
-MOST_UNPACKED = 4 << 30
+# Beyond this an unpacked table is mapped from a file that has no name and is gone with the process.
+IN_MEMORY = 16 << 20
+
+Content = bytes | mmap.mmap
 
 
 class _Packing(NamedTuple):
@@ -25,42 +34,87 @@ _PACKINGS = (_Packing("gzip", b"\x1f\x8b", 1 << 16), _Packing("zstd", b"\x28\xb5
 
 def read_bytes(path: Path) -> bytes:
     """Read and unpack a file; a cut or damaged archive is refused, never read in part."""
-    packed = path.read_bytes()
-    data, whole = unpack(packed, path)
-    if not whole:
-        name = next(packing.name for packing in _PACKINGS if packed.startswith(packing.magic))
-        raise TraceError(f"{path}: expected a whole {name} file, got one that is cut or damaged")
-    return data
+    return bytes(read_content(path))
 
 
-def unpack(data: bytes, path: Path) -> tuple[bytes, bool]:
+def read_content(path: Path) -> Content:
+    """Return the content of a file, unpacked: mapped from disk where it is large; a part of an archive is refused."""
+    with open_input(path) as stream:
+        packing = _packing_of(stream)
+        if packing is None:
+            return _content(stream, path)
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as target:
+            if not _unpack(stream, packing, target, path):
+                raise TraceError(f"{path}: expected a whole {packing.name} file, got one that is cut or damaged")
+            return _content(target, path)
+
+
+def unpack_file(path: Path) -> tuple[bytes, bool]:
     """Return the content, and whether it is whole: what ends early gives its prefix, as a killed job leaves it."""
-    packing = next((packing for packing in _PACKINGS if data.startswith(packing.magic)), None)
-    if packing is None:
-        return data, True
+    with open_input(path) as stream:
+        packing = _packing_of(stream)
+        target = io.BytesIO()
+        whole = _copy(stream, target, path) if packing is None else _unpack(stream, packing, target, path)
+        return target.getvalue(), whole
+
+
+def _packing_of(stream: BinaryIO) -> _Packing | None:
+    # Looked at without being taken: a pipe cannot go back.
+    head = stream.peek(4)[:4] if isinstance(stream, io.BufferedReader) else b""
+    return next((packing for packing in _PACKINGS if head.startswith(packing.magic)), None)
+
+
+def _content(stream: Any, path: Path) -> Content:
+    """Return what is in a file: mapped where it is large and has a place on disk, else read."""
+    most = most_bytes()
+    size = stream.seek(0, io.SEEK_END) if stream.seekable() else 0
+    if size > most:
+        raise too_much(path, most)
+    if size > IN_MEMORY:
+        return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
+    if stream.seekable():
+        stream.seek(0)
+    target = io.BytesIO()
+    _copy(stream, target, path)
+    return target.getvalue()
+
+
+def _copy(stream: Any, target: IO[bytes], path: Path) -> bool:
+    most = most_bytes()
+    while piece := stream.read(1 << 20):
+        target.write(piece)
+        if target.tell() > most:
+            raise too_much(path, most)
+    return True
+
+
+def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> bool:
+    """Unpack into a target; say whether it was whole."""
     start, errors = _unpacker(packing.name, path)
-    pieces: list[bytes] = []
-    size = 0
+    most, data = most_bytes(), stream.read(packing.bite)
     # Appending to a packed file leaves several members or frames.
-    while data.startswith(packing.magic):
-        member, taken = start(), 0
+    while data.startswith(packing.magic) or (data and packing.magic.startswith(data)):
+        member = start()
         try:
-            while taken < len(data) and not member.eof:
-                pieces.append(member.decompress(data[taken : taken + packing.bite]))
-                taken += packing.bite
-                size += len(pieces[-1])
-                if size > MOST_UNPACKED:
-                    limit = f"{path}: expected at most {MOST_UNPACKED:,} bytes once unpacked, got more"
-                    raise TraceError(limit, hint="unpack it on disk first")
+            while data and not member.eof:
+                target.write(member.decompress(data))
+                if target.tell() > most:
+                    limit = f"{path}: expected at most {most:,} bytes once unpacked, got more"
+                    raise TraceError(limit, hint=f"{VARIABLE} raises the limit")
+                data = b"" if member.eof else stream.read(packing.bite)
         except errors as error:
-            if size:
-                return b"".join(pieces), False
+            if target.tell():
+                return False
             raise TraceError(f"{path}: expected a {packing.name} file, got {error}") from error
         if not member.eof:
-            return b"".join(pieces), False
-        data = member.unused_data + data[taken:]
+            return False
+        data = member.unused_data or stream.read(packing.bite)
+        if len(data) < len(packing.magic):
+            data += stream.read(packing.bite)
     # Zeros are padding, as a tape leaves it; anything else behind the last member is no part of it.
-    return b"".join(pieces), not data.strip(b"\0")
+    while data and not data.strip(b"\0"):
+        data = stream.read(1 << 20)
+    return not data
 
 
 def _unpacker(name: str, path: Path) -> tuple[Callable[[], Any], type[Exception]]:

@@ -36,11 +36,11 @@ class Broken(NamedTuple):
 
 
 def find_broken(
-    data: bytes, table: pl.DataFrame, *, separator: str, source: str
+    data: bytes, table: pl.DataFrame, *, separator: str, source: str, alone: bool = True
 ) -> tuple[pl.DataFrame, dict[int, Broken]]:
     r"""Return the rows of a table that are not whole, by number, and the table without the cells that were cut.
 
-    `data` is the file that the table was read from, its header in the first line.
+    `data` is the file that the table was read from, its header in the first line; `alone` says that it is all of it.
 
     >>> cells = pl.DataFrame({"seed": ["1", "1"], "time": ["2", "3"], "objective": ["951", "9"], "valid": ["t", None]})
     >>> table, broken = find_broken(b"seed,time,objective,valid\n1,2,951,t\n1,3,9", cells, separator=",", source="a")
@@ -60,7 +60,7 @@ def find_broken(
     # Where the parser split a row and the count did not, a quote inside a name was no quote.
     short = (counts < width) & ~blank & table[:, -1].is_null().to_numpy()
     whole_lines = np.flatnonzero(~blank)[: None if ended else -1]
-    if len(whole_lines) and short[whole_lines].all() and width > 1:
+    if alone and len(whole_lines) and short[whole_lines].all() and width > 1:
         most = int(counts[whole_lines].max())
         raise TraceError(
             f"{source}: expected {width} fields in a row, as in the header, got at most {most} in every row",

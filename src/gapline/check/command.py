@@ -18,7 +18,7 @@ import select
 import shlex
 import signal
 import subprocess
-import tempfile
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -31,6 +31,8 @@ from gapline.errors import EnvironmentLacksError, UsageError
 
 PATIENCE = 60.0
 LONGEST_LINE = 1 << 20
+# Bytes of the end of a checker's standard error.
+ERRORS_KEPT = 1 << 18
 T = TypeVar("T")
 
 
@@ -106,37 +108,38 @@ class CommandChecker:
 
     def _failure(self, got: str) -> CheckerFailure:
         assert self._child is not None
-        said = self._child.last_words()
+        failure = CheckerFailure(f"checker {self._command}: expected a JSON line, got {got}{self._child.last_words()}")
+        if errors := self._child.errors():
+            failure.add_note(errors)
         self.close()
-        return CheckerFailure(f"checker {self._command}: expected a JSON line, got {got}{said}")
+        return failure
 
 
 class LineProcess:
     """A running program with a line-wise exchange that never waits longer than asked."""
 
-    def __init__(self, arguments: list[str], *, cwd: Path | None = None, errors: IO[bytes] | None = None) -> None:
-        errors = tempfile.TemporaryFile() if errors is None else errors  # noqa: SIM115 (closed by end)
-        try:
-            process = subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=cwd,
-                start_new_session=True,
-                bufsize=0,
-            )
-        except BaseException:
-            errors.close()
-            raise
+    def __init__(self, arguments: list[str], *, cwd: Path | None = None) -> None:
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            start_new_session=True,
+            bufsize=0,
+        )
         assert process.stdin is not None
         assert process.stdout is not None
-        self.pid, self._process, self._errors = process.pid, process, errors
+        assert process.stderr is not None
+        self.pid, self._process = process.pid, process
+        self._said = bytearray()
+        self._listener = threading.Thread(target=_listen, args=(process.stderr, self._said), daemon=True)
+        self._listener.start()
         self._source, self._target = process.stdout.fileno(), process.stdin.fileno()
         # A program that does not read would otherwise hold us at the pipe, beyond all patience.
         os.set_blocking(self._target, False)
         self._buffer = b""
-        self.end = weakref.finalize(self, _end, process, errors)
+        self.end = weakref.finalize(self, _end, process, self._listener)
 
     def exchange(self, request: bytes | None, patience: float) -> bytes:
         """Send a line, if any, and return the next one; TimeoutError, EOFError or OSError where none comes."""
@@ -167,23 +170,36 @@ class LineProcess:
             return ""
         return f" (exit code {code})" if code >= 0 else f" (signal {-code})"
 
-    def last_words(self) -> str:
-        """Return the last line on its standard error, as the end of a sentence."""
+    def errors(self) -> str:
+        """Return the end of what it said on its standard error."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             # What it says about its own end may come a moment after the end of its output.
             self._process.wait(timeout=0.2)
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - 2000))
-        lines = self._errors.read().decode("utf-8", "replace").split("\n")
-        words = [line.strip() for line in lines if line.strip()]
+            self._listener.join(timeout=0.2)
+        return self._said.decode("utf-8", "replace")
+
+    def last_words(self) -> str:
+        """Return the last line on its standard error, as the end of a sentence."""
+        words = [line.strip() for line in self.errors().split("\n") if line.strip()]
         return f"; it said: {words[-1][:200]}" if words else ""
 
 
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+def _listen(stream: IO[bytes], said: bytearray) -> None:
+    """Read a standard error to its end and keep the end of it: one that prints without end must not fill anything."""
+    with contextlib.suppress(OSError, ValueError):
+        while piece := stream.read(ERRORS_KEPT):
+            said += piece
+            del said[:-ERRORS_KEPT]
+
+
+def _end(process: subprocess.Popen[bytes], listener: threading.Thread) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         # The whole session: a shell script would leave its children behind.
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    for stream in (process.stdin, process.stdout, errors):
+    # Somebody who left the session may hold the other end; the listener is then left to itself.
+    listener.join(timeout=1.0)
+    for stream in (process.stdin, process.stdout, None if listener.is_alive() else process.stderr):
         with contextlib.suppress(OSError):
-            stream.close()  # type: ignore[union-attr]
+            if stream is not None:
+                stream.close()

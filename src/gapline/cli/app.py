@@ -56,8 +56,18 @@ def gapline(debug: bool) -> None:
     """
 
 
-def run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to end)
+def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
+    try:
+        return _run(arguments)
+    finally:
+        # Looked up and not imported: what has compiled nothing has nothing to say.
+        compiled = sys.modules.get("gapline.model.compiled")
+        while compiled is not None and compiled.notes:
+            say(f"note: {compiled.notes.pop()}", err=True)
+
+
+def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to end)
     debug = "--debug" in arguments
     # Accepted anywhere on the line: people add it at the end of the command that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]

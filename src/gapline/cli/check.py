@@ -17,10 +17,16 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or
-    of two versions of one, are kept apart.
+    of two versions of one, are kept apart: those of the contract's checker count, and `--checker` of the commands that
+    score counts another.
 
     Example: gapline check my-study --again
     """
+    import shlex
+    from pathlib import Path
+
+    from gapline.journal.strays import find_strays, stray_note
+    from gapline.model.contract import load_contract
     from gapline.model.text import printable
     from gapline.run.check_run import check_study
 
@@ -32,8 +38,9 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
     unchecked = sum(count["unchecked"] for count in counts.values())
     problems = [problem for result in results for problem in result.problems]
     fresh = sum(result.fresh for result in results)
+    strays = find_strays(Path(study))
     if as_json:
-        document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems}
+        document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
         options.print_json(document)
         return 1 if unchecked else 0
     # As printed: an escaped name is longer than it is.
@@ -43,7 +50,11 @@ def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
         numbers = "{candidates:>10}  {valid:>6}  {invalid:>7}  {unchecked:>9}".format(**count)
         say(f"{printable(arm):<{width}}  {numbers}")
     options.print_lines("problem: ", problems, err=True)
+    if strays:
+        say(f"note: {stray_note(strays)}")
     say(f"{fresh} of {len(results)} runs judged now, the others before")
+    if checker is not None and checker != load_contract(study).objective.checker:
+        say(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
     if unchecked:
         say(f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them")
     return 1 if unchecked else 0

@@ -56,6 +56,7 @@ def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
     from gapline.envelope.build import build_envelopes
     from gapline.errors import GaplineError
     from gapline.model.layout import CONTRACT_FILE
+    from gapline.model.writing import write_atomically
     from gapline.reference.policy import analysis_snapshot
     from gapline.reference.snapshot import Snapshot
     from gapline.run.campaign import run_study
@@ -65,9 +66,7 @@ def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
         f'[[instances]]\npath = "../{instance.path}"\nname = "{instance.name}"\npanel = "{instance.panel}"'
         for instance in contract.instances
     )
-    study.mkdir(parents=True, exist_ok=True)
-    (study / CONTRACT_FILE).write_text(
-        f"""# A short run of one solver, from which the references of the demo were frozen.
+    text = f"""# A short run of one solver, from which the references of the demo were frozen.
 seeds = [0]
 [study]
 name = "calibration"
@@ -81,9 +80,8 @@ horizon = 60.0
 name = "calibration"
 solver = "kayros"
 options = {{ iterations = {CALIBRATION_STEPS} }}
-""",
-        encoding="utf-8",
-    )
+"""
+    write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
     campaign = run_study(study).campaign
     if campaign is None:
         raise GaplineError(f"{study}: expected a campaign, got none")

@@ -18,11 +18,12 @@ SHOWN_PROBLEMS = 10
 @click.command("export")
 @options.sources
 @options.filters
+@options.checker
 @click.option("-o", "--output", required=True, type=click.Path(), help="File: .csv, .jsonl, .parquet or .arrow.")
 @click.option(
     "--format", "form", type=click.Choice(["csv", "jsonl", "parquet", "arrow"]), help="Where the name does not say it."
 )
-def command(sources: tuple[str, ...], output: str, form: str | None, **filters: Any) -> None:
+def command(sources: tuple[str, ...], output: str, form: str | None, checker: str | None, **filters: Any) -> None:
     """Write campaigns or studies as one neutral trace file, which scores again to the same bits.
 
     Example: gapline export campaign/ -o traces.csv
@@ -37,7 +38,7 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
     from gapline.model.reading import TOLERANCE
     from gapline.study import declared_choices, score_options
 
-    campaign, lines = read_and_count(sources, filters)
+    campaign, lines = read_and_count(sources, filters, checker)
     command = ""
     if len(sources) == 1 and is_study(sources[0]):
         # What the study scores is what is written: not the runs of arms that its contract no longer has.
@@ -57,11 +58,13 @@ def command(sources: tuple[str, ...], output: str, form: str | None, **filters: 
         options.print_lines("", [f"next, to score it as the study does: {command}"])
 
 
-def read_and_count(sources: tuple[str, ...], filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":
+def read_and_count(
+    sources: tuple[str, ...], filters: dict[str, Any], checker: str | None = None
+) -> "tuple[Campaign, list[str]]":
     """Read and filter the runs, and say in lines what of the sources is not among them."""
     from gapline.capture.read import read
 
-    whole = read(list(sources))
+    whole = read(sources[0] if len(sources) == 1 else list(sources), checker=checker)
     campaign = whole.filter(**filters)
     lines = []
     if left := len(whole) - len(campaign):

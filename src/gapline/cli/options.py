@@ -32,6 +32,11 @@ filters = _together(
     click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
     click.option("--exclude", multiple=True, help="Leave out instances that match this name or pattern (repeatable)."),
 )
+checker = click.option(
+    "--checker",
+    metavar="NAME",
+    help="Count the verdicts of this checker instead of the contract's: cvrp, 'mine 2.0'.",
+)
 tables = _together(
     click.option(
         "--columns", metavar="OURS=THEIRS,...", help="Columns of a table under other names: arm=solver,time=elapsed."
@@ -81,6 +86,7 @@ choices = _together(
         type=click.Choice(["checker", "solver"]),
         help="With `solver`, unchecked candidates count as valid, and the output says so.",
     ),
+    checker,
     click.option("--allow-unchecked", is_flag=True, help="Leave unchecked candidates out, and say how many."),
     click.option(
         "--missing",
@@ -145,6 +151,7 @@ def study_document(opened: "Study") -> dict[str, Any]:
         "left_out": [{"instance": name, "reason": why} for name, why in opened.left_out.items()],
         "alarms": [alarm.document() for alarm in opened.alarms],
         "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
+        **read.attempts_document(),
     }
 
 

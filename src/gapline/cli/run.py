@@ -7,6 +7,9 @@ import rich_click as click
 from gapline.cli import options
 from gapline.terminal import say
 
+# Exit code: all that is left is in the hands of others.
+HELD = 4
+
 
 @click.command("run")
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
@@ -26,11 +29,16 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
     """Run every solver of a study on every instance and seed, under its contract.
 
     What is done already is skipped, so the same command goes on after an interruption. Ctrl-C lets the runs under way
-    finish; pressed twice it ends them.
+    finish; pressed twice it ends them. Runs that another runner has are waited for.
+
+    It ends with 0 when every planned run is whole, 1 when something is left or unchecked, 2 for wrong use, 3 when the
+    machine lacks something, 4 when all that is left is held by others, 130 or 143 when it was interrupted.
 
     Example: gapline run my-study -j 2
     """
-    from gapline.run.campaign import run_study
+    from gapline.model.diagnostics import Diagnostics
+    from gapline.model.text import counted
+    from gapline.run.campaign import resume_command, run_study
     from gapline.run.progress import progress_for_terminal
 
     if calibrate:
@@ -43,13 +51,15 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
     problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
     noisy = sum(result.noisy for result in report.results)
     unchecked = campaign.diagnostics.unchecked if campaign else 0
+    go_on = resume_command(report.study, report.options, *(["--calibrate"] * calibrate), *(["--json"] * as_json))
     if as_json:
         answer = {name: getattr(report, name) for name in ("planned", "done", "busy", "left", "outcomes")} | {
             "unchecked": unchecked,
             "noisy": noisy,
             "interrupted": report.interrupted,
             "problems": problems,
-            "resume": report.resume if report.left else None,
+            **(campaign.diagnostics if campaign else Diagnostics()).attempts_document(),
+            "resume": go_on if report.left or report.busy else None,
         }
         options.print_json(answer)
     else:
@@ -58,16 +68,19 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
         if campaign is not None:
             options.print_lines("", campaign.diagnostics.lines())
         if noisy:
-            say(f"warning: {noisy} runs were disturbed by other work (noisy host); {report.resume} --rerun-noisy")
+            rerun = resume_command(report.study, report.options, "--rerun-noisy")
+            say(f"warning: {noisy} runs were disturbed by other work (noisy host); {rerun}")
         if unchecked:
             say(f"{unchecked} candidates are unchecked; gapline check {study}")
         if report.busy:
-            say(f"{report.busy} runs are another runner's; gapline status {study} shows how far it is")
-        if report.left:
-            say(f"go on with: {report.resume}")
+            say(f"{counted(report.busy, 'run')} held by others: wait for them or end them; gapline status {study}")
+        if report.left or report.busy:
+            say(f"go on with: {go_on}")
     # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:
         return 3
     if report.interrupted is not None:
         return 130 if report.interrupted == "SIGINT" else 143
-    return 1 if report.left or (unchecked and not no_check) else 0
+    if report.left or (unchecked and not no_check):
+        return 1
+    return HELD if report.busy else 0

@@ -21,7 +21,8 @@ def command(study: str, plan: bool, as_json: bool) -> None:
     if plan:
         show_plan(study, as_json=as_json)
         return
-    from gapline.model.text import counted
+    from gapline.journal.attempts import superseded_words
+    from gapline.journal.strays import stray_note
     from gapline.run.campaign import resume_command
     from gapline.run.resume import CellState, study_status
 
@@ -38,12 +39,17 @@ def command(study: str, plan: bool, as_json: bool) -> None:
             "failed": len(status.failed),
             "left": status.left,
             "superseded": status.superseded,
+            "superseded_because": dict(status.superseded_because),
+            "changed": status.changed,
+            "left_behind": status.left_behind,
+            "over_cap": status.over_cap,
             "statuses": dict(status.statuses),
             "failures": [key._asdict() | {"cause": cause} for key, cause in status.failed],
             "seconds_left": status.seconds_left,
             "fairness": fairness.document(),
             "warnings": status.warnings,
             "problems": status.problems,
+            "strays": status.strays,
             "resume": go_on,
         }
         options.print_json(answer)
@@ -55,12 +61,19 @@ def command(study: str, plan: bool, as_json: bool) -> None:
     say(f"{'failed':<12} {len(status.failed):>6}")
     options.print_lines("  ", (f"{key}: {cause}" for key, cause in status.failed))
     if status.superseded:
-        say(f"{counted(status.superseded, 'attempt')} cut short in cells that are done now: kept, not counted")
+        say(f"{superseded_words(status.superseded_because)}; all are kept")
+    options.print_lines("changed after it was written, quarantined: ", status.changed)
+    if status.left_behind:
+        say(f"processes that outlived the clearing of their run: {status.left_behind:,}")
+    if status.over_cap:
+        say(f"events over the cap of a journal, which are not in it: {status.over_cap:,}")
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
-        say(f"run them again with: {resume_command(status.study)} --rerun-noisy")
-    options.print_lines("warning: the solver changed its version: ", status.warnings)
+        say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
+    options.print_lines("warning: the solver changed: ", status.warnings)
     options.print_lines("problem: ", status.problems)
+    if status.strays:
+        say(f"note: {stray_note(status.strays)}")
     if go_on:
         say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gapline.model.campaign import Campaign
+from gapline.model.compiled import compiled
 from gapline.model.threads import in_slices
 
 Floats = NDArray[np.float64]
@@ -108,13 +108,13 @@ def _close_gaps(column: Floats, slices: list[tuple[int, int]], offsets: Integers
     return column
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # pragma: no cover
     for k in range(size):
         column[target + k] = column[source + k]
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _accept_slices(  # type: ignore[no-untyped-def]
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked, above,
     out_time, out_objective, out_first, counts, terminal, best_index, suspect,
@@ -183,7 +183,7 @@ def _accept_slices(  # type: ignore[no-untyped-def]
     return out - start
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
     low, high = 0, len(time)
@@ -196,7 +196,7 @@ def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cov
     return low
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma: no cover
     """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
     equal = 0

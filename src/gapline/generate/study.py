@@ -9,7 +9,7 @@ from gapline.errors import UsageError
 from gapline.generate.write import refuse_unknown, write_instances
 from gapline.model.contract import default_name
 from gapline.model.layout import CONTRACT_FILE
-from gapline.model.store import write_atomically
+from gapline.model.writing import write_atomically
 
 
 @dataclass(frozen=True, slots=True)

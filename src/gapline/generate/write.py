@@ -10,8 +10,8 @@ from gapline.generate.cvrp import cvrp_files
 from gapline.generate.mip import knapsack_files, setcover_files
 from gapline.generate.tdvrptw import tdvrptw_files
 from gapline.generate.vrptw import vrptw_files
-from gapline.model.store import write_atomically
 from gapline.model.text import meant
+from gapline.model.writing import write_atomically
 
 PROBLEMS: dict[str, dict[str, Callable[[str, int], dict[str, bytes]]]] = {
     "tdvrptw": {"": tdvrptw_files},

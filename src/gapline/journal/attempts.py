@@ -1,10 +1,29 @@
 """Which attempt at a cell counts."""
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from gapline.journal.read import Journal, JournalState, read_journal
 from gapline.journal.records import Order
+from gapline.model.layout import JOURNALS
+from gapline.model.plan import slug
+from gapline.model.tables import RunKey
+from gapline.model.text import counted
+
+_ATTEMPT = re.compile(r"attempt-([0-9]{3,})")
+
+
+class Superseded(StrEnum):
+    """Why an attempt does not count where another one does."""
+
+    CUT_SHORT = "cut short"
+    CHANGED = "changed after it was written"
+    DISTURBED = "disturbed by others"
+    REPEATED = "whole, but not the first"
 
 
 @dataclass(slots=True)
@@ -34,15 +53,63 @@ class CellRecord:
         return self.counting.order if self.counting is not None else begun[-1] if begun else None
 
     @property
+    def key(self) -> RunKey | None:
+        """Which run it was to be."""
+        return None if self.order is None else RunKey(self.order.arm, self.order.instance, self.order.seed)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether its run has a directory of its own beside this one, as `cp -r` leaves it."""
+        own = None if self.key is None else self.directory.with_name(slug(self.key))
+        return own is not None and own.name != self.directory.name and own.is_dir()
+
+    @property
+    def superseded(self) -> Counter[str]:
+        """The attempts beside the one that counts, by why they do not; none where none counts."""
+        counting = self.counting
+        others = [] if counting is None else [journal for journal in self.attempts if journal is not counting]
+        return Counter(_why_superseded(journal).value for journal in others)
+
+    @property
     def interrupted(self) -> bool:
         """Whether attempts were begun and none is whole."""
         return self.counting is None and self.order is not None
 
 
+def _why_superseded(journal: Journal) -> Superseded:
+    if journal.state is JournalState.QUARANTINED:
+        return Superseded.CHANGED
+    if journal.state is JournalState.BROKEN:
+        return Superseded.CUT_SHORT
+    return Superseded.DISTURBED if journal.disturbed else Superseded.REPEATED
+
+
+def superseded_words(because: Mapping[str, int]) -> str:
+    """Count superseded attempts in words, by why they do not count.
+
+    >>> superseded_words({"cut short": 2, "disturbed by others": 1})
+    '3 attempts superseded by the one that counts: 2 cut short, 1 disturbed by others'
+    """
+    each = ", ".join(f"{number:,} {why}" for why, number in sorted(because.items()))
+    return f"{counted(sum(because.values()), 'attempt')} superseded by the one that counts: {each}"
+
+
 def attempts_of(cell: Path) -> list[Path]:
-    """Return the attempt directories of a cell in their order."""
-    # Numbers have three digits, so that the order of the names is that of the attempts.
-    return sorted(path for path in cell.glob("attempt-*") if path.is_dir())
+    """Return the attempt directories of a cell in their order; `attempt-001.bak` is none."""
+    return sorted(
+        (path for path in cell.glob("attempt-*") if attempt_number(path) and path.is_dir()), key=attempt_number
+    )
+
+
+def attempt_number(attempt: Path) -> int:
+    """Return the number of an attempt directory; 0 for a name that is not ours."""
+    named = _ATTEMPT.fullmatch(attempt.name)
+    return int(named.group(1)) if named else 0
+
+
+def cells_of(study: Path) -> list[Path]:
+    """Return the cell directories of a study: those with attempts in them."""
+    return sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir() and attempts_of(path))
 
 
 def read_cell(cell: Path) -> CellRecord:

@@ -1,19 +1,21 @@
 """How fast each host of a study is: `calibrations.jsonl`, a line per measurement, only ever added to."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from gapline.errors import TraceError
-from gapline.journal.locks import locked
+from gapline.journal.line import is_sealed, seal, unseal
+from gapline.journal.locks import append_whole, locked
 from gapline.model.layout import CALIBRATIONS
+from gapline.model.limits import read_document
+from gapline.model.writing import naming
 
 Value = str | int | float | bool | None
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host took for a fixed work load.
 
     `seconds` is the best of `repeats` rounds, `spread` by how much of it their median is longer, `load` that of the
@@ -33,8 +35,10 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 def add_calibration(study: Path, made: Calibration) -> Path:
     """Append a measurement to those of a study."""
     path = study / CALIBRATIONS
-    with locked(path) as file:
-        os.write(file, msgspec.json.encode(made) + b"\n")
+    # Each line by itself: they are added by hosts that know nothing of each other.
+    line = seal(msgspec.json.encode(made)[:-1], 0)[0]
+    with naming(path), locked(path) as file:
+        append_whole(file, line)
     return path
 
 
@@ -42,11 +46,13 @@ def read_calibrations(study: Path) -> dict[tuple[str, str], Calibration]:
     """Return the last measurement of each host and processor; a new processor under an old name is another machine."""
     path = study / CALIBRATIONS
     found: dict[tuple[str, str], Calibration] = {}
-    lines = path.read_bytes().splitlines() if path.is_file() else []
+    lines = read_document(path).splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         try:
-            made = msgspec.json.decode(line, type=Calibration)
-        except msgspec.DecodeError as error:
+            # Lines of before there were checksums have none; a damaged checksum is a field that is not known.
+            body = unseal(line, 0)[0] if is_sealed(line) else line
+            made = msgspec.json.decode(body, type=Calibration)
+        except (ValueError, msgspec.MsgspecError) as error:
             raise TraceError(f"{path}:{number}: expected a calibration, got {error}") from error
         found[made.host, made.processor] = made
     return found

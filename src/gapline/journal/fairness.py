@@ -14,11 +14,16 @@ NOISY_SECONDS = 0.3
 # Stamps of a quiet machine are a few milliseconds late.
 LATE = 0.02
 STALLED = 0.1
+# Below this the machine's own files on tmpfs are as large.
+MUCH_SHARED = 100_000_000
+# Processes, cores, memory and the number of processes.
+ALL_KEPT = 4
 
 SHARED_CORES = "shared cores"
 LOADED_HOST = "loaded host"
 LATE_STAMPS = "late stamps"
 SLOW_DISK = "slow disk"
+STOPPED = "stopped supervisor"
 
 Value = str | int | float | bool | None
 
@@ -33,19 +38,21 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
 
     `shared cores`: others used more than a tenth of its cores. `loaded host`: it was not pinned, and there was more
     work than cores when it began. `late stamps`: the supervisor, which stamps, was woken more than 20 ms late.
-    `slow disk`: the solver's output waited for the disk.
+    `slow disk`: the solver's output waited for the disk. `stopped supervisor`: somebody stopped it for a while.
     """
     found = []
     if is_noisy(ending.foreign_share, ending.elapsed):
         found.append(SHARED_CORES)
     cores = order.machine.get("cores", "")
     # A pinned run is told by the share of its own cores; the load of the whole host would blame it for others.
-    if not order.cpus and order.load is not None and cores.isdigit() and order.load > int(cores):
+    if not order.cpus and order.load is not None and cores.isdecimal() and order.load > int(cores):
         found.append(LOADED_HOST)
     if ending.jitter is not None and ending.jitter > LATE:
         found.append(LATE_STAMPS)
     if ending.stalled > STALLED:
         found.append(SLOW_DISK)
+    if ending.stops:
+        found.append(STOPPED)
     return found
 
 
@@ -57,6 +64,9 @@ def fairness_columns(order: Order, ending: Ending | None) -> dict[str, Value]:
         return columns | dict.fromkeys(("cpu_share", "foreign_share", "overshoot", "jitter", "disturbed"))
     # A run that was not pinned may use any core; its share is then of one core and can exceed 1.
     width = max(1, len(order.cpus))
+    if ending.limits:
+        # Not of runs from before anybody looked: the digest of older campaigns stays what it was.
+        columns |= {name: getattr(ending, name) for name in ("limits", "unpinned", "shared_memory")}
     return columns | {
         "cpu_share": round(ending.cpu_time / (ending.elapsed * width), 4) if ending.elapsed > 0 else None,
         "foreign_share": ending.foreign_share,
@@ -85,11 +95,14 @@ class Fairness:
     foreign_share: float | None = None
     overshoot: float | None = None
     jitter: float | None = None
+    limits: Counter[str] = field(default_factory=Counter)
+    unpinned: int = 0
+    shared_memory: float | None = None
 
     def document(self) -> dict[str, object]:
         """Return it as JSON takes it."""
-        names = [name for name in self.__slots__ if name != "reasons"]
-        return {name: getattr(self, name) for name in names} | {"reasons": dict(self.reasons)}
+        counters = {"reasons": dict(self.reasons), "limits": dict(self.limits)}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in counters} | counters
 
     def lines(self) -> list[str]:
         """Say it in a few lines."""
@@ -109,7 +122,29 @@ class Fairness:
             f"{self.pinned} of {self.runs} runs pinned to their cores on {where}; {clock}{share}",
             f"at worst: {', '.join(filter(None, worst))}",
             f"{self.disturbed} runs were disturbed" + (f" ({reasons})" if reasons else ""),
+            *self._limit_lines(),
         ]
+
+    def _limit_lines(self) -> list[str]:
+        lines = [f"limits {who_kept(limits)}: {count} runs" for limits, count in sorted(self.limits.items())]
+        if self.unpinned:
+            lines.append(f"{self.unpinned} runs left their cores and were put back")
+        if self.shared_memory is not None and self.shared_memory > MUCH_SHARED:
+            lines.append(f"up to {self.shared_memory / 1e6:.0f} MB in files on /dev/shm or the like beside the runs")
+        return lines
+
+
+def who_kept(limits: str) -> str:
+    """Say who kept the limits of a run.
+
+    >>> who_kept("kernel: processes, memory")
+    'kept by the kernel (cgroup v2: processes, memory), the rest by sampling ten times a second'
+    """
+    kernel, _, what = limits.partition(": ")
+    if kernel != "kernel":
+        return "kept by sampling ten times a second"
+    rest = "" if what.count(",") == ALL_KEPT - 1 else ", the rest by sampling ten times a second"
+    return f"kept by the kernel (cgroup v2: {what}){rest}"
 
 
 def _listed(values: list[str]) -> str:
@@ -128,9 +163,11 @@ def summarise_fairness(rows: Iterable[Mapping[str, object]]) -> Fairness:
     found.hosts, found.governors, found.boost = (
         sorted({str(row[name]) for row in table if row.get(name) is not None}) for name in ("host", "governor", "boost")
     )
+    found.limits = Counter(str(row["limits"]) for row in table if row.get("limits"))
+    found.unpinned = sum(number > 0 for number in _numbers(table, "unpinned"))
     shares = _numbers(table, "cpu_share")
     found.cpu_share = statistics.median(shares) if shares else None
-    for name in ("load", "foreign_share", "overshoot", "jitter"):
+    for name in ("load", "foreign_share", "overshoot", "jitter", "shared_memory"):
         setattr(found, name, max(_numbers(table, name), default=None))
     return found
 

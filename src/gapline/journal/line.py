@@ -36,6 +36,11 @@ def seal(body: bytes, previous: int) -> tuple[bytes, int]:
     return b'%b,"crc":"%08x"}\n' % (body, checksum), checksum
 
 
+def is_sealed(line: bytes) -> bool:
+    """Say whether a line without its newline ends in a checksum, whichever."""
+    return _TAIL.search(line) is not None
+
+
 def unseal(line: bytes, previous: int) -> tuple[bytes, int]:
     """Return the JSON object of a line without its newline, and its checksum.
 

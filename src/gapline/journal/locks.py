@@ -31,3 +31,19 @@ def locked(path: Path) -> Iterator[int]:
         yield file
     finally:
         os.close(file)
+
+
+def append_whole(file: int, line: bytes) -> None:
+    """Append a line to a locked file and wait for the disk, or leave the file as it was: half a line spoils it."""
+    size = os.fstat(file).st_size
+    rest = memoryview(line)
+    try:
+        while rest:
+            # A full disk takes a part first, and says so at the next call.
+            rest = rest[os.write(file, rest) :]
+        os.fsync(file)
+    except OSError as error:
+        os.ftruncate(file, size)
+        raise OSError(
+            error.errno, f"{os.strerror(error.errno or 0)}, {len(line):,} bytes were to be written"
+        ) from error

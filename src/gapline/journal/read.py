@@ -1,19 +1,25 @@
 """One journal: the valid prefix of an attempt, and what is wrong with the rest."""
 
-import contextlib
 import re
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO, overload
 
 import msgspec
 
 from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
-from gapline.journal.records import WHOLE_CAUSES, Ending, Order
+from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
+from gapline.model.regular import open_regular, reason_of
 from gapline.model.tables import Proof, Reason, RunStatus
 
+# Far beyond what a supervisor keeps of a line (16 MB), all of it escaped.
+MOST_LINE = 256 << 20
 UNREADABLE = "candidate not readable"
 
 
@@ -67,6 +73,87 @@ class Event:
     reason: str
 
 
+class Events(Sequence[Event]):
+    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sequence, self._is_candidate = array("q"), array("b")
+        self._numbers = {name: array("d") for name in ("time", "objective", "bound", "primary", "secondary")}
+        # Where the line of an event begins, -1 where it has no solution.
+        self._place = array("q")
+        self._reasons: dict[str, int] = {"": 0}
+        self._names = [""]
+        self._reason = array("l")
+        self._has_solutions = False
+
+    def add(self, event: Event, place: int) -> None:
+        """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
+        self._sequence.append(event.sequence)
+        self._is_candidate.append(event.is_candidate)
+        for name, column in self._numbers.items():
+            column.append(getattr(event, name))
+        self._place.append(-1 if event.solution is None else place)
+        self._has_solutions |= event.solution is not None
+        if event.reason not in self._reasons:
+            self._reasons[event.reason] = len(self._names)
+            self._names.append(event.reason)
+        self._reason.append(self._reasons[event.reason])
+
+    def __len__(self) -> int:
+        return len(self._sequence)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        """Return an event, its solution read from the file."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        with self._opened() as stream:
+            return self._event(index, self._solution(index, stream))
+
+    def __iter__(self) -> Iterator[Event]:
+        with self._opened() as stream:
+            for index in range(len(self)):
+                yield self._event(index, self._solution(index, stream))
+
+    def column(self, name: str) -> "array[float]":
+        """Return one of the numbers of all events: time, objective, bound, primary or secondary."""
+        return self._numbers[name]
+
+    def bare(self) -> Iterator[Event]:
+        """Yield the events without reading their solutions: an empty one stands for each that there is."""
+        for index in range(len(self)):
+            yield self._event(index, None if self._place[index] < 0 else b"")
+
+    def _event(self, index: int, solution: bytes | None) -> Event:
+        time, objective, bound, primary, secondary = (column[index] for column in self._numbers.values())
+        is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
+        return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
+
+    def _opened(self) -> AbstractContextManager[BinaryIO | None]:
+        # A journal without solutions is not looked at again.
+        return open_regular(self._path) if self._has_solutions else nullcontext()
+
+    def _solution(self, index: int, stream: BinaryIO | None) -> bytes | None:
+        if self._place[index] < 0 or stream is None:
+            return None
+        stream.seek(self._place[index])
+        body = stream.readline().removesuffix(b"\n")
+        try:
+            record = _decode_record(body)
+            return _present(_decode_said(record.say).solution) if isinstance(record.say, msgspec.Raw) else None
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise TraceError(f"{self._path}: expected the journal as it was, got a changed one: {error}") from error
+
+
 @dataclass(slots=True)
 class Journal:
     """What a journal holds. `torn` counts the bytes after the last whole line.
@@ -77,12 +164,16 @@ class Journal:
 
     path: Path
     order: Order | None = None
+    # What is wrong with the order beside the journal; the journal begins with the same one.
+    unordered: str | None = None
     ending: Ending | None = None
-    events: list[Event] = field(default_factory=list)
+    events: Events = field(init=False)
     solver: str | None = None
     version: str | None = None
     claim: str | None = None
     resolutions: dict[str, float] = field(default_factory=dict)
+    # Of the last line that verifies; verdicts name it.
+    checksum: int = 0
     # Not an error by itself: a writer that was killed leaves one.
     torn: int = 0
     corruption: str | None = None
@@ -107,18 +198,34 @@ class Journal:
         """What disturbed the run from outside."""
         return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
 
-    def questions(self) -> list[tuple[int, bytes]]:
-        """Return number and solution of each event on which a checker has to be asked."""
+    def __post_init__(self) -> None:
+        self.events = Events(self.path)
+
+    def questions(self) -> list[int]:
+        """Return the places of the events on which a checker has to be asked."""
         return [
-            (event.sequence, event.solution)
-            for event in self.events
+            place
+            for place, event in enumerate(self.events.bare())
             if event.is_candidate and not event.reason and event.solution is not None
         ]
 
+    @property
+    def left_behind(self) -> int:
+        """How many processes of the solver outlived our clearing."""
+        return 0 if self.ending is None else self.ending.leftover
+
+    @property
+    def over_cap(self) -> int:
+        """How many events exceeded the cap of the journal and are not in it."""
+        return 0 if self.ending is None else self.ending.dropped.get(OVER_CAP, 0)
+
     def problems(self) -> list[str]:
-        """Say what is wrong with the journal, each in one line."""
+        """Say why the attempt is not whole, each reason in one line; none where it is."""
         ending = self.ending
         found = []
+        if self.unordered is not None:
+            known = "the journal says what it is of" if self.order else "nothing says what the attempt is of"
+            found.append(f"{self.unordered}; {known}")
         if self.corruption is not None:
             found.append(f"{self.corruption}; the run is quarantined")
         if self.torn:
@@ -129,10 +236,6 @@ class Journal:
             return found
         if ending.cause not in WHOLE_CAUSES:
             found.append(f"{self.path}: {ending.error or ending.cause}; the attempt is not whole")
-        if ending.leftover:
-            found.append(f"{self.path}: expected no process left, got {ending.leftover}")
-        if count := ending.dropped.get("events over the cap"):
-            found.append(f"{self.path}: {count} events exceeded the cap of the journal and are not in it")
         return found
 
 
@@ -158,32 +261,52 @@ def read_journal(attempt: Path) -> Journal:
     path = attempt / EVENTS_FILE
     journal = Journal(path)
     try:
-        data = path.read_bytes()
+        with open_regular(path) as stream:
+            _read_lines(journal, stream)
     except FileNotFoundError:
-        data = b""
-    whole, newline, tail = data.rpartition(b"\n")
-    journal.torn = len(tail)
-    checksum = 0
-    for number, line in enumerate(whole.split(b"\n") if newline else []):
-        try:
-            body, checksum = unseal(line, checksum)
-            record = _decode_record(body)
-            _take(journal, record, number)
-        except (ValueError, msgspec.MsgspecError) as error:
-            journal.corruption = f"{path}:{number + 1}: {error}"
-            break
-    if journal.order is None:
-        # Nothing of the journal can be used, but the run must stay in every denominator: the order names it.
-        with contextlib.suppress(OSError, msgspec.MsgspecError):
-            journal.order = msgspec.json.decode((attempt / ORDER_FILE).read_bytes(), type=Order)
+        pass
+    except OSError as error:
+        journal.corruption = f"{path}: expected a file, got {reason_of(error)}"
+    try:
+        order = read_order(attempt)
+        # Where nothing of the journal can be used the run must stay in every denominator: the order names it.
+        journal.order = journal.order or order
+    except FileNotFoundError:
+        pass
+    # Text that is not UTF-8 is a `ValueError` too.
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        why = reason_of(error) if isinstance(error, OSError) else error
+        journal.unordered = f"{attempt / ORDER_FILE}: expected an order, got {why}"
     return journal
+
+
+def _read_lines(journal: Journal, stream: BinaryIO) -> None:
+    """Read a journal line by line: memory holds a line, not the file."""
+    checksum = number = place = 0
+    # A line longer than any that is written is no line of ours, and would be read into memory whole.
+    while line := stream.readline(MOST_LINE):
+        if not line.endswith(b"\n"):
+            # The rest of the file where it ends there, torn; a line that does not end was never written by us.
+            journal.torn = len(line)
+            if len(line) == MOST_LINE:
+                journal.torn = 0
+                journal.corruption = f"{journal.path}:{number + 1}: expected a line of at most {MOST_LINE:,} bytes"
+            return
+        if journal.corruption is None:
+            try:
+                body, checksum = unseal(line[:-1], checksum)
+                _take(journal, _decode_record(body), number, place)
+                journal.checksum = checksum
+            except (ValueError, msgspec.MsgspecError) as error:
+                journal.corruption = f"{journal.path}:{number + 1}: {error}"
+        number, place = number + 1, place + len(line)
 
 
 _decode_record = msgspec.json.Decoder(_Record).decode
 _decode_said = msgspec.json.Decoder(Said).decode
 
 
-def _take(journal: Journal, record: _Record, number: int) -> None:
+def _take(journal: Journal, record: _Record, number: int, place: int) -> None:
     if record.seq != number:
         raise ValueError(f"expected line number {number}, got {record.seq}")
     if (record.start is not None) != (number == 0):
@@ -196,19 +319,19 @@ def _take(journal: Journal, record: _Record, number: int) -> None:
     elif record.end is not None:
         journal.ending = record.end
     elif record.text is not None and '"objective"' in record.text:
-        journal.events.append(_rejected(record.seq, record.t, record.text))
+        journal.events.add(_rejected(record.seq, record.t, record.text), place)
     elif isinstance(record.say, msgspec.Raw):
-        _take_said(journal, record, _decode_said(record.say))
+        _take_said(journal, record, _decode_said(record.say), place)
 
 
 def _refuse_newer(path: Path, schema: str) -> None:
     name, _, version = schema.partition("/")
     ours, _, newest = SCHEMA.partition("/")
-    if name != ours or not version.isdigit() or int(version) > int(newest):
+    if name != ours or not version.isdecimal() or int(version) > int(newest):
         raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
 
 
-def _take_said(journal: Journal, record: _Record, said: Said) -> None:
+def _take_said(journal: Journal, record: _Record, said: Said, place: int) -> None:
     if isinstance(said.solver, msgspec.Raw) and journal.solver is None:
         journal.solver = _text(said.solver)
         journal.version = _text(said.version) if isinstance(said.version, msgspec.Raw) else None
@@ -226,7 +349,7 @@ def _take_said(journal: Journal, record: _Record, said: Said) -> None:
     # A bound that is no number is dropped: it claims nothing that could be rejected.
     if not is_candidate and bound_reason:
         return
-    journal.events.append(
+    journal.events.add(
         Event(
             sequence=record.seq,
             time=record.t,
@@ -237,7 +360,8 @@ def _take_said(journal: Journal, record: _Record, said: Said) -> None:
             secondary=_number(said.secondary)[0],
             solution=_present(said.solution),
             reason=reason if is_candidate else "",
-        )
+        ),
+        place,
     )
 
 

@@ -1,8 +1,11 @@
 """What a supervisor is told to do, and how an attempt ended: the two records at the ends of a journal."""
 
+from pathlib import Path
+
 import msgspec
 
-from gapline.journal.line import SCHEMA
+from gapline.journal.line import ORDER_FILE, SCHEMA, is_sealed, seal, unseal
+from gapline.model.limits import read_regular
 
 MEGABYTE = 1_000_000
 
@@ -25,8 +28,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
-    the study; `machine` and `load` describe the host at the start; `position` is the place of the cell in the order of
-    the campaign, which `order_seed` made. Times are seconds.
+    the study; `programs` are digests of the files that the arm names and the version of its package; `machine` and
+    `load` describe the host at the start; `position` is the place of the cell in the order of the campaign, which
+    `order_seed` made. Times are seconds.
     """
 
     arm: str
@@ -47,6 +51,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     cpus: list[int] = []
     caps: Caps = Caps()
     carried: dict[str, str | int | float | bool | None] = {}
+    programs: dict[str, str] = {}
     machine: dict[str, str] = {}
     load: float | None = None
     order_seed: int | None = None
@@ -63,7 +68,11 @@ class Ending(msgspec.Struct, kw_only=True):
     `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
     how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
-    how late the supervisor, which stamps, was woken (99th percentile of its own alarms).
+    how late the supervisor, which stamps, was woken (99th percentile of its own alarms); `stops` is how often it was
+    stopped itself and let go on. `limits` says who kept them: "kernel: " and which, or "sampled". Where cores and
+    memory are sampled, `unpinned` is how often a thread had left its cores and was put back, and `shared_memory` how
+    many bytes there were at most in files on tmpfs and the like that no process of the run had mapped, of this run or
+    of others at the time.
     """
 
     cause: str
@@ -83,8 +92,33 @@ class Ending(msgspec.Struct, kw_only=True):
     stragglers: int = 0
     leftover: int = 0
     stalled: float = 0.0
+    stops: int = 0
+    limits: str = ""
+    unpinned: int = 0
+    shared_memory: int = 0
     error: str | None = None
 
 
+# Among what an ending says was dropped.
+OVER_CAP = "events over the cap"
 # A run that we stopped at a limit is a result; one that somebody else stopped is not.
 WHOLE_CAUSES = ("exit", "horizon", "memory")
+
+
+def order_text(order: Order) -> bytes:
+    """Return what stands in `run.json`: a line for each fact, for people who look, and a checksum over all."""
+    readable = msgspec.json.format(msgspec.json.encode(order), indent=1)
+    return seal(readable.rstrip().removesuffix(b"}").rstrip(), 0)[0]
+
+
+def read_order(attempt: Path) -> Order:
+    """Read the order of an attempt; one of before there were checksums is read as it is.
+
+    Raises
+    ------
+    OSError, ValueError, msgspec.MsgspecError
+        When there is none, it was changed, or it is no order.
+    """
+    data = read_regular(attempt / ORDER_FILE)
+    body = unseal(data.rstrip(b"\n"), 0)[0] if is_sealed(data.rstrip(b"\n")) else data
+    return msgspec.json.decode(body, type=Order)

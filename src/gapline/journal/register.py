@@ -11,8 +11,8 @@ what a study declares after its runs stands in a line of its own, with the numbe
 import contextlib
 import datetime
 import hashlib
-import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,16 @@ from typing import Any
 import msgspec
 
 from gapline.errors import IntegrityError
-from gapline.journal.locks import locked
+from gapline.journal.attempts import attempts_of
+from gapline.journal.locks import append_whole, locked
 from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
+from gapline.model.limits import read_document, read_regular
 from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
+from gapline.model.writing import naming
 
 _TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 
@@ -136,7 +139,7 @@ def declare(
         with contextlib.suppress(OSError):
             files[path] = file_digest(study / path)
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                stated[path] = msgspec.json.decode((study / path).read_bytes(), type=_Stated).digest
+                stated[path] = msgspec.json.decode(read_document(study / path), type=_Stated).digest
     instances = {}
     for instance in contract.instances:
         # An instance that is not known yet is one that a pattern finds since.
@@ -202,10 +205,17 @@ def read_register(study: str | Path) -> Register:
     """
     path = Path(study) / JOURNALS / REGISTER
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError:
         data = b""
     return Register(Path(study), _read(path, data)[0])
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path) as file:
+        yield file
 
 
 def register_plan(study: Path, declared: Declared) -> Register:
@@ -215,9 +225,8 @@ def register_plan(study: Path, declared: Declared) -> Register:
     once wait for each other: the second finds the line of the first.
     """
     path = study / JOURNALS / REGISTER
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path) as file:
-        data = path.read_bytes()
+    with naming(path), _opened(path) as file:
+        data = read_regular(path)
         entries, previous = _read(path, data)
         last = entries[-1] if entries else None
         if last is not None:
@@ -234,16 +243,10 @@ def register_plan(study: Path, declared: Declared) -> Register:
             moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             gapline=VERSION,
             # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
-            begun=sum(1 for _ in path.parent.glob("*/attempt-*")),
+            begun=sum(len(attempts_of(cell)) for cell in path.parent.iterdir()),
             **facts,
         )
-        try:
-            os.write(file, _seal(entry))
-            os.fsync(file)
-        except OSError:
-            # Half a line would make the register unreadable for good.
-            os.ftruncate(file, len(data))
-            raise
+        append_whole(file, _seal(entry))
     return Register(study, (*entries, entry))
 
 

@@ -1,32 +1,93 @@
-"""What checkers said of the candidates of an attempt, one file per checker version: they are never mixed."""
+"""What checkers said of the candidates of an attempt, one file per checker version: they are never mixed.
 
-from collections.abc import Iterable
+    {"checker":"cvrp","version":"1","checked":"2026-08-01…","candidates":2,"journal":"89abcdef","crc":"…"}
+    {"seq":1,"valid":true,"objective":9.5,"crc":"…"}
+    {"seq":3,"valid":false,"reason":"…","crc":"…"}
+
+Lines are sealed as those of the journal are (`line.py`), and the first names the checksum of the journal's last line: a
+line that was changed, swapped, doubled, dropped or taken from another file does not verify, nor do the verdicts on
+another run. Bytes after the last newline are a torn tail, and the lines before it count. Anything else quarantines the
+file: its run waits for verdicts. Files of before there were checksums are read, and said to be unprotected.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 import msgspec
 
-from gapline.errors import TraceError
+from gapline.journal.line import seal, unseal
+from gapline.journal.read import Journal
+from gapline.model.limits import most_bytes, read_regular
+from gapline.model.plan import file_slug
+from gapline.model.regular import reason_of
+from gapline.model.writing import write_atomically
 
-T = TypeVar("T")
+_FILES = "verdicts-*.jsonl"
+_PROGRAM = "command:"
 
 
-class VerdictsHead(msgspec.Struct):
-    """The first line of a verdict file: who judged, when, and how many candidates there were to judge."""
+class Judge(NamedTuple):
+    """A checker version that judged runs; `given` is how it was asked for, as a contract names it."""
+
+    name: str
+    version: str
+    given: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Name and version, as printed with every output."""
+        return f"{self.name} {self.version}"
+
+    def is_of(self, contract: str) -> bool:
+        """Whether this is the checker that a contract names, in whichever version."""
+        if self.given is not None:
+            return self.given == contract
+        # Verdicts from before it was recorded: what a program calls itself is not how it is started.
+        return self.name == contract or (contract.startswith(_PROGRAM) and self.name.startswith(_PROGRAM))
+
+
+class VerdictsHead(msgspec.Struct, frozen=True):
+    """The first line of a verdict file: who judged, when, how many candidates there were to judge, of which journal."""
 
     checker: str
     version: str
     checked: str
     candidates: int
+    journal: str
+    # How it was asked for, as a contract names it; what a program calls itself is another matter.
+    given: str | None = None
 
     @property
     def label(self) -> str:
         """Name and version, as printed with every output."""
         return f"{self.checker} {self.version}"
 
+    @property
+    def judge(self) -> "Judge":
+        """Who judged."""
+        return Judge(self.checker, self.version, self.given)
 
-class StoredVerdict(msgspec.Struct, omit_defaults=True):
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names that the file may have: the second where a checker of the same name and version has the first."""
+        stem = f"verdicts-{file_slug(self.checker)}-{file_slug(self.version)}"
+        apart = hashlib.sha256((self.given or "").encode()).hexdigest()[:8]
+        return f"{stem}.jsonl", f"{stem}-{apart}.jsonl"
+
+
+class _OldHead(msgspec.Struct, forbid_unknown_fields=True):
+    """A first line of before there were checksums: a sealed one that was damaged must not look like it."""
+
+    checker: str
+    version: str
+    checked: str
+    candidates: int
+
+
+class StoredVerdict(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """A verdict on the event with a sequence number; `valid` is null where the checker failed."""
 
     seq: int
@@ -37,47 +98,120 @@ class StoredVerdict(msgspec.Struct, omit_defaults=True):
 
 @dataclass(slots=True)
 class Verdicts:
-    """The verdicts of one checker version on one attempt."""
+    """The verdicts of one checker version on one attempt.
 
-    head: VerdictsHead
+    `torn` counts the bytes after the last whole line; `damage` says where the file does not verify: then it holds no
+    verdict, and no head where that is what was damaged. Without `sealed` a change would not be seen.
+    """
+
+    path: Path
+    head: VerdictsHead | None = None
     by_sequence: dict[int, StoredVerdict] = field(default_factory=dict)
+    torn: int = 0
+    damage: str | None = None
+    sealed: bool = True
+
+    @property
+    def label(self) -> str | None:
+        """Name and version of the checker; None where nobody can say it any more."""
+        return None if self.head is None else self.head.label
+
+    @property
+    def candidates(self) -> int:
+        """Candidates that there were to judge."""
+        return 0 if self.head is None else self.head.candidates
 
     @property
     def unchecked(self) -> int:
         """Candidates without a verdict."""
-        return self.head.candidates - sum(verdict.valid is not None for verdict in self.by_sequence.values())
+        return self.candidates - sum(verdict.valid is not None for verdict in self.by_sequence.values())
+
+    @property
+    def usable(self) -> bool:
+        """Whether the verdicts in it count."""
+        return self.head is not None and self.damage is None
+
+    def problems(self) -> list[str]:
+        """Say what is wrong with the file, in one line."""
+        if self.damage is not None:
+            return [f"{self.damage}; these verdicts are quarantined: gapline check judges anew"]
+        if self.torn:
+            return [f"{self.path}: expected a whole last line, got {self.torn} bytes of one; the verdicts before count"]
+        return []
 
 
-def read_verdicts(attempt: Path) -> list[Verdicts]:
-    """Read the verdict files of an attempt, one per checker version."""
-    found = []
-    for path in sorted(attempt.glob("verdicts-*.jsonl")):
-        head, *lines = path.read_bytes().splitlines() or [b""]
-        stored = [_decode(f"{path}:{number}", line, StoredVerdict) for number, line in enumerate(lines, start=2)]
-        found.append(Verdicts(_decode(f"{path}:1", head, VerdictsHead), {verdict.seq: verdict for verdict in stored}))
+def write_verdicts(
+    journal: Journal, judge: Judge, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
+) -> Verdicts:
+    """Store the verdicts on a journal in the place of those that the same checker version gave before."""
+    head = VerdictsHead(
+        judge.name, judge.version, checked, candidates, journal=f"{journal.checksum:08x}", given=judge.given
+    )
+    lines, checksum = [], 0
+    for record in (head, *verdicts):
+        line, checksum = seal(msgspec.json.encode(record)[:-1], checksum)
+        lines.append(line)
+    plain, apart = head.files
+    there = _read(journal.path.parent / plain, None).head
+    # Another program may call itself by the same name and version: its verdicts stay.
+    taken = there is not None and there.given not in (None, judge.given)
+    path = journal.path.parent / (apart if taken else plain)
+    write_atomically(path, lambda stream: stream.write(b"".join(lines)))
+    return Verdicts(path, head, {verdict.seq: verdict for verdict in verdicts})
+
+
+def read_verdicts(journal: Journal) -> list[Verdicts]:
+    """Read the verdict files of an attempt, one per checker version; those that were damaged say so."""
+    return [_read(path, journal) for path in sorted(journal.path.parent.glob(_FILES))]
+
+
+def scan_verdicts(attempt: Path) -> list[Verdicts]:
+    """Read the verdict files of an attempt without asking whether they are on its journal."""
+    return [_read(path, None) for path in sorted(attempt.glob(_FILES))]
+
+
+def verdicts_of(found: Iterable[Verdicts], fits: Callable[[VerdictsHead], bool]) -> Verdicts | None:
+    """Return the verdicts of one checker version that count; None where there are none."""
+    return next((one for one in found if one.usable and one.head is not None and fits(one.head)), None)
+
+
+def _read(path: Path, journal: Journal | None) -> Verdicts:
+    found = Verdicts(path)
+    try:
+        whole, newline, tail = read_regular(path, most=most_bytes()).rpartition(b"\n")
+    except OSError as error:
+        found.damage = f"{path}: expected a file, got {reason_of(error)}"
+        return found
+    found.torn = len(tail)
+    first, *lines = whole.split(b"\n")
+    number = 1
+    try:
+        if not newline:
+            raise ValueError("expected who judged, got no whole line")
+        found.head, checksum = _parse_head(first)
+        found.sealed = bool(found.head.journal)
+        if path.name not in found.head.files:
+            raise ValueError(f"expected the verdicts of {found.head.label} in {found.head.files[0]} alone")
+        if journal is not None and found.sealed and found.head.journal != f"{journal.checksum:08x}":
+            raise ValueError(f"expected verdicts on journal {journal.checksum:08x}, got {found.head.journal}")
+        for number, line in enumerate(lines, start=2):  # noqa: B007 (the error names it)
+            body, checksum = unseal(line, checksum) if found.sealed else (line, 0)
+            verdict = msgspec.json.decode(body, type=StoredVerdict)
+            if verdict.seq in found.by_sequence:
+                raise ValueError(f"expected one verdict on each event, got another on {verdict.seq}")
+            found.by_sequence[verdict.seq] = verdict
+    # Text that is not UTF-8 is a `ValueError` too.
+    except (ValueError, msgspec.MsgspecError) as error:
+        found.damage = f"{path}:{number}: {error}"
+        found.by_sequence.clear()
     return found
 
 
-def choose_checker(cells: Iterable[Path]) -> list[str]:
-    """Return the checker versions that judged cells, first the one whose verdicts count: they are never mixed."""
-    rank: dict[str, tuple[int, str]] = {}
-    for cell in cells:
-        heads = {}
-        for path in cell.glob("attempt-*/verdicts-*.jsonl"):
-            with path.open("rb") as stream:
-                head = _decode(f"{path}:1", stream.readline(), VerdictsHead)
-            heads[head.label] = head
-        # One vote per cell: a cell with many attempts must not decide for the others.
-        for label, head in heads.items():
-            count, last = rank.get(label, (0, ""))
-            rank[label] = (count + 1, max(last, head.checked))
-    return sorted(rank, key=lambda label: (rank[label], label), reverse=True)
-
-
-def _decode(where: str, line: bytes, kind: type[T]) -> T:
+def _parse_head(line: bytes) -> tuple[VerdictsHead, int]:
+    """Read a first line and its checksum; one of before there were checksums names no journal."""
     try:
-        return msgspec.json.decode(line, type=kind)
-    except msgspec.MsgspecError as error:
-        what = "who judged" if kind is VerdictsHead else "a verdict"
-        hint = "remove the file and run gapline check"
-        raise TraceError(f"{where}: expected {what}, got {error}", hint=hint) from error
+        old = msgspec.json.decode(line, type=_OldHead)
+    except (ValueError, msgspec.MsgspecError):
+        body, checksum = unseal(line, 0)
+        return msgspec.json.decode(body, type=VerdictsHead), checksum
+    return VerdictsHead(old.checker, old.version, old.checked, old.candidates, journal=""), 0

@@ -9,7 +9,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
+from gapline.model.limits import read_document
 from gapline.model.reading import TOLERANCE
+from gapline.model.regular import reason_of
 from gapline.model.text import model_name
 
 PLACEHOLDERS = ("instance", "seed", "horizon", "threads")
@@ -323,11 +325,13 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         # A pipe would be waited for.
         raise ContractError(str(file), [f"expected a contract, got {found_at(file)}"])
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_document(file).decode("utf-8"))
     except FileNotFoundError:
         raise ContractError(
             str(file), ["expected a contract, got no file"], hint="gapline init DIR writes one"
         ) from None
+    except OSError as error:
+        raise ContractError(str(file), [f"expected a contract, got {reason_of(error)}"]) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ContractError(str(file), [f"expected TOML, got {error}"]) from error
     contract: Contract | None = None

@@ -3,13 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from gapline.model.text import writable
 
 MOST_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Counts that come back with every campaign; `problems` holds the first of `problem_count` messages."""
+    """Counts that come back with every campaign; `problems` holds the first of `problem_count` messages.
+
+    Of journals, each thing under its own name: `superseded` attempts, which do not count because another one does, by
+    why; processes that solvers `left_behind`; events `over_cap`, which are in no journal.
+    """
 
     sources: tuple[str, ...] = ()
     runs: int = 0
@@ -22,7 +29,15 @@ class Diagnostics:
     late: int = 0
     problems: tuple[str, ...] = ()
     problem_count: int = 0
+    superseded: Mapping[str, int] = field(default_factory=dict)
+    left_behind: int = 0
+    over_cap: int = 0
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # They name paths, which may be no text, and go into files that hold text alone.
+        for name in ("sources", "problems", "notes"):
+            object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
 
     @property
     def rejected_count(self) -> int:
@@ -30,11 +45,22 @@ class Diagnostics:
         return sum(self.rejected.values())
 
     def __add__(self, other: "Diagnostics") -> "Diagnostics":
-        added = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__ if name != "rejected"}
+        mappings = ("rejected", "superseded")
+        added = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__ if name not in mappings}
+        added |= {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in mappings}
         # Counts add up; of problems the first ones are kept, and a note that both parts have is said once.
         added["problems"] = added["problems"][:MOST_PROBLEMS]
         added["notes"] = tuple(dict.fromkeys(added["notes"]))
-        return Diagnostics(rejected=dict(Counter(self.rejected) + Counter(other.rejected)), **added)
+        return Diagnostics(**added)
+
+    def attempts_document(self) -> dict[str, Any]:
+        """Return what is said of attempts, for JSON, under the same names in every command."""
+        return {
+            "superseded": sum(self.superseded.values()),
+            "superseded_because": dict(self.superseded),
+            "left_behind": self.left_behind,
+            "over_cap": self.over_cap,
+        }
 
     def lines(self) -> list[str]:
         """Return the counts in words, one line each, zero counts left out except runs and candidates."""

@@ -7,6 +7,8 @@ from gapline.errors import TraceError, listing
 CONTRACT_FILE = "study.toml"
 JOURNALS = "journal"
 REGISTER = "register.jsonl"
+# The options of the last call of the runner.
+OPTIONS_FILE = "options.json"
 CALIBRATIONS = "calibrations.jsonl"
 CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"

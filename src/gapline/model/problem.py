@@ -6,6 +6,7 @@ A rewritten comment, a moved sidecar or a new picture of the city changes the by
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import re
 from collections.abc import Callable
@@ -14,9 +15,11 @@ from typing import Any
 
 import msgspec
 
+from gapline.model.limits import most_bytes, read_limited, too_much
+
 Beside = Callable[[str], bytes | None]
 
-_UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+_UNPACK: dict[str, Callable[[io.BytesIO], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # Of a MAMUT instance: where it comes from, in words and in pins of sidecars that are only drawn.
 _UNREAD = ("metadata", "instance_origin", "benchmark_name")
 # Of a TSPLIB or CVRPLIB file, which one of the other lines shows it to be.
@@ -46,9 +49,9 @@ def problem_digest_of(path: Path) -> str:
 
     def beside(name: str) -> bytes | None:
         # A collection names its sidecars from its own root.
-        return next((file.read_bytes() for above in path.parents if (file := above / name).is_file()), None)
+        return next((read_limited(file) for above in path.parents if (file := above / name).is_file()), None)
 
-    return problem_digest(path.read_bytes(), path.name, beside)
+    return problem_digest(read_limited(path), path.name, beside)
 
 
 def _content(data: bytes, name: str, beside: Beside) -> bytes:
@@ -98,6 +101,17 @@ def _read_part(node: Any, beside: Beside) -> Any:
 def _unpacked(name: str, data: bytes) -> tuple[str, bytes]:
     stem, dot, suffix = name.rpartition(".")
     try:
-        return (stem, _UNPACK[dot + suffix](data)) if dot + suffix in _UNPACK else (name, data)
+        return (stem, _unpack(_UNPACK[dot + suffix], data, name)) if dot + suffix in _UNPACK else (name, data)
+    # What cannot be unpacked, or swells beyond the limit, is a file by its bytes.
     except (OSError, EOFError, lzma.LZMAError):
         return name, data
+
+
+def _unpack(kind: Callable[[io.BytesIO], Any], data: bytes, name: str) -> bytes:
+    content, most = io.BytesIO(), most_bytes()
+    with kind(io.BytesIO(data)) as stream:
+        while piece := stream.read(1 << 20):
+            content.write(piece)
+            if content.tell() > most:
+                raise too_much(name, most)
+    return content.getvalue()

@@ -95,13 +95,16 @@ class Coverage:
         return {name: getattr(self, name) for name in self.__slots__} | {"complete": known}
 
 
-def vouched(validation: str) -> str:
+def vouched(validation: str, checker: str | None = None) -> str:
     """Say who vouches for the candidates, as captions put it.
 
-    >>> vouched("checker"), vouched("declared")
-    ('validated by checker', 'valid as the source declares')
+    >>> vouched("checker"), vouched("checker", "cvrp 1.0"), vouched("declared", "cvrp 1.0")
+    ('validated by checker', 'validated by checker cvrp 1.0', 'valid as the source declares')
     """
-    return "valid as the source declares" if validation == "declared" else f"validated by {validation}"
+    if validation == "declared":
+        return "valid as the source declares"
+    # Of a mixture it is the part of the checker that is named.
+    return f"validated by {validation.replace('checker', f'checker {checker}', 1) if checker else validation}"
 
 
 def add_coverage(parts: Sequence[Coverage]) -> Coverage:
@@ -117,7 +120,8 @@ class Reading:
 
     `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared. `announced`
     are the horizons that the solvers were told, `horizons` those that are scored; under a `time_scale` the former are
-    in seconds of each machine, the latter in those of the reference machine. `statistics` are numbers of the user's own
+    in seconds of each machine, the latter in those of the reference machine. `checker` is the name and version of the
+    one whose verdicts count, where it is known. `statistics` are numbers of the user's own
     per run. `code` has, for each kernel and statistic that is a function of the user's, the digest of its source file.
     """
 
@@ -136,6 +140,7 @@ class Reading:
     time_unit: str = "s"
     time_scale: "TimeScale | None" = None
     statistics: tuple[str, ...] = ()
+    checker: str | None = None
     code: tuple[tuple[str, str], ...] = ()
 
     def line(self) -> str:
@@ -144,7 +149,7 @@ class Reading:
         if self.weighting is not None:
             parts.append(f"{self.weighting}-equal")
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
-        parts += [f"horizon {horizons} {self.time_unit}", vouched(self.validation)]
+        parts += [f"horizon {horizons} {self.time_unit}", vouched(self.validation, self.checker)]
         if self.time_scale is not None:
             parts.append(f"time scaled: {self.time_scale}")
         for source in dict.fromkeys(digest for _, digest in self.code):
@@ -169,6 +174,7 @@ class Reading:
             "statistics": list(self.statistics),
             "code": dict(self.code),
             "validation": self.validation,
+            "checker": self.checker,
             "transform": self.transform,
             "tolerance": self.tolerance,
             "tier_two": list(self.tier_two),

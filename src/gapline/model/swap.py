@@ -13,17 +13,27 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gapline.model.writing import SUFFIX, naming
+
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-_SUFFIX = ".gapline"
 
 
 def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
     """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced."""
     # A link to the directory stays a link; the new directory takes the place of what it points to.
     place = directory.resolve()
+    with naming(place):
+        _replace(place, fill, ours)
+
+
+def _replace(place: Path, fill: Callable[[Path], object], ours: Collection[str]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with _alone_in(place.parent):
+        # Where a whole directory stands, what a killed writer left is rubbish, which may be all that fills the disk.
+        if place.exists():
+            for leftover in _scratches(place):
+                _clear(leftover, place, ours)
         scratch = _new_scratch(place)
         try:
             fill(scratch)
@@ -55,11 +65,11 @@ def _alone_in(parent: Path) -> Iterator[None]:
 
 
 def _new_scratch(place: Path) -> Path:
-    return Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=_SUFFIX))
+    return Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.", suffix=SUFFIX))
 
 
 def _scratches(place: Path) -> list[Path]:
-    named = re.compile(rf"\.{re.escape(place.name)}\.[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+    named = re.compile(rf"\.{re.escape(place.name)}\.[a-z0-9_]{{8}}{re.escape(SUFFIX)}")
     return [path for path in place.parent.iterdir() if named.fullmatch(path.name) and path.is_dir()]
 
 

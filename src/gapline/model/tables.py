@@ -45,8 +45,9 @@ CARRIED: Schema = {
 RUN_RECORD = CARRIED | _schema("""
     tier:whole solver:text threads:whole solver_version:text exit_code:whole signal:text elapsed:real cpu_time:real
     peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
-    foreign_share:real overshoot:real jitter:real disturbed:text calibration_spread:real leftover:whole dropped:whole
-    attempts:whole attempt:whole order_seed:whole order_position:whole best_solution_digest:text
+    foreign_share:real overshoot:real jitter:real disturbed:text limits:text unpinned:whole shared_memory:whole
+    calibration_spread:real leftover:whole dropped:whole attempts:whole attempt:whole order_seed:whole
+    order_position:whole best_solution_digest:text
 """)
 
 # Columns of a neutral trace file, in the order they are written.

@@ -28,6 +28,16 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else _escaped(c) for c in str(text))
 
 
+def writable(text: object) -> str:
+    r"""Return a text that any file can hold: of a path that is not UTF-8 the bytes that are none stand escaped.
+
+    >>> import os
+    >>> writable(os.fsdecode(b"st\xffdy"))
+    'st\\udcffdy'
+    """
+    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _escaped(letter: str) -> str:
     return f"\\u{ord(letter):04x}" if letter <= "\uffff" else f"\\U{ord(letter):08x}"
 

@@ -15,7 +15,7 @@ EXACT = 2**53 - 1
 UNCOVERED = ("digest", "created")
 
 
-def content_digest(document: Mapping[str, Any]) -> str:
+def content_digest(document: Mapping[str, Any], *, where: str = "") -> str:
     """Return "sha256:" + hex of the canonical JSON of a document without `digest` and `created`.
 
     >>> content_digest({"b": 1, "a": 2.0}) == content_digest({"a": 2, "b": 1.0, "created": "today"})
@@ -25,7 +25,9 @@ def content_digest(document: Mapping[str, Any]) -> str:
     try:
         return "sha256:" + hashlib.sha256(canonical_json(covered)).hexdigest()
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
-        raise SnapshotError(f"{document.get('name')}: expected content that JSON can hold, got {error}") from error
+        raise SnapshotError(
+            f"{where or document.get('name')}: expected content that JSON can hold, got {error}"
+        ) from error
 
 
 def canonical_json(value: Any) -> bytes:

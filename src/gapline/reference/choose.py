@@ -1,5 +1,6 @@
 """Which reference: the snapshots that are given, declared or carried, and what a policy makes of them."""
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def stored_snapshots(
         place / CARRIED_REFERENCES
         for path in paths
         for place in (Path(path), Path(path) / CAMPAIGN)
-        if (place / MANIFEST).is_file() and (place / CARRIED_REFERENCES).is_file()
+        if (place / MANIFEST).is_file() and os.path.lexists(place / CARRIED_REFERENCES)
     ]
     return tuple(Snapshot.load(file) for file in dict.fromkeys(carried))
 

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import read_bytes
+from gapline.capture.unpack import read_bytes
 from gapline.errors import (
     EnvironmentLacksError,
     IntegrityError,
@@ -18,6 +18,7 @@ from gapline.errors import (
     listing,
 )
 from gapline.model.reading import TOLERANCE
+from gapline.model.regular import reason_of
 from gapline.model.text import meant
 from gapline.reference.snapshot import Snapshot, parse_moment
 
@@ -167,7 +168,8 @@ def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
     try:
         return read_bytes(file).decode(encoding)
     except (OSError, UnicodeDecodeError, TraceError) as error:
-        raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {error}") from error
+        got = reason_of(error) if isinstance(error, OSError) else error
+        raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {got}") from error
 
 
 def check_moment(as_of: str) -> None:

@@ -12,8 +12,10 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
-from gapline.model.store import write_atomically
+from gapline.model.limits import most_document, read_limited
+from gapline.model.regular import reason_of
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 from gapline.reference.canonical import content_digest, parse_document
 
 SCHEMA = "gapline.snapshot/1"
@@ -168,7 +170,7 @@ class Snapshot(BaseModel):
         if stated is None:
             hint = "freeze hand-written values instead: gapline snapshot freeze csv:FILE --name NAME -o FILE"
             raise IntegrityError(f"{where}: expected a digest, got none", hint=hint)
-        found = content_digest(document)
+        found = content_digest(document, where=where)
         if found != stated:
             raise IntegrityError(f"{where}: the file was changed: expected digest {stated}, got {found}")
         return cls._validated({name: value for name, value in document.items() if name != "digest"}, where=where)
@@ -275,9 +277,10 @@ def read_document(file: Path) -> dict[str, Any]:
     if not file.is_file():
         raise SnapshotError(f"{file}: expected a snapshot file, got {found_at(file)}")
     try:
-        return parse_document(file.read_bytes().decode("utf-8"), str(file))
+        return parse_document(read_limited(file, most=most_document()).decode("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise SnapshotError(f"{file}: expected JSON in UTF-8, got {error}") from error
+        got = reason_of(error) if isinstance(error, OSError) else error
+        raise SnapshotError(f"{file}: expected JSON in UTF-8, got {got}") from error
 
 
 def parse_moment(text: str) -> datetime:
@@ -344,8 +347,8 @@ def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_schema(schema: Any, where: str) -> None:
     name, _, version = str(schema).partition("/")
-    if name != "gapline.snapshot" or not version.isdigit():
-        raise SnapshotError(f"{where}: expected schema {SCHEMA}, got {schema!r}")
+    if name != "gapline.snapshot" or not version.isdecimal():
+        raise SnapshotError(f"{where}: expected schema {SCHEMA}, got {schema!r:.200}")
     if int(version) > int(SCHEMA.partition("/")[2]):
         hint = "upgrade gapline to read it"
         raise SnapshotError(f"{where}: expected schema {SCHEMA} or older, got {schema}", hint=hint)

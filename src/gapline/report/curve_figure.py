@@ -1,11 +1,12 @@
 """The figure of mean and attainment curves: its data first, its drawing second."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
+from gapline.report.drawing import COLOURS, Figure, grey_words, leading, line_look, load_altair, step_lines, titled
 from gapline.report.numbers import goal_words
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
@@ -64,17 +65,26 @@ def _with_bands(caption: str, bands: pl.DataFrame | None, words: str) -> str:
     return caption if bands is None or not words else f"{caption}; {words}"
 
 
-def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> Any:
-    """Draw step curves, with bands where the figure has them; the chart composes with others."""
+def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), width: int = 620, height: int = 320) -> Any:
+    """Draw step curves, with bands where the figure has them; the chart composes with others.
+
+    Of many series those that come first in `best` are in colour, by default those that end best.
+    """
     alt = load_altair()
-    look = line_look("series", sorted(figure.data["series"].unique().to_list()), width=width)
+    names = sorted(figure.data["series"].unique().to_list())
+    lead = leading(names, best or ending_best(figure.data, "series", "value", larger=figure.shares))
+    caption = figure.caption + grey_words(names, lead)
+    if figure.bands is not None and len(names) > len(COLOURS):
+        figure = replace(figure, bands=None)
+        caption += f"; bands of more than {len(COLOURS)} curves would cover each other and are not drawn"
+    look = line_look("series", names, width=width, lead=lead)
     x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()
     cut = figure.end is not None and isinstance(last, float) and last > figure.end
     values = alt.Scale(domain=[0, 1] if figure.shares else _value_ends(figure))
     lines = step_lines(
-        figure.data,
+        leaders_last(figure.data, "series", lead),
         clip=cut,
         x=x,
         y=alt.Y("value:Q", title=figure.value_title, axis=alt.Axis(tickCount=6), scale=values),
@@ -92,7 +102,18 @@ def draw_curves(figure: CurveFigure, *, width: int = 620, height: int = 320) -> 
                     band = band.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=True)
                     bands.append(band.encode(x=x, y=f"{low}:Q", y2=f"{high}:Q"))
     chart = alt.layer(*bands, lines).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption, width=width)
+    return titled(chart, figure.title, caption, width=width)
+
+
+def ending_best(data: pl.DataFrame, name: str, value: str, *, larger: bool = False) -> list[str]:
+    """Return the names in the order of their last values, smallest first or largest."""
+    last = data.group_by(name, maintain_order=True).last().sort(value, name, descending=[larger, False])
+    return last[name].to_list()
+
+
+def leaders_last(data: pl.DataFrame, name: str, lead: Sequence[str]) -> pl.DataFrame:
+    """Move the rows of those that lead behind all others, which are then drawn below them."""
+    return data.sort(pl.col(name).is_in(list(lead)), maintain_order=True) if lead else data
 
 
 def _value_ends(figure: CurveFigure) -> Any:

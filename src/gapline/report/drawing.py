@@ -1,6 +1,6 @@
 """How our figures look and how they become files: one Altair theme, SVG, PNG and PDF without a browser."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gapline.errors import EnvironmentLacksError, UsageError, listing
-from gapline.model.store import write_atomically
 from gapline.model.text import printable
 from gapline.model.version import VERSION
+from gapline.model.writing import write_atomically
 
 if TYPE_CHECKING:
     import altair
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which readers with any colour vision tell apart; dashes serve print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3], [12, 4, 2, 4])
+# Of more lines than this nobody follows one: the best have the colours, the others are grey.
+MOST_LOOKS, GREY = 24, "#cccccc"
 FILE_FORMATS = ("svg", "png", "pdf")
 
 
@@ -52,15 +54,46 @@ def style(chart: "altair.LayerChart | altair.Chart") -> Any:
     )
 
 
+def leading(names: Sequence[str], best: Sequence[str]) -> list[str]:
+    """Return which of many names get a colour, `best` first; none where all can be told apart.
+
+    >>> leading(["a", "b"], ["b", "a"]), leading([f"arm {k}" for k in range(30)], ["arm 7", "arm 2"])
+    ([], ['arm 7', 'arm 2'])
+    """
+    return [] if len(names) <= MOST_LOOKS else [name for name in best if name in names][: len(COLOURS)]
+
+
+def grey_words(names: Sequence[str], lead: Sequence[str]) -> str:
+    """Say in a caption who is grey; empty where nobody is."""
+    return f"; in colour: the best {len(lead)} of {len(names)}" if lead else ""
+
+
 def arm_scales(
-    names: list[str], colours: Sequence[str] = COLOURS, dashes: Sequence[list[int]] = DASHES
+    names: list[str],
+    colours: Sequence[str] = COLOURS,
+    dashes: Sequence[list[int]] = DASHES,
+    *,
+    lead: Sequence[str] = (),
 ) -> tuple[Any, Any]:
-    """Return the colour and dash scales of a list of arms; the order of the list decides."""
+    """Return the colour and dash scales of a list of arms, in the order of the list or of those that lead."""
     alt = load_altair()
+    if lead:
+        looks = dict(zip(lead, zip(colours, dashes, strict=False), strict=False))
+        pairs = [looks.get(name, (GREY, dashes[0])) for name in names]
+        return tuple(alt.Scale(domain=names, range=list(part)) for part in zip(*pairs, strict=True))
     shades = [colours[k % len(colours)] for k in range(len(names))]
     # A ninth arm has the first colour again, and another dash.
     strokes = [dashes[(k + k // len(colours)) % len(dashes)] for k in range(len(names))]
     return alt.Scale(domain=names, range=shades), alt.Scale(domain=names, range=strokes)
+
+
+def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
+    """Return what sets the names of an axis in their order.
+
+    A list as `sort` would become one formula as deep as the list is long, which overflows the stack from some 56 names
+    on and fails on a name that every object of JavaScript has; the domain of a scale is data.
+    """
+    return {"sort": None, "scale": load_altair().Scale(domain=list(dict.fromkeys(names)), **more)}
 
 
 def line_look(
@@ -70,11 +103,12 @@ def line_look(
     width: int = 620,
     colours: Sequence[str] = COLOURS,
     dashes: Sequence[list[int]] = DASHES,
+    lead: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
     alt = load_altair()
-    colour, dash = arm_scales(names, colours, dashes)
-    legend = arm_legend(names, width=width, symbolType="stroke", symbolStrokeWidth=3)
+    colour, dash = arm_scales(names, colours, dashes, lead=lead)
+    legend = arm_legend(list(lead) or names, width=width, symbolType="stroke", symbolStrokeWidth=3)
     return {
         "color": alt.Color(f"{field}:N", scale=colour, title=None, legend=legend),
         "strokeDash": alt.StrokeDash(f"{field}:N", scale=dash, title=None, legend=legend),
@@ -130,17 +164,30 @@ def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     longest = max((len(name) for name in names), default=1)
     # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
-    return load_altair().Legend(orient="bottom", columns=columns, title=None, **more)
+    # Vega would leave names out from the thirtieth on.
+    return load_altair().Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
+
+
+# Members of JavaScript's Object.prototype.
+_INHERITED = frozenset(
+    {
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString",
+        "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
+    }
+)  # fmt: skip
 
 
 def printable_chart(value: Any) -> Any:
     """Return a specification in which no text, at whatever depth, has an unprintable character.
 
-    >>> printable_chart({"names": ["a" + chr(7)], "size": 3})
-    {'names': ['a\\\\u0007'], 'size': 3}
+    A text that Vega would find in every object, where it looks for one of its own, gets a no-break space behind it:
+    that is not seen, and no other name has one, for it is among the unprintable characters.
+
+    >>> printable_chart({"names": ["a" + chr(7), "constructor"], "size": 3})
+    {'names': ['a\\\\u0007', 'constructor\\xa0'], 'size': 3}
     """
     if isinstance(value, str):
-        return printable(value)
+        return f"{value}\N{NO-BREAK SPACE}" if value in _INHERITED else printable(value)
     if isinstance(value, dict):
         return {printable(key): printable_chart(item) for key, item in value.items()}
     return [printable_chart(item) for item in value] if isinstance(value, list) else value

@@ -74,6 +74,7 @@ class StudyFacts:
             **{name: getattr(self, name) for name in ("arms", "instances", "panels", "captured", "rejected", "late")},
             "coverage": study.coverage.document(),
             "unreadable": study.campaign.diagnostics.problem_count,
+            **study.campaign.diagnostics.attempts_document(),
             "validation": study.envelopes.validation,
             "checker": self.checker,
             "solvers": [
@@ -99,7 +100,7 @@ def study_facts(study: Study, /) -> StudyFacts:
         **{f"{name}s": runs[name].n_unique() for name in ("arm", "instance", "panel")},
         **{name: int(runs[name].sum()) for name in ("captured", "rejected", "late")},
         held=runs.filter(pl.col("status").is_in(FAILED) & (pl.col("steps") > 0)).height,
-        checker=study.campaign.facts.get("checker"),
+        checker=study.checker,
         solvers=tuple(_solver(study, arm) for arm in sorted(runs["arm"].unique().to_list())),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=announced,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gapline.errors import listing
+from gapline.journal.fairness import who_kept
 from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
@@ -44,6 +45,7 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         stated["charged work"],
         _horizon(facts),
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
+        *_limits(study),
         *_time_scale(study),
         _reference(study),
         _kernel(study),
@@ -111,6 +113,12 @@ def _stated(study: Study) -> dict[str, Clause]:
         text = declared.get(topic) or seen.get(topic)
         clauses[topic] = Clause(topic, str(text or f"{subject}: {NOT_DECLARED}."), declared=bool(text))
     return clauses
+
+
+def _limits(study: Study) -> list[Clause]:
+    """Say who kept the limits of runs that gapline supervised; of others nobody knows."""
+    kept = sorted({who_kept(limits) for limits in recorded(study.envelopes.runs, "limits")})
+    return [Clause("limits", f"Limits on cores, memory and processes were {' or '.join(kept)}.")] if kept else []
 
 
 def _clock_words(name: str) -> str:
@@ -271,6 +279,7 @@ def _coverage(coverage: Coverage) -> Clause:
 def _failures(study: Study, facts: StudyFacts) -> Clause:
     coverage, lost = study.coverage, study.campaign.diagnostics.problem_count
     unreadable = f"; reading the sources met {counted(lost, 'problem')}" if lost else ""
+    aside = _set_aside(study)
     kernel = parse_kernel(study.kernels[0])
     worst = f"scores {kernel.before:g}" if kernel.before is not None else "has no score"
     ended = []
@@ -285,10 +294,30 @@ def _failures(study: Study, facts: StudyFacts) -> Clause:
         "failures",
         f"Of {counted(coverage.runs, 'run')} with {counted(facts.captured, 'captured candidate')}, "
         f"{counted(facts.rejected, 'candidate')} were rejected as invalid and {facts.late:,} came after the horizon; "
-        f"they stay out of the envelope and are counted{unreadable}. {' '.join(ended)} "
+        f"they stay out of the envelope and are counted{unreadable}. {' '.join([*ended, *aside])} "
         f"{counted(coverage.empty, 'run')} without any valid candidate: such a run {worst} and stays in every "
         "denominator; means of final gaps are over the other runs.",
     )
+
+
+def _set_aside(study: Study) -> list[str]:
+    """Say what the journals hold that is no part of a run, each thing under its own name."""
+    runs, known = study.envelopes.runs, study.campaign.diagnostics
+    said = []
+    others = int((runs["attempts"].fill_null(1) - 1).sum()) if "attempts" in runs.columns else 0
+    if others:
+        each = ", ".join(f"{number:,} {why}" for why, number in sorted(known.superseded.items()))
+        # The reasons are those of the whole campaign: under a filter they would not add up.
+        why = f" ({each})" if sum(known.superseded.values()) == others else ""
+        said.append(
+            f"Beside the attempt that counts, the first whole and undisturbed one of a run, {others:,} further were "
+            f"made{why}; they are kept and not counted."
+        )
+    if known.left_behind:
+        said.append(f"Processes that outlived the clearing of their run: {known.left_behind:,}.")
+    if known.over_cap:
+        said.append(f"Events over the cap of a journal, which are in no run: {known.over_cap:,}.")
+    return said
 
 
 def _aggregation(study: Study, facts: StudyFacts) -> Clause:

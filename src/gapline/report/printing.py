@@ -1,6 +1,7 @@
 """What the commands print on a terminal: the same tables as in a report, and the lines below them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -54,13 +55,11 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
     descriptive = study.tier_two
     declared, folded = study.reading.line(), str(study.folded.label)
-    validation = study.envelopes.validation
-    tables = [health_table(analysis.health, validation=validation)]
+    who: dict[str, Any] = {"validation": study.envelopes.validation, "checker": study.checker}
+    tables = [health_table(analysis.health, **who)]
     if analysis.health.reasons.height:
         tables.append(reason_table(analysis.health))
-    tables += [
-        health_table(ladder, validation=validation, name=f"health-{name}") for name, ladder in analysis.ladders.items()
-    ]
+    tables += [health_table(ladder, **who, name=f"health-{name}") for name, ladder in analysis.ladders.items()]
     # Without a gap in the plan the table would only repeat the number of runs.
     if not (study.cells["state"] == "done").all():
         tables.append(completeness_table(analysis.completeness, planned=study.contract is not None))

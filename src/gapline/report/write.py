@@ -132,7 +132,7 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
         instance_table(study, order),
-        health_table(analysis.health, validation=study.envelopes.validation),
+        health_table(analysis.health, validation=study.envelopes.validation, checker=study.checker),
         pooled_table(analysis.metrics, analysis.labels, empties),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),

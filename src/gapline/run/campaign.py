@@ -5,29 +5,37 @@ import shlex
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
+import msgspec
+
 from gapline.capture.journals import read_study
-from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError
 from gapline.journal.locks import locked
 from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
-from gapline.model.layout import CAMPAIGN, JOURNALS
-from gapline.model.plan import Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.model.layout import CAMPAIGN, JOURNALS, OPTIONS_FILE
+from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
 from gapline.model.store import save_campaign
+from gapline.model.writing import write_atomically
+from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
+from gapline.run.changed import instance_digests, program_digests
 from gapline.run.check_run import CheckSettings, identify_checker
+from gapline.run.held import run_and_wait
 from gapline.run.process.control import Control
 from gapline.run.progress import Progress
 from gapline.run.resume import CellState, cell_state
 from gapline.run.where.executors import run_cells
-from gapline.run.where.place import open_place, read_place
+from gapline.run.where.heartbeat import clear_heartbeats
+from gapline.run.where.place import ReadyPlace, open_place, read_place
 from gapline.solvers import arms_lack, solver_identity
 
 
@@ -41,6 +49,7 @@ class RunReport:
     results: list[CellResult] = field(default_factory=list)
     interrupted: str | None = None
     campaign: Campaign | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -54,7 +63,7 @@ class RunReport:
 
     @property
     def busy(self) -> int:
-        """Cells that another runner has."""
+        """Cells that another runner has, or what is left of one, and that it did not give back in time."""
         return self.outcomes["busy"]
 
     @property
@@ -74,13 +83,33 @@ class RunReport:
 
     @property
     def resume(self) -> str:
-        """The command that goes on."""
-        return resume_command(self.study)
+        """The command that goes on, with the options of this call."""
+        return resume_command(self.study, self.options)
 
 
-def resume_command(study: Path) -> str:
-    """Return the command that goes on with a study."""
-    return f"gapline run {shlex.quote(str(study))}"
+def resume_command(study: Path, options: Iterable[str] | None = None, *more: str) -> str:
+    """Return the command that goes on with a study, by default with the options of the call that was the last."""
+    given = list(read_options(study) if options is None else options)
+    words = ["gapline", "run", str(study), *given, *(word for word in more if word not in given)]
+    return " ".join(map(shlex.quote, words))
+
+
+def read_options(study: Path) -> list[str]:
+    """Return the options under which a study was last run; none where nobody knows."""
+    try:
+        return msgspec.json.decode((study / JOURNALS / OPTIONS_FILE).read_bytes(), type=list[str])
+    except (OSError, msgspec.MsgspecError):
+        return []
+
+
+def _options(
+    *, jobs: int | None, on: str | None, check: bool, pin: bool, order_seed: int | None, rerun_noisy: bool
+) -> tuple[str, ...]:
+    """Return the choices of a call as `gapline run` takes them."""
+    valued = {"--jobs": jobs, "--on": on, "--order-seed": order_seed}
+    flags = {"--rerun-noisy": rerun_noisy, "--no-check": not check, "--no-pin": not pin}
+    words = [word for name, value in valued.items() if value is not None for word in (name, str(value))]
+    return (*words, *(name for name, is_set in flags.items() if is_set))
 
 
 def run_study(
@@ -124,7 +153,22 @@ def run_study(
         When a solver or the checker is missing: found out before anything is run.
     """
     place = read_place(on, jobs=jobs)
+    options = _options(jobs=jobs, on=on, check=check, pin=pin, order_seed=order_seed, rerun_noisy=rerun_noisy)
     study = Path(study_dir).absolute()
+    if not is_utf8(study):
+        alias = utf8_alias(study, on=on)
+        report = run_study(
+            alias,
+            jobs=jobs,
+            on=on,
+            check=check,
+            pin=pin,
+            order_seed=order_seed,
+            rerun_noisy=rerun_noisy,
+            progress=progress,
+            executor=executor,
+        )
+        return _under_own_name(report, Path(study_dir), alias)
     contract = load_contract(study, files=True)
     if contract.time.clock != "wall":
         raise UsageError(
@@ -146,27 +190,71 @@ def run_study(
     register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
     # Whole cells go through the runner as well when their candidates wait for a verdict.
     todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
-    report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo))
+    settings = replace(
+        settings,
+        programs={cell.arm.name: program_digests(cell.arm, study) for cell in todo},
+        instances={cell.instance.path: instance_digests(cell, study) for cell in todo},
+    )
+    report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo), options=options)
+    clear_heartbeats(study)
+    # For `gapline status`, which tells how to go on when this call has ended in whatever way.
+    write_atomically(study / JOURNALS / OPTIONS_FILE, lambda stream: stream.write(msgspec.json.encode(options)))
     control = Control()
     progress = progress or Progress()
     try:
-        with open_place(place, settings, todo, control, pin=pin, executor=executor) as ready:
-            progress.start(todo, done=report.before, slots=ready.width())
+        with open_place(place, settings, todo, control, pin=pin, executor=executor, say=progress.say) as ready:
+            progress.start(todo, done=report.before, slots=ready.width(), standing=ready.standing)
             with _signals(control, progress, report):
-                out = run_cells(
-                    todo, ready.executor, ready.run_one, stopping=lambda: control.stopping, width=ready.width
-                )
-                for cell, result in out:
-                    report.results.append(result)
-                    progress.advance(cell, result)
-                    if result.outcome == "infrastructure":
-                        control.kill("infrastructure")
-                if report.infrastructure is None:
-                    # On a full disk the campaign of the last call is worth more than half of a new one.
-                    report.campaign = rebuild_campaign(study)
+                _run_todo(todo, ready, settings, control, progress, report)
+    except EnvironmentLacksError as error:
+        error.hint = error.hint or f"go on with: {report.resume}"
+        raise
     finally:
         progress.stop()
     return report
+
+
+def _run_todo(
+    todo: list[Cell],
+    ready: ReadyPlace,
+    settings: RunSettings,
+    control: Control,
+    progress: Progress,
+    report: RunReport,
+) -> None:
+    """Run cells where they are to run, and rebuild the campaign of what there is then."""
+    run = partial(
+        run_cells,
+        executor=ready.executor,
+        run_one=ready.run_one,
+        stopping=lambda: control.stopping,
+        width=ready.width,
+    )
+    try:
+        for cell, result in run_and_wait(todo, run, settings, stopping=lambda: control.stopping, say=progress.say):
+            report.results.append(result)
+            progress.advance(cell, result)
+            if result.outcome == "infrastructure":
+                control.kill("infrastructure")
+    except IntegrityError:
+        # A program or an instance is another one by now: what was run before stays, and is shown.
+        rebuild_campaign(settings.study)
+        raise
+    if report.infrastructure is None:
+        # On a full disk the campaign of the last call is worth more than half of a new one.
+        report.campaign = rebuild_campaign(settings.study)
+    if report.left == 0:
+        ready.clear()
+
+
+def _under_own_name(report: RunReport, study: Path, alias: Path) -> RunReport:
+    """Let a report name the study where it lies, not the other way to it under which it was run."""
+    results = [
+        replace(one, problems=tuple(text.replace(str(alias), str(study)) for text in one.problems))
+        for one in report.results
+    ]
+    campaign = None if report.campaign is None else rebuild_campaign(study)
+    return replace(report, study=study, results=results, campaign=campaign)
 
 
 def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:

@@ -1,31 +1,33 @@
 """Run one cell: claim it, make an attempt under a supervisor, check what came out of it in the slot it leaves."""
 
+import contextlib
 import hashlib
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gapline.errors import IntegrityError, TraceError
-from gapline.journal.attempts import read_cell
-from gapline.journal.fairness import disturbances
+from gapline.errors import IntegrityError
+from gapline.journal.attempts import attempt_number, read_cell
+from gapline.journal.fairness import MUCH_SHARED, disturbances
 from gapline.journal.line import ORDER_FILE
 from gapline.journal.read import read_journal, run_status
-from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order
+from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
+from gapline.model.writing import write_atomically
+from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
+from gapline.run.process.cgroup import end_group, known_base
 from gapline.run.process.control import Control
 from gapline.run.process.machine import describe_machine, frequency_policy, load_average
-from gapline.run.process.nursery import start_supervisor
+from gapline.run.process.nursery import Loss, start_supervisor
 from gapline.run.process.tree import signal_all, strays
 from gapline.run.where.pin import Slot
 from gapline.solvers import command_line
@@ -38,7 +40,10 @@ CLEAR_WITHIN = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What all cells of a campaign have in common."""
+    """What all cells of a campaign have in common.
+
+    `programs` (by arm) and `instances` (by path) are digests of what was there when the campaign began.
+    """
 
     study: Path
     grace: float
@@ -50,6 +55,8 @@ class RunSettings:
     caps: Caps = field(default_factory=Caps)
     order_seed: int | None = None
     rerun_noisy: bool = False
+    programs: dict[str, dict[str, str]] = field(default_factory=dict)
+    instances: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
@@ -62,9 +69,9 @@ class RunSettings:
 class CellResult:
     """What became of a cell in this call of the runner.
 
-    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it),
-    "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was stopping or
-    the instance is gone) or "infrastructure" (disk full and the like).
+    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it, or what is
+    left of one), "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was
+    stopping or the instance is gone) or "infrastructure" (disk full and the like).
     """
 
     key: RunKey
@@ -106,14 +113,19 @@ def run_cell(
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
                 return CellResult(cell.key, "left")
+            refuse_changed(
+                cell,
+                settings.study,
+                programs=settings.programs,
+                instances=settings.instances,
+                elsewhere=runner is not None,
+            )
             # A machine that was killed with its supervisors may have left a process of an earlier attempt.
             for earlier in record.attempts:
-                signal_all(strays(ATTEMPT_VARIABLE, str(earlier.path.parent)), signal.SIGKILL)
+                _end_strays(earlier.path.parent)
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
-            # For people who look: a line for each fact.
-            readable = msgspec.json.format(msgspec.json.encode(order), indent=1) + b"\n"
-            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(readable))
+            write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(order_text(order)))
             # The supervisor inherits the claim: should we die, the cell stays taken until it has cleared its tree.
             ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, order, ending, lambda: _check(attempt, settings, slot, control))
@@ -125,12 +137,15 @@ def run_cell(
 
 
 def _result(
-    cell: Cell, attempt: Path, order: Order, ending: Ending | None, check: Callable[[], tuple[list[str], int]]
+    cell: Cell, attempt: Path, order: Order, ending: Ending | Loss, check: Callable[[], tuple[list[str], int]]
 ) -> CellResult:
-    if ending is None:
-        signal_all(strays(ATTEMPT_VARIABLE, str(attempt)), signal.SIGKILL)
-        problem = f"{cell.key}: the supervisor died; its attempt is kept and not counted"
-        return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))
+    if isinstance(ending, Loss):
+        count = ending.found + _end_strays(attempt)
+        found = f"; what it left was ended (processes: {count})" if count else ""
+        problems = [f"{cell.key}: the supervisor died ({ending.lost}){found}; its attempt is kept and not counted"]
+        if ending.leftover:
+            problems.append(f"{cell.key}: expected no process left, got {ending.leftover}")
+        return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=tuple(problems))
     if ending.cause not in WHOLE_CAUSES:
         outcome = "infrastructure" if ending.cause == "infrastructure" else "interrupted"
         problems = [] if ending.cause in ("interrupted", "runner lost") else [f"{cell.key}: {ending.error}"]
@@ -138,6 +153,17 @@ def _result(
             cell.key, outcome, RunStatus.LOST, ending.events, elapsed=ending.elapsed, problems=tuple(problems)
         )
     problems, unchecked = check()
+    if ending.unpinned:
+        problems.insert(0, f"{cell.key}: the solver left its cores, and was put back {ending.unpinned} times")
+    if ending.shared_memory > MUCH_SHARED:
+        megabytes = ending.shared_memory // 1_000_000
+        problems.insert(
+            0,
+            f"{cell.key}: {megabytes} MB in files on /dev/shm or the like while it ran, of this run or of others, "
+            "which no limit counts here",
+        )
+    if ending.stops:
+        problems.insert(0, f"{cell.key}: its supervisor was stopped {ending.stops} times and went on: stamps are late")
     if ending.leftover:
         problems.insert(0, f"{cell.key}: expected no process left, got {ending.leftover}")
     return CellResult(
@@ -152,6 +178,13 @@ def _result(
     )
 
 
+def _end_strays(attempt: Path) -> int:
+    """End what a dead supervisor left, known by its group or its environment; return how many processes that were."""
+    left = strays(ATTEMPT_VARIABLE, str(attempt))
+    signal_all(left, signal.SIGKILL)
+    return len(left) + end_group(attempt)
+
+
 def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:
     if settings.check is None:
         return [], 0
@@ -160,20 +193,22 @@ def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -
     return list(checked.problems), checked.unchecked
 
 
-def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | None:
-    """Start a supervisor, wait for it, and return its ending; None when it died without one."""
+def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | Loss:
+    """Start a supervisor, wait for it, and return its ending, or what is known of its death."""
     supervisor = start_supervisor(attempt, held)
     control.add(supervisor)
     try:
-        # It closes its end when it is gone, however that came.
-        answer = supervisor.stdout.read()
+        answer = supervisor.wait()
     finally:
         control.remove(supervisor)
         supervisor.close()
-    try:
+    with contextlib.suppress(msgspec.MsgspecError):
         return msgspec.json.decode(answer, type=Ending)
-    except msgspec.DecodeError:
-        return None
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(answer, type=Loss)
+    # Whoever kills the nursery too can hide a process from us, unless it is in a group of the kernel.
+    hidden = "" if known_base() is not None else "; a process that hides may be left"
+    return Loss(f"and the nursery with it{hidden}", 0, 0)
 
 
 def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> Order:
@@ -185,7 +220,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         seed=cell.seed,
         panel=cell.instance.panel,
         horizon=cell.horizon,
-        attempt=int(attempt.name.partition("-")[2]),
+        attempt=attempt_number(attempt),
         argv=command_line(cell.arm, path, seed=cell.seed, horizon=cell.horizon, threads=settings.threads),
         instance_path=cell.instance.path,
         condition=condition(cell, settings),
@@ -203,6 +238,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         cpus=list(slot),
         caps=settings.caps,
         carried=_carried(cell, settings),
+        programs=program_digests(cell.arm, settings.study),
         machine=describe_machine() | frequency_policy(slot),
         load=load_average(),
         order_seed=settings.order_seed,
@@ -218,8 +254,8 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
         "threads": settings.threads,
         "size": None if cell.instance.size is None else float(cell.instance.size),
         "validation": settings.validation,
-        "instance_digest": _digest(settings.study / cell.instance.path),
-        "problem_digest": _digest(settings.study / cell.instance.path, of=problem_digest_of),
+        "instance_digest": digest_of(settings.study / cell.instance.path),
+        "problem_digest": digest_of(settings.study / cell.instance.path, of=problem_digest_of),
     }
     for name, value in cell.arm.options.items():
         # An option that is called like a column of ours keeps both, under another name.
@@ -238,7 +274,7 @@ def condition(cell: Cell, settings: RunSettings, instance_digest: object = None)
         settings.threads,
         settings.memory,
         settings.validation,
-        instance_digest or _digest(settings.study / cell.instance.path),
+        instance_digest or digest_of(settings.study / cell.instance.path),
     ]
     return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
@@ -248,12 +284,12 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
     if order.condition == condition(cell, settings):
         return
     # Other bytes with the same problem in them are the instance that was solved; scoring says that they changed.
-    same = order.carried.get("problem_digest") == _digest(settings.study / cell.instance.path, of=problem_digest_of)
+    same = order.carried.get("problem_digest") == digest_of(settings.study / cell.instance.path, of=problem_digest_of)
     if same and order.condition == condition(cell, settings, order.carried.get("instance_digest")):
         return
     facts = {
         "horizon": (f"{order.horizon:g}", f"{cell.horizon:g}"),
-        "instance": (order.carried.get("instance_digest"), _digest(settings.study / cell.instance.path)),
+        "instance": (order.carried.get("instance_digest"), digest_of(settings.study / cell.instance.path)),
     }
     differing = [f"{name} {then}, now {now}" for name, (then, now) in facts.items() if then != now]
     raise IntegrityError(
@@ -261,21 +297,3 @@ def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> N
         f"({'; '.join(differing) or 'arm, limits or validation differ'})",
         hint="put the changed contract into a new study directory",
     )
-
-
-class InstanceLostError(TraceError):
-    """The file of an instance cannot be read any more."""
-
-
-def _digest(path: Path, of: Callable[[Path], str] = file_digest) -> str:
-    try:
-        facts = path.stat()
-        # By time and size: thousands of cells share few instances, and each is read once unless it changes.
-        return _digest_at(path, of, (facts.st_mtime_ns, facts.st_size))
-    except OSError as error:
-        raise InstanceLostError(f"{path}: expected the instance, got {error.strerror or error}") from error
-
-
-@lru_cache(maxsize=4096)
-def _digest_at(path: Path, of: Callable[[Path], str], _version: tuple[int, int]) -> str:
-    return of(path)

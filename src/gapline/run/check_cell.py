@@ -5,6 +5,7 @@ It says who it is, then answers one JSON line per candidate.
 
 import os
 import sys
+import traceback
 
 import msgspec
 
@@ -60,9 +61,12 @@ def main(name: str, instance: str) -> None:
             verdict = checker.check(instance, msgspec.json.decode(question.solution))
             answer = Answer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
         except CheckerFailure as error:
+            # With what its program said: our standard error is kept by whoever asks.
+            traceback.print_exc()
             answer = Answer(question.seq, failure=str(error))
         # A checker is somebody's code: whatever it raises is its failure on this candidate, not ours.
         except Exception as error:
+            traceback.print_exc()
             answer = Answer(question.seq, failure=f"{type(error).__name__}: {error}")
         answers.write(msgspec.json.encode(answer) + b"\n")
 

@@ -12,22 +12,31 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from gapline.check.command import LineProcess
+from gapline.check.command import ERRORS_KEPT, LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
-from gapline.journal.attempts import read_cell
-from gapline.journal.read import Journal
-from gapline.journal.verdicts import StoredVerdict, Verdicts, VerdictsHead, read_verdicts
+from gapline.journal.attempts import cells_of, read_cell
+from gapline.journal.read import Events, Journal
+from gapline.journal.verdicts import (
+    Judge,
+    StoredVerdict,
+    Verdicts,
+    VerdictsHead,
+    read_verdicts,
+    verdicts_of,
+    write_verdicts,
+)
 from gapline.model.contract import load_contract
-from gapline.model.layout import JOURNALS
-from gapline.model.plan import file_slug
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest, write_atomically
+from gapline.model.store import file_digest
 from gapline.model.tables import RunKey
+from gapline.model.writing import write_atomically
 from gapline.run.check_cell import Answer, Identity, Question
 
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0
 MOST_FAILURES = 3
+# What a checker that failed said on its standard error, beside the journal of the run.
+ERRORS_FILE = "checker.log"
 T = TypeVar("T")
 
 
@@ -45,6 +54,10 @@ class CheckSettings:
     def label(self) -> str:
         """Name and version, as in the head of its verdicts."""
         return f"{self.name} {self.version}"
+
+    def wrote(self, head: VerdictsHead) -> bool:
+        """Whether verdicts are of this checker: another one may call itself by the same name and version."""
+        return head.label == self.label and head.given in (None, self.checker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +83,7 @@ class CheckerProcess:
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
         # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
         command = [sys.executable, "-P", "-m", "gapline.run.check_cell", checker, str(instance)]
-        # What a checker prints goes nowhere: one that prints a line per candidate would fill a disk.
-        self._child = LineProcess(command, cwd=study, errors=Path(os.devnull).open("r+b"))  # noqa: SIM115
+        self._child = LineProcess(command, cwd=study)
         if cpus:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._child.pid, cpus)
@@ -97,7 +109,11 @@ class CheckerProcess:
         try:
             return msgspec.json.decode(self._child.exchange(question, patience), type=kind)
         except (OSError, EOFError, msgspec.MsgspecError) as error:
-            raise CheckerDied(f"checker: expected an answer, got {error}") from error
+            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_words()}") from error
+
+    def errors(self) -> str:
+        """Return the end of what the checker said on its standard error."""
+        return self._child.errors()
 
 
 def identify_checker(study: Path, checker: str, *, again: bool = False) -> CheckSettings:
@@ -130,48 +146,56 @@ def check_attempt(
     order = journal.order
     assert order is not None
     key = RunKey(order.arm, order.instance, order.seed)
-    attempt = journal.path.parent
-    known = next((v for v in read_verdicts(attempt) if v.head.label == settings.label), None)
+    stored = read_verdicts(journal)
+    known = verdicts_of(stored, settings.wrote)
     asked = journal.questions()
-    if known is not None and not settings.again and known.unchecked == 0 and known.head.candidates == len(asked):
+    if known is not None and not settings.again and known.unchecked == 0 and known.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
     path = (study / order.instance_path).absolute()
     found = file_digest(path) if path.is_file() else "no file"
     stated = order.carried.get("instance_digest")
-    problems: list[str] = []
     verdicts: list[StoredVerdict] = []
     problem = order.carried.get("problem_digest")
     # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
     if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
-        problems.append(f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}")
+        problems = [f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"]
     else:
-        verdicts, problems = _ask_all(study, path, asked, settings, cpus=cpus, key=key, stopping=stopping)
-    head = VerdictsHead(
-        settings.name, settings.version, datetime.datetime.now(datetime.UTC).isoformat(), candidates=len(asked)
+        candidates = (journal.events, asked)
+        verdicts, problems, errors = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
+        _keep_errors(journal.path.with_name(ERRORS_FILE), errors if problems else "")
+    written = write_verdicts(
+        journal,
+        Judge(settings.name, settings.version, settings.checker),
+        checked=datetime.datetime.now(datetime.UTC).isoformat(),
+        candidates=len(asked),
+        verdicts=verdicts,
     )
-    lines = [msgspec.json.encode(head), *map(msgspec.json.encode, verdicts)]
-    name = f"verdicts-{file_slug(settings.name)}-{file_slug(settings.version)}.jsonl"
-    write_atomically(attempt / name, lambda stream: stream.write(b"\n".join(lines) + b"\n"))
-    return _result(key, Verdicts(head, {v.seq: v for v in verdicts}), fresh=True, problems=tuple(problems))
+    damaged = [f"{key}: {old.damage}; judged anew" for old in stored if old.damage and old.path == written.path]
+    return _result(key, written, fresh=True, problems=(*damaged, *problems))
 
 
 def _ask_all(
     study: Path,
     instance: Path,
-    candidates: list[tuple[int, bytes]],
+    candidates: tuple[Events, Sequence[int]],
     settings: CheckSettings,
     *,
     cpus: Sequence[int],
     key: RunKey,
     stopping: Callable[[], bool],
-) -> tuple[list[StoredVerdict], list[str]]:
-    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row."""
+) -> tuple[list[StoredVerdict], list[str], str]:
+    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row.
+
+    Returns the verdicts, the problems, and the end of what the checker said on its standard error.
+    """
     verdicts: list[StoredVerdict] = []
+    errors = ""
     problems: list[str] = []
     # Solvers repeat themselves; equal solutions get equal verdicts.
     known: dict[bytes, Answer] = {}
     # Reversed, so that the next one is popped from the end.
-    left = list(reversed(candidates))
+    events, asked = candidates
+    left = list(reversed(asked))
     failures = 0
     while left and failures < MOST_FAILURES and not stopping():
         with CheckerProcess(study, settings.checker, instance, cpus) as process:
@@ -180,9 +204,10 @@ def _ask_all(
                 got = identity.failure or f"{identity.name} {identity.version}"
                 if got != settings.label:
                     problems.append(f"{key}: expected the checker {settings.label}, got {got}")
-                    break
+                    return verdicts, problems, process.errors()
                 while left and not stopping():
-                    sequence, solution = left[-1]
+                    event = events[left[-1]]
+                    sequence, solution = event.sequence, event.solution or b""
                     digest = hashlib.sha256(solution).digest()
                     answer = known.get(digest) or process.ask(sequence, solution, settings.patience)
                     known[digest] = answer
@@ -195,15 +220,25 @@ def _ask_all(
             except CheckerDied as error:
                 failures += 1
                 if left:
-                    problems.append(f"{key}: event {left[-1][0]} is unchecked: {error}")
-                    verdicts.append(StoredVerdict(left.pop()[0]))
-    return verdicts, problems
+                    sequence = events[left.pop()].sequence
+                    problems.append(f"{key}: event {sequence} is unchecked: {error}")
+                    verdicts.append(StoredVerdict(sequence))
+            errors = (errors + process.errors())[-ERRORS_KEPT:] if problems else ""
+    return verdicts, problems, errors
+
+
+def _keep_errors(path: Path, errors: str) -> None:
+    """Keep what a checker that failed said; that of an earlier one that failed goes once it does not."""
+    if not errors:
+        path.unlink(missing_ok=True)
+        return
+    write_atomically(path, lambda stream: stream.write(errors.encode()))
 
 
 def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str, ...]) -> CheckResult:
     valid = sum(verdict.valid is True for verdict in verdicts.by_sequence.values())
     invalid = sum(verdict.valid is False for verdict in verdicts.by_sequence.values())
-    return CheckResult(key, verdicts.head.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
+    return CheckResult(key, verdicts.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
 
 
 def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
@@ -216,7 +251,8 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     again
         Judge anew what the same checker version has judged before.
     checker
-        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart.
+        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart, and the
+        campaign holds those of the contract's.
     """
     from gapline.run.campaign import rebuild_campaign
 
@@ -225,10 +261,12 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     if name is None:
         raise UsageError(f"{study}: expected a checker in the contract, got none", hint="name one with --checker")
     settings = identify_checker(study, name, again=again)
-    cells = sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir())
+    cells = cells_of(study)
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
-    journals = [journal for record in map(read_cell, cells) if (journal := record.counting) is not None]
+    # One cell after the other: the journals of all of them need not be in memory at once.
+    records = (record for record in map(read_cell, cells) if not record.is_copy)
+    journals = (journal for record in records if (journal := record.counting) is not None)
     results = [check_attempt(study, journal, settings) for journal in journals]
     rebuild_campaign(study)
     return results

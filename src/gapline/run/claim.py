@@ -5,13 +5,15 @@ import fcntl
 import json
 import os
 import platform
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gapline.journal.attempts import attempts_of
+from gapline.journal.attempts import attempt_number, attempts_of
 from gapline.journal.locks import lock_now, open_lock
+from gapline.run.process import tree
 
 CLAIM_FILE = "claim"
 LOOK_EVERY = 0.05
@@ -31,7 +33,7 @@ def claim(
     try:
         deadline = time.monotonic() + patience
         while not lock_now(file):
-            if time.monotonic() >= deadline or stopping() or _claimant(file) != runner:
+            if time.monotonic() >= deadline or stopping() or _claimant(os.pread(file, 4096, 0)).get("runner") != runner:
                 yield None
                 return
             # Polled: flock has no time-out, and the lock's owner may be on another machine.
@@ -39,25 +41,26 @@ def claim(
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
             os.ftruncate(file, 0)
-            os.pwrite(file, json.dumps({"host": platform.node(), "process": os.getpid(), "runner": runner}).encode(), 0)
+            me = {"host": platform.node(), "process": os.getpid(), "began": tree.began(os.getpid()), "runner": runner}
+            os.pwrite(file, json.dumps(me).encode(), 0)
         yield file
     finally:
         os.close(file)
 
 
-def _claimant(file: int) -> str | None:
-    """Return the runner for which a claim was made, where it says so."""
+def _claimant(written: bytes) -> dict[str, object]:
+    """Return what a claim says of who made it; nothing where it cannot be read."""
     try:
-        facts = json.loads(os.pread(file, 4096, 0))
-    except (OSError, ValueError):
-        return None
-    return facts.get("runner") if isinstance(facts, dict) else None
+        facts = json.loads(written)
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def is_claimed(cell: Path) -> bool:
     """Say whether somebody works on the cell at this moment."""
     try:
-        file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
@@ -67,9 +70,43 @@ def is_claimed(cell: Path) -> bool:
         os.close(file)
 
 
+def holder(cell: Path) -> str:
+    """Say in a few words who has claimed a cell."""
+    facts, lost = _facts(cell)
+    who = f"process {facts.get('process', '?')} on {facts.get('host', 'an unknown host')}"
+    if not lost:
+        return who
+    left = [
+        f"{pid}{' (stopped)' if tree.process_state(pid) in 'Tt' else ''}" for pid in tree.open_by(cell / CLAIM_FILE)
+    ]
+    return f"{who}, which is gone, and of which {', '.join(left) or 'a process on another machine'} is left"
+
+
+def wake_orphans(cell: Path, *, kill: bool) -> None:
+    """Let stopped processes of a dead runner of this machine go on, so that they end; or end them."""
+    if not _facts(cell)[1]:
+        return
+    for pid in tree.open_by(cell / CLAIM_FILE):
+        if kill:
+            tree.signal_all([*tree.descendants(pid), pid], signal.SIGKILL)
+        elif tree.process_state(pid) == "T":
+            tree.signal_all([pid], signal.SIGCONT)
+
+
+def _facts(cell: Path) -> tuple[dict[str, object], bool]:
+    """Return what the claim says of its maker, and whether that process is known to be dead."""
+    try:
+        facts = _claimant((cell / CLAIM_FILE).read_bytes())
+    except OSError:
+        return {}, False
+    process, began = facts.get("process"), facts.get("began")
+    lost = facts.get("host") == platform.node() and isinstance(process, int) and tree.began(process) != began
+    return facts, lost and began is not None
+
+
 def new_attempt(cell: Path) -> Path:
     """Create the directory of the next attempt."""
-    number = 1 + max((int(path.name.partition("-")[2]) for path in attempts_of(cell)), default=0)
+    number = 1 + max(map(attempt_number, attempts_of(cell)), default=0)
     attempt = cell / f"attempt-{number:03d}"
     # Not exist_ok: an attempt is never entered twice, whoever else believes to hold the claim.
     attempt.mkdir()

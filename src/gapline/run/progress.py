@@ -1,20 +1,28 @@
 """Progress of a campaign: a bar with the time left on a terminal, plain lines in a log."""
 
 import sys
-from collections.abc import Sequence
-from typing import IO
+from collections.abc import Callable, Sequence
+from typing import IO, TYPE_CHECKING
 
 from gapline.model.plan import Cell
 from gapline.model.text import printable
 from gapline.run.cell import CellResult
 from gapline.terminal import console, say
 
+if TYPE_CHECKING:
+    from gapline.run.where.submitit_cluster import Standing
+
+    Asked = Callable[[], Standing] | None
+
 
 class Progress:
     """What a campaign tells while it runs; this one is silent, for use as a library."""
 
-    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
-        """Take note of what is to be done: the cells at hand, those done before, how many run at a time."""
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int, standing: "Asked" = None) -> None:
+        """Take note of what is to be done: the cells at hand, those done before, how many run at a time.
+
+        Where they wait in a queue, `slots` is how many may be in it and `standing` tells how many of them run.
+        """
 
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Take note of a cell that came back."""
@@ -36,17 +44,22 @@ def describe(result: CellResult) -> str:
     return f"{name}: {result.outcome}"
 
 
+def _at_a_time(slots: int, standing: "Asked") -> str:
+    return f"{slots} at a time" if standing is None else f"at most {slots} jobs in the queue"
+
+
 class PlainProgress(Progress):
     """Lines for a log: one per cell, with the time left."""
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
 
-    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int, standing: "Asked" = None) -> None:
         """Remember the work."""
         self._total, self._count = len(cells), 0
         self._seconds, self._slots = sum(cell.horizon for cell in cells), slots
-        self.say(f"{len(cells)} runs to make, {done} made before, {slots} at a time")
+        self._standing = standing
+        self.say(f"{len(cells)} runs to make, {done} made before, {_at_a_time(slots, standing)}")
 
     def advance(self, cell: Cell, result: CellResult) -> None:
         """Print the cell."""
@@ -54,8 +67,12 @@ class PlainProgress(Progress):
         # By horizons and not by the pace so far: solvers that stop early would promise too much.
         self._seconds = max(0.0, self._seconds - cell.horizon)
         # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
-        left = max(self._seconds / self._slots, cell.horizon if self._count < self._total else 0.0)
-        self.say(f"[{self._count}/{self._total}] {describe(result)}; about {left:.0f} s of solving left")
+        # What may be in a queue says nothing about how fast it goes: what runs does.
+        now = None if self._standing is None else self._standing()
+        width = self._slots if now is None else max(1, now.running)
+        left = max(self._seconds / width, cell.horizon if self._count < self._total else 0.0)
+        queue = f"; {now}" if now is not None and any(now) else ""
+        self.say(f"[{self._count}/{self._total}] {describe(result)}{queue}; about {left:.0f} s of solving left")
 
     def say(self, message: str) -> None:
         """Print the message."""
@@ -76,16 +93,19 @@ class BarProgress(Progress):
         columns = (BarColumn(bar_width=20), MofNCompleteColumn(table_column=Column(no_wrap=True)), eta, last)
         self._bar = Bar(*columns, console=console(err=True))
 
-    def start(self, cells: Sequence[Cell], *, done: int, slots: int) -> None:
+    def start(self, cells: Sequence[Cell], *, done: int, slots: int, standing: "Asked" = None) -> None:
         """Show the bar."""
-        note = f"{done} made before" if done else f"{slots} at a time"
+        self._standing = standing
+        note = f"{done} made before" if done else _at_a_time(slots, standing)
         self._task = self._bar.add_task("runs", total=len(cells), last=note)
         if cells:
             self._bar.start()
 
     def advance(self, cell: Cell, result: CellResult) -> None:  # noqa: ARG002  the bar counts runs
         """Move the bar."""
-        self._bar.update(self._task, advance=1, last=describe(result))
+        now = None if self._standing is None else self._standing()
+        queue = f"{now}; " if now is not None and any(now) else ""
+        self._bar.update(self._task, advance=1, last=f"{queue}{describe(result)}")
 
     def say(self, message: str) -> None:
         """Print the message above the bar."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from gapline.journal.attempts import CellRecord, read_cell
+from gapline.journal.attempts import CellRecord, cells_of, read_cell
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.read import JournalState
-from gapline.journal.verdicts import read_verdicts
+from gapline.journal.strays import find_strays
+from gapline.journal.verdicts import read_verdicts, verdicts_of
 from gapline.model.contract import Contract, load_contract
 from gapline.model.plan import Cell, Plan
 from gapline.model.solver_versions import version_changes
@@ -43,11 +44,10 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
         return state_of(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if settings.check is not None and journal.questions():
-        label = settings.check.label
-        if not any(v.head.label == label and not v.unchecked for v in read_verdicts(journal.path.parent)):
-            return CellState.UNCHECKED
-    return CellState.DONE
+    if settings.check is None or not journal.questions():
+        return CellState.DONE
+    verdicts = verdicts_of(read_verdicts(journal), settings.check.wrote)
+    return CellState.UNCHECKED if verdicts is None or verdicts.unchecked else CellState.DONE
 
 
 def state_of(record: CellRecord) -> CellState:
@@ -64,7 +64,10 @@ def state_of(record: CellRecord) -> CellState:
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` runs are done and ended badly; `superseded` attempts were cut short in cells that have a whole one by now.
+    `failed` runs are done and ended badly; `superseded_because` counts the attempts that do not count in cells that are
+    done, and `changed` names the journals among them that were changed after they were written. `left_behind` are
+    processes that outlived the clearing of their run, `over_cap` events that are not in the journals of runs; `strays`
+    lie in the journal and are not ours.
     """
 
     study: Path
@@ -75,9 +78,18 @@ class StudyStatus:
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    superseded: int = 0
+    strays: list[str] = field(default_factory=list)
+    superseded_because: Counter[str] = field(default_factory=Counter)
+    changed: list[str] = field(default_factory=list)
+    left_behind: int = 0
+    over_cap: int = 0
     seconds_left: float = 0.0
     fairness: Fairness = field(default_factory=Fairness)
+
+    @property
+    def superseded(self) -> int:
+        """Attempts in cells that are done, beside the ones that count."""
+        return self.superseded_because.total()
 
     @property
     def left(self) -> int:
@@ -92,6 +104,7 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
     measured: list[dict[str, Value]] = []
+    programs: list[tuple[str, str]] = []
     for cell in cells:
         directory = cell.directory(study)
         # Before reading: a journal that grows would look torn.
@@ -101,25 +114,38 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         record = read_cell(directory)
         state = state_of(record)
         status.cells[state] += 1
+        # What does not count beside a whole attempt is history, not a problem to act on.
+        status.superseded_because.update(record.superseded)
         for journal in record.attempts:
-            # What was cut short before a whole attempt is history, not a problem to act on.
-            if state is CellState.DONE and journal.state is JournalState.BROKEN:
-                status.superseded += 1
-            else:
+            status.left_behind += journal.left_behind
+            if state is not CellState.DONE:
                 status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
+            elif journal.corruption is not None:
+                status.changed.append(f"{cell.key}: {journal.corruption}")
         if state is not CellState.DONE:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
+            status.over_cap += counting.over_cap
+            stored = read_verdicts(counting)
+            status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
             status.statuses[counting.status.value] += 1
             if counting.order is not None:
+                programs += [(f"{cell.arm.name}, {name}", digest) for name, digest in counting.order.programs.items()]
                 who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
                 measured.append(who | fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
     status.fairness = summarise_fairness(measured)
-    versions = [(row["arm"], row["solver_version"]) for row in measured]
+    status.strays = find_strays(study) + _copies(study, {cell.directory(study) for cell in cells})
+    versions = [*((row["arm"], row["solver_version"]) for row in measured), *programs]
     status.warnings = version_changes(
         pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
     )
     return status
+
+
+def _copies(study: Path, planned: set[Path]) -> list[str]:
+    """Return the directories, beside those of the plan, that hold copies of runs."""
+    others = (read_cell(path) for path in cells_of(study) if path not in planned)
+    return [str(record.directory.relative_to(study)) for record in others if record.is_copy]

@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
+from gapline.model.compiled import compiled
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
@@ -247,7 +247,7 @@ def _check_area(
         raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
     out = 0
     for run in range(len(first)):
@@ -259,7 +259,7 @@ def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out
             out += 1
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyped-def] # pragma: no cover
     """Cumulate with compensation; equal times become one breakpoint, summed by size so that order is no input."""
     total, lost = start, 0.0

@@ -1,10 +1,10 @@
 """Where a run ended and when it reached a goal: raw and squeezed final gap, hitting times."""
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.scoring.kernels import raw_gap, squeezed_gap
@@ -42,7 +42,7 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _hit_slices(low, high, time, objective, first, count, references, allowed, out):  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         begin, stop, reference = first[run], first[run] + count[run], references[run]

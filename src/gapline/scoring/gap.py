@@ -4,6 +4,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gapline.model.compiled import compiled
 from gapline.model.names import KernelCode
 from gapline.reference.beaten import is_beaten
 
@@ -60,7 +61,7 @@ def fill_gaps(
     return out.reshape(objectives.shape)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _fill(code, parameter, z, reference, tolerance, before, out):  # type: ignore[no-untyped-def] # pragma: no cover
     for k in range(len(z)):
         out[k] = before if z[k] == np.inf else gap(code, parameter, z[k], reference[k], tolerance)

@@ -11,13 +11,13 @@ compensated (Neumaier), so that a million tiny steps cost no digits.
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.threads import in_slices
 from gapline.scoring.gap import DIMACS, RAW, gap
@@ -134,7 +134,7 @@ def step_gaps(
     return kernel(objective[own], np.repeat(reference, count)), starts
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
     weight_code, cutoff, edges, values, out,
@@ -167,7 +167,7 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             out[run, places[k]] = min(max(mean, -1.0), before)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
     time, gaps, first, starts, count, horizon, before, weight_code, cutoff, edges, values, out
 ):
@@ -186,7 +186,7 @@ def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
         out[run] = _mean(terms, size, before, before_width, normalizer)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return (before · before_width + Σ terms) / normalizer; exactly `before` where nothing else has any weight."""
     if before_width == normalizer:
@@ -195,7 +195,7 @@ def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-unt
     return _sum(terms, size, before * before_width) / normalizer + 0.0
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type: ignore[no-untyped-def] # pragma: no cover
     """Fill the weight of the time that each step lasts; return the weight of the time before the first one."""
     size = len(t)
@@ -212,7 +212,7 @@ def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type:
     return width(weight_code, cutoff, edges, values, 0.0, t[0], limit)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the mean raw gap of a run feasible at time 0; infinite where the gap itself overflows."""
     size = len(z)
@@ -227,7 +227,7 @@ def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyp
     return mean
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _sum(terms, size, start):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return start + Σ terms with Neumaier's compensation, in four lanes that do not wait for each other."""
     s0, s1, s2, s3 = start, 0.0, 0.0, 0.0

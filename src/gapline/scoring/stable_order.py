@@ -1,8 +1,9 @@
 """The stable order of times, which mean curves and sweeps over time are made in."""
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from gapline.model.compiled import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -25,7 +26,7 @@ def stable_order(time: Floats) -> Integers:
     return order
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _settle(time, order, patience):  # type: ignore[no-untyped-def] # pragma: no cover
     """Sort what is nearly sorted by insertion; give up (false) where it takes more moves than patience allows."""
     moves = 0

@@ -2,10 +2,10 @@
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from gapline.model.compiled import compiled
 from gapline.model.names import TimeWeight
 
 Floats = NDArray[np.float64]
@@ -16,7 +16,7 @@ def weight_arrays(weight: TimeWeight) -> tuple[Floats, Floats]:
     return np.array(weight.edges), np.array(weight.values)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _log_growth(low, width):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return ln((low + width) / low)."""
     # log1p of the relative width, not a difference of logarithms: close stamps keep all their digits.
@@ -24,7 +24,7 @@ def _log_growth(low, width):  # type: ignore[no-untyped-def] # pragma: no cover
     return math.log1p(growth) if growth < np.inf else math.log(width) - math.log(low)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def width(code, cutoff, edges, values, start, end, horizon):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the integral of the weight over [start, end]."""
     if code == 0:

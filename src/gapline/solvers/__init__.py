@@ -16,14 +16,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gapline.solvers.catalogue import Adapter, Option, arms_lack, check_setup, command_line, solver_identity
+    from gapline.solvers.catalogue import (
+        Adapter,
+        Option,
+        arms_lack,
+        check_setup,
+        command_line,
+        program_files,
+        solver_identity,
+    )
     from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
 
 _PROTOCOL = ("Task", "announce", "emit", "emit_bound", "run_adapter")
 
 __all__ = [
     "Adapter", "Option", "Task", "announce", "arms_lack", "check_setup", "command_line", "emit", "emit_bound",
-    "run_adapter", "solver_identity",
+    "program_files", "run_adapter", "solver_identity",
 ]  # fmt: skip
 
 

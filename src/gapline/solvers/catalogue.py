@@ -182,6 +182,18 @@ def solver_identity(arm: Arm) -> str:
     return f"{adapter.package} {version(adapter.package)}"
 
 
+def program_files(arm: Arm, study: Path) -> list[Path]:
+    """Return the files that a contract names for an arm: its program, and scripts, jars and the like of the study."""
+    named = [
+        *arm.command,
+        *(one for value in arm.options.values() for one in (value if isinstance(value, list) else [value])),
+    ]
+    found = [study / word for word in named if isinstance(word, str) and "{" not in word and word]
+    if arm.command and (program := shutil.which(arm.command[0])) is not None:
+        found.append(Path(program))
+    return sorted({path for path in found if path.is_file()})
+
+
 def _format_mistake(arm: Arm) -> str | None:
     if not arm.format:
         return None

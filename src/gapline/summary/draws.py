@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from gapline.model.compiled import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -83,7 +84,7 @@ class DrawnSums:
                 yield number, units, start, generator.integers(0, len(units), size=size)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _add_rows(picked, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
     for draw in range(picked.shape[0]):
         for place in range(picked.shape[1]):
@@ -92,7 +93,7 @@ def _add_rows(picked, values, sums):  # type: ignore[no-untyped-def] # pragma: n
                 sums[draw, column] += values[unit, column]
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _swap_rows(picked, here, size, spare, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
     """Take out picks of units that are not here and those past the size, and put a spare one in for the former."""
     used = 0

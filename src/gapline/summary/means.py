@@ -113,7 +113,7 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         raise UsageError("summarise: expected scores, got none")
     if len(parts) == 1:
         return parts[0]
-    for what in ("reference", "kernels", "weight", "transform", "goals", "tolerance", "statistics", "code"):
+    for what in ("reference", "kernels", "weight", "transform", "goals", "tolerance", "statistics", "checker", "code"):
         values = list(dict.fromkeys(str(getattr(part.reading, what)) for part in parts))
         if len(values) > 1:
             raise MixedScoresError(

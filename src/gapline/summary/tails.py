@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 
 Floats = NDArray[np.float64]
 _NORMAL = NormalDist()
@@ -208,13 +208,13 @@ def _fraction(terms: Callable[[int], tuple[Floats, Floats]], first: Floats) -> F
     return np.asarray(value)
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _fill_t_tails(x, df, tails):  # type: ignore[no-untyped-def] # pragma: no cover
     for place in range(len(x)):
         tails[place] = _t_tail(x[place], df[place])
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _fill_t_places(tails, df, normal, places):  # type: ignore[no-untyped-def] # pragma: no cover
     """Solve for the t of each tail by Newton's rule for log sf over log t, where it is concave and falling.
 
@@ -237,7 +237,7 @@ def _fill_t_places(tails, df, normal, places):  # type: ignore[no-untyped-def] #
         places[k] = math.exp(place)
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _fill_f_tails(x, df1, df2, tails):  # type: ignore[no-untyped-def] # pragma: no cover
     for k in range(len(x)):
         if np.isnan(x[k]):
@@ -248,7 +248,7 @@ def _fill_f_tails(x, df1, df2, tails):  # type: ignore[no-untyped-def] # pragma:
         tails[k] = _beta_share(df2[k] / 2, df1[k] / 2, df2[k] / (df2[k] + scaled), share)
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _t_tail(x, df):  # type: ignore[no-untyped-def] # pragma: no cover
     if np.isnan(x):
         return np.nan
@@ -260,7 +260,7 @@ def _t_tail(x, df):  # type: ignore[no-untyped-def] # pragma: no cover
     return 1 - tail if x < 0 else tail
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _noncentral_tail(x, df, shift):  # type: ignore[no-untyped-def] # pragma: no cover
     """Sum over y = log S, whose density is exp(df y - df/2 e^(2y)) up to a factor, highest at 0."""
     if df > 1e7:
@@ -283,7 +283,7 @@ def _noncentral_tail(x, df, shift):  # type: ignore[no-untyped-def] # pragma: no
     return total / mass
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _beta_share(a, b, x, y):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the regularised incomplete beta function I_x(a, b), with y = 1 - x given to its own last digit."""
     flip = x > (a + 1) / (a + b + 2)
@@ -308,7 +308,7 @@ def _beta_share(a, b, x, y):  # type: ignore[no-untyped-def] # pragma: no cover
     return 1 - share if flip else share
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _log_beta(a, b):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return log B(a, b) without the difference of two large log-gammas."""
     small, large = min(a, b), max(a, b)
@@ -324,7 +324,7 @@ def _log_beta(a, b):  # type: ignore[no-untyped-def] # pragma: no cover
     return math.log(2 * math.pi) / 2 - math.log(large) / 2 + main + correction
 
 
-@numba.njit(cache=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _stirling(a):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return log Γ(a) - ((a - 1/2) log a - a + log √2π), for a of 10 and more."""
     square = 1 / (a * a)

@@ -3,11 +3,14 @@
 import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from gapline.journal.locks import lock_now, open_lock
 from gapline.journal.read import read_journal
 from gapline.journal.records import Ending, Order
 from gapline.run.process.nursery import Nursery
@@ -59,7 +62,7 @@ def test_supervisors_outlive_a_nursery_that_is_killed(nursery, make_attempt, eve
     later = nursery.start_supervisor(second, ())
     for attempt, supervising in ((second, later), (first, begun)):
         open_gate(attempt)
-        ending = msgspec.json.decode(supervising.stdout.read(), type=Ending)
+        ending = msgspec.json.decode(supervising.wait(), type=Ending)
         assert (ending.cause, ending.exit_code, ending.leftover) == ("exit", 0, 0)
         assert [event.objective for event in read_journal(attempt).events] == [3.0]
         supervising.close()
@@ -70,12 +73,12 @@ def test_each_supervisor_hears_its_own_pipe_alone(nursery, make_attempt):
     first, second, third = (nursery.start_supervisor(attempt, ()) for attempt in attempts)
     # Closed: the runner is gone. A byte: asked to end. Neither reaches the others.
     first.stdin.close()
-    assert msgspec.json.decode(first.stdout.read(), type=Ending).cause == "runner lost"
+    assert msgspec.json.decode(first.wait(), type=Ending).cause == "runner lost"
     second.stdin.write(b"!")
     second.stdin.flush()
-    assert msgspec.json.decode(second.stdout.read(), type=Ending).cause == "interrupted"
+    assert msgspec.json.decode(second.wait(), type=Ending).cause == "interrupted"
     open_gate(attempts[2])
-    assert msgspec.json.decode(third.stdout.read(), type=Ending).cause == "exit"
+    assert msgspec.json.decode(third.wait(), type=Ending).cause == "exit"
     for supervising in (first, second, third):
         supervising.close()
 
@@ -89,6 +92,42 @@ def test_the_environment_of_the_moment_reaches_the_solver(nursery, tmp_path, mon
         order = Order(arm="a", instance="i", seed=1, panel="p", horizon=60.0, attempt=1, argv=argv)
         (attempt / "run.json").write_bytes(msgspec.json.encode(order))
         supervising = nursery.start_supervisor(attempt, ())
-        assert msgspec.json.decode(supervising.stdout.read(), type=Ending).exit_code == 0
+        assert msgspec.json.decode(supervising.wait(), type=Ending).exit_code == 0
         supervising.close()
         assert (attempt / "stdout.log").read_text() == f"{word}\n"
+
+
+def test_a_stopped_nursery_is_let_go_on(nursery, make_attempt):
+    nursery.start_supervisor(make_attempt("warm"), ()).close()
+    os.kill(nursery._process.pid, signal.SIGSTOP)
+    attempt = make_attempt("later")
+    supervising = nursery.start_supervisor(attempt, ())
+    threading.Thread(target=open_gate, args=(attempt,)).start()
+    assert msgspec.json.decode(supervising.wait(), type=Ending).cause == "exit"
+    supervising.close()
+
+
+def test_files_of_one_supervisor_are_free_when_it_has_ended_whoever_else_runs(nursery, make_attempt, tmp_path):
+    """Claims and cores are locks on open files: a fork for another run must not keep them."""
+    first, second = (make_attempt(name) for name in ("first", "second"))
+    held = open_lock(tmp_path / "lock")
+    assert lock_now(held)
+    begun = nursery.start_supervisor(first, (held,))
+    os.close(held)
+    later = nursery.start_supervisor(second, ())
+    assert not lock_is_free(tmp_path / "lock")
+    open_gate(first)
+    begun.wait()
+    begun.close()
+    deadline = time.monotonic() + 60
+    while not lock_is_free(tmp_path / "lock"):
+        assert time.monotonic() < deadline
+    later.close()
+
+
+def lock_is_free(path):
+    file = open_lock(path)
+    try:
+        return lock_now(file)
+    finally:
+        os.close(file)

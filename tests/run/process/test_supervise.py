@@ -7,6 +7,7 @@ import pytest
 
 from gapline.journal.read import JournalState
 from gapline.model.tables import Reason, RunStatus
+from gapline.run.process import cgroup
 
 
 @pytest.mark.parametrize("name", ["ignores_term", "stops_itself", "hangs_at_exit", "closes_stdout"])
@@ -118,3 +119,61 @@ def test_the_solver_has_the_priority_of_the_runner_not_the_supervisors(supervise
     code = "import os; print('{\"objective\": %d}' % (1000 + os.getpriority(os.PRIO_PROCESS, 0)))"
     attempt = supervise("priority", argv=[sys.executable, "-c", code])
     assert attempt.objectives == [1000 + os.getpriority(os.PRIO_PROCESS, 0)]
+
+
+@pytest.fixture
+def no_groups(monkeypatch):
+    """As on a machine whose kernel keeps no limits for us."""
+    monkeypatch.setenv(cgroup.VARIABLE, "off")
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="this machine has one core")
+@pytest.mark.usefixtures("no_groups")
+def test_a_solver_that_leaves_its_cores_is_put_back_and_told(supervise):
+    attempt = supervise("leaves_cores", cpus=[min(os.sched_getaffinity(0))])
+    assert attempt.ending.unpinned >= 2
+    assert attempt.ending.limits == "sampled"
+
+
+@pytest.mark.usefixtures("no_groups")
+def test_threads_that_leave_are_put_back_too(supervise):
+    code = (
+        "import os, threading, time\n"
+        "def leave():\n    os.sched_setaffinity(0, range(os.cpu_count())); time.sleep(0.5)\n"
+        "thread = threading.Thread(target=leave); thread.start(); thread.join()\n"
+    )
+    attempt = supervise("threads", cpus=[min(os.sched_getaffinity(0))], argv=[sys.executable, "-c", code])
+    assert attempt.ending.unpinned == (1 if os.cpu_count() > 1 else 0)
+
+
+@pytest.mark.usefixtures("no_groups")
+def test_memory_on_dev_shm_is_seen(supervise):
+    attempt = supervise("fills_shm", memory=100)
+    # Whose it is nobody can say without a group of the kernel, so it is told and not charged.
+    assert attempt.journal.status is RunStatus.FINISHED
+    assert attempt.ending.shared_memory > 150_000_000
+    assert attempt.ending.peak_memory < 100_000_000
+
+
+ENDS_ALL = """import os, signal
+me, supervisor = os.getpid(), os.getppid()
+print('{"objective": 1.0}', flush=True)
+if os.fork() == 0:
+    for target in (%s):
+        os.kill(target, signal.SIGTERM)
+    os._exit(0)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("order", ["supervisor, me", "me, supervisor"])
+def test_a_signal_to_the_whole_job_is_no_end_of_the_solvers_own(supervise, order):
+    """A batch system that ends a job signals solver and supervisor, in whatever order: the run was cut short."""
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % order])
+    assert attempt.ending.cause == "interrupted"
+    assert attempt.journal.state is JournalState.BROKEN
+
+
+def test_a_solver_that_dies_of_a_signal_for_it_alone_has_ended_by_itself(supervise):
+    attempt = supervise("ended", argv=[sys.executable, "-c", ENDS_ALL % "me,"])
+    assert (attempt.ending.cause, attempt.ending.signal) == ("exit", "SIGTERM")

@@ -163,3 +163,30 @@ def test_ctrl_c_twice_ends_the_solvers_of_the_workers(make_study, scheduler, sta
     assert "0 of 2 runs done, 2 left" in out
     assert not any(Path(f"/proc/{process}").exists() for process in processes)
     assert read_journal(study.attempts()[0]).ending.cause == "interrupted"
+
+
+def test_a_scheduler_that_is_killed_ends_the_campaign_in_one_sentence(make_study, tmp_path, start_worker, eventually):
+    study = make_study({"waiting": ["waits"]}, seeds=(1,))
+    file = tmp_path / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    with running("distributed.cli.dask_scheduler", *options) as scheduler:
+        eventually(lambda: file.exists() and bool(file.read_text().strip()))
+        address = json.loads(file.read_text())["address"]
+        start_worker(address, "--resources", "solver=1")
+        wait_for_workers(address, 1)
+        runner = study.start("--on", f"dask:{address}")
+        eventually(lambda: len(processes_named(study.path)) == 2)
+        scheduler.kill()
+        scheduler.wait()
+        _, err = runner.communicate(timeout=120)
+    assert runner.returncode == 3, err
+    said = [line for line in err.splitlines() if "runs to make" not in line]
+    assert said == [
+        f"error: --on dask:{address}: expected its scheduler, got none: it was ended or cannot be reached",
+        f"Hint: go on with: gapline run {study.path} --on dask:{address}",
+    ]
+    eventually(lambda: not processes_named(study.path))
+    # What the dead left is cleared by the next who runs here.
+    (study.path / "go").touch()
+    assert run_study(study.path).left == 0
+    assert not list(study.path.glob("journal/runner-*"))

@@ -1,10 +1,14 @@
 """Workers on other machines hear the runner through the study directory, and notice its silence."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from gapline.run.process.control import Control
 from gapline.run.where import heartbeat
-from gapline.run.where.heartbeat import beating, heartbeat_file, watching
+from gapline.run.where.heartbeat import beating, clear_heartbeats, heartbeat_file, watching
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +52,20 @@ def test_an_error_of_the_runner_ends_the_workers(tmp_path, eventually):
         with pytest.raises(ValueError, match="broken"), beating(tmp_path, "r", Control()):
             raise ValueError("broken")
         eventually(lambda: worker.killing)
+
+
+def test_files_of_dead_runners_go_and_those_of_the_living_stay(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from gapline.run.process.control import Control\n"
+        "from gapline.run.where.heartbeat import beating\n"
+        "with beating(Path(sys.argv[1]), 'dead', Control()): os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert heartbeat_file(tmp_path, "dead").exists()
+    old = heartbeat_file(tmp_path, "old")
+    old.write_text('{"beat": 3, "host": "elsewhere"}')
+    os.utime(old, (0, 0))
+    heartbeat_file(tmp_path, "far").write_text('{"beat": 3, "host": "elsewhere"}')
+    with beating(tmp_path, "alive", Control()):
+        clear_heartbeats(tmp_path)
+        assert sorted(path.name for path in tmp_path.glob("journal/*")) == ["runner-alive.json", "runner-far.json"]

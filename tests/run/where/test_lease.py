@@ -2,11 +2,13 @@
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
-from gapline.errors import UsageError
-from gapline.run.where.lease import lease_cores
+from gapline.errors import EnvironmentLacksError, UsageError
+from gapline.run.where import lease
+from gapline.run.where.lease import FOLDER_VARIABLE, lease_cores, lease_folder
 from gapline.run.where.pin import cores
 
 
@@ -54,3 +56,28 @@ def test_more_cores_than_there_are_is_wrong_use(tmp_path):
         lease_cores(len(cores()) + 1, stopping=lambda: False, folder=tmp_path),
     ):
         pass
+
+
+def test_who_waits_for_cores_is_told_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease, "TELL_AFTER", 0.0)
+    said = []
+    with lease_cores(len(cores()), stopping=lambda: False, folder=tmp_path):
+        looks = iter([False] * 5 + [True])
+        with lease_cores(1, stopping=lambda: next(looks), folder=tmp_path, say=said.append) as none:
+            assert none is None
+    (message,) = said
+    assert message.startswith(f"waiting for 1 of {len(cores())} cores: other runs of gapline have them")
+
+
+def test_the_leases_of_a_user_are_one_directory_whatever_tmpdir_says(tmp_path, monkeypatch):
+    monkeypatch.delenv(FOLDER_VARIABLE)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert lease_folder() == Path("/tmp") / f"gapline-cores-{os.getuid()}"
+
+
+def test_a_directory_that_somebody_else_has_put_there_is_refused(tmp_path, monkeypatch):
+    monkeypatch.delenv(FOLDER_VARIABLE)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"gapline-cores-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EnvironmentLacksError, match="expected a directory of this user"):
+        lease_folder(tmp_path)

@@ -12,7 +12,6 @@ from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.read import read_journal
 from gapline.run.campaign import run_study
 from gapline.run.where.submitit_cluster import submitit_executor
-from slurm import write_commands
 
 pytest.importorskip("submitit")
 SEEDS = (1, 2)
@@ -68,34 +67,24 @@ def test_ctrl_c_twice_ends_the_solvers_of_the_jobs(make_study, eventually):
     assert read_journal(study.attempts()[0]).ending.cause == "interrupted"
 
 
-def test_a_batch_system_that_is_not_there_is_said_before_anything_runs(make_study):
+def test_a_batch_system_that_is_not_there_is_said_before_anything_runs(make_study, tmp_path, monkeypatch):
     study = make_study({"silent": ["silent"]}, seeds=(1,))
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentLacksError, match="--on slurm: expected a batch system"):
+        run_study(study.path, on="slurm")
+    # Its commands are there, its controller is not.
+    (tmp_path / "srun").write_text("")
+    (tmp_path / "srun").chmod(0o755)
+    (tmp_path / "squeue").write_text("#!/bin/sh\necho 'squeue: error: no controller' >&2; exit 1\n")
+    (tmp_path / "squeue").chmod(0o755)
+    with pytest.raises(EnvironmentLacksError, match="expected SLURM to answer, got squeue: error: no controller"):
         run_study(study.path, on="slurm")
     with pytest.raises(EnvironmentLacksError, match="--on nowhere: expected a batch system"):
         run_study(study.path, on="submitit:nowhere")
     with pytest.raises(UsageError, match="expected parameters that it knows"):
         run_study(study.path, on="submitit:local:partitions=x")
     assert not list(study.path.glob("journal/*/attempt-*"))
-
-
-def test_cells_are_an_array_of_slurm_with_the_limits_of_the_contract(make_study, tmp_path, monkeypatch):
-    """Scripts and environment as SLURM has them; its commands are a stand-in that starts the jobs here."""
-    write_commands(tmp_path / "slurm")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'slurm'}{os.pathsep}{os.environ['PATH']}")
-    study = make_study({"steady": ["scripted", "{seed}", "5", "0"]}, seeds=(1, 2))
-    contract = study.path / "study.toml"
-    contract.write_text(contract.read_text().replace("grace = 0.5", "grace = 0.5\nmemory = 1500"))
-    report = run_study(study.path, on="slurm:partition=short,jobs=3")
-    assert (report.left, report.problems) == (0, [])
-    assert content(study.path) == {
-        key: value for key, value in expected().items() if key[0] == "steady" and key[2] in SEEDS
-    }
-    first, *_ = sorted((tmp_path / "slurm").glob("script-*"))
-    script = first.read_text()
-    assert "#SBATCH --array=0-2%3" in script
-    for line in ("--partition=short", "--cpus-per-task=1", "--mem=3GB", "--time=12", "--job-name=gapline"):
-        assert f"#SBATCH {line}" in script
+    assert not (study.path / "jobs").exists()
 
 
 def test_a_job_of_oar_has_the_cores_and_the_time_of_the_contract(tmp_path, monkeypatch):
@@ -106,9 +95,11 @@ def test_a_job_of_oar_has_the_cores_and_the_time_of_the_contract(tmp_path, monke
     (commands / "oarsub").write_text("#!/bin/sh\n")
     (commands / "oarsub").chmod(0o755)
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
-    limits = {"seconds": 60.0, "threads": 2, "memory": 500}
-    with submitit_executor("oar", tmp_path, **limits, options={"queue": "long"}) as executor:
-        script = executor._inner._executor._make_submission_file_text("command", "id")
+    limits = {"seconds": 60.0, "threads": 2, "memory": 500, "jobs": 5}
+    with submitit_executor("oar", tmp_path, "r", **limits, options={"queue": "long"}) as executor:
+        inner = executor._inner._executor
+        script = inner._make_submission_file_text(inner._submitit_command_str, "id")
     assert "#OAR -q long" in script
+    assert " -P -u -m submitit.core._submit" in script
     assert "core=2" in script
     assert "walltime=00:11" in script

@@ -2,12 +2,12 @@
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.reference.snapshot import Snapshot
@@ -110,7 +110,7 @@ def _per_run(
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, tolerance, out
 ):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.reading import reference_column
@@ -73,7 +73,7 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
     return [(time[k, : where[k]].copy(), gap[k, : where[k]].copy()) for k in range(len(levels))]
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _walk(runs, run, time, gap, ranks, out_time, out_gap, where):  # type: ignore[no-untyped-def] # pragma: no cover
     """Keep the gaps of all runs sorted while time passes, and note where the wanted order statistics move."""
     ordered = np.full(runs, np.inf)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gapline.analysis.neighbours.compared import Compared, DrawnTable, compare_cells, drawn_ends
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.model.tables import ARM_AVERAGES
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
@@ -89,7 +89,7 @@ def improvement_chances(compared: Compared, /) -> Floats:
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pragma: no cover
     """Let every run of a unit meet every other."""
     for unit in range(len(starts) - 1):
@@ -181,7 +181,7 @@ def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64])
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _trim(counts, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
     """Walk through the sorted values of every draw and add up what lies between the quarters."""
     for draw in range(counts.shape[0]):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
+from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.reference.beaten import is_beaten
 from gapline.reference.snapshot import Snapshot
@@ -92,7 +93,7 @@ def _bounded(
     return PrimalDual(values, bounded, crossed)
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True)
 def _integrate(  # type: ignore[no-untyped-def] # pragma: no cover
     bound_first, bound_count, bound_time, bounds, first, count, time, objective, horizon, tolerance, values, bounded,
     crossed,

@@ -7,7 +7,7 @@ relative gaps mean anything. The reader states that reference and changes nothin
 import re
 from pathlib import PurePosixPath
 
-from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.loglines import EventColumns, EventList, log_lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.capture.readers.info_index import Block, index_writer, read_blocks
 from gapline.errors import TraceError
@@ -77,7 +77,7 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
     certified = not any(b" - Fref " in data[:1000] for data in contents)
     for index, (instance, evaluations) in enumerate(runs):
         parts = [events[index] for events in tables if index < len(events)]
-        merged = EventList(found.problems, [event for part in parts for event in part.events])
+        merged = EventList(found.problems, EventColumns(event for part in parts for event in part.events))
         name = f"f{function}-d{dimension}-i{instance}"
         ended = RunStatus.FINISHED if evaluations is not None else RunStatus.KILLED
         found.runs.append(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gapline.capture.blocks import line_blocks
 from gapline.capture.decimals import parse_decimal_rows
 from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
@@ -130,8 +131,14 @@ def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> Non
     if not block.strip():
         return
     # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
-    if (columns := parse_decimal_rows(block, columns=3, wanted=[0, 2])) is not None:
-        run.objective, run.time = columns
+    # A piece at a time, because the parsing takes many times its bytes.
+    pieces = []
+    for piece in line_blocks(block, source=path):
+        if (columns := parse_decimal_rows(piece, columns=3, wanted=[0, 2])) is None:
+            break
+        pieces.append(columns)
+    else:
+        run.objective, run.time = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return
     events = EventList(found.problems)
     torn_at = torn_line(block)

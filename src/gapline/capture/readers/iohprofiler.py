@@ -196,7 +196,7 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
     for place, (time, objective, verdict, *more) in enumerate(events.events):
         # The table prints ten decimals, the index all of them: one candidate, not a second one that is a little better.
         if time == evaluations and verdict == VerdictCode.VALID and isclose(objective, value, abs_tol=1e-9):
-            events.events[place] = (time, value, verdict, *more)  # type: ignore[assignment]
+            events.events[place] = (time, value, verdict, *more)
             return
     sign = -1.0 if maximised else 1.0
     valid = [sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID]

@@ -1,14 +1,16 @@
 """gapline's own trace files (CSV, JSONL, Parquet, Arrow); identity columns that are missing come from the path."""
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 import polars as pl
 
-from gapline.capture.carriers import read_table
+from gapline.capture.carriers import Cells, read_pieces
 from gapline.capture.dialect import PLAIN, header_names, is_neutral
 from gapline.capture.loglines import shown, torn_line
-from gapline.capture.neutral import campaign_from_table, neutral_format
+from gapline.capture.neutral import campaign_from_pieces, neutral_format
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError
@@ -45,32 +47,37 @@ def _read(log: LogFile) -> Found:
     if form is None and log.dialect != PLAIN:
         form = neutral_format(Path(log.path)) or ("jsonl" if log.data.lstrip()[:1] == b"{" else "csv")
     if form is None:
-        first = log.data[:240].split(b"\n")[0]
-        raise TraceError(
-            f"{log.path}: expected columns time and objective as CSV, JSONL or Parquet, got {shown(first)}"
-        )
+        line = log.data[:240].split(b"\n")[0]
+        raise TraceError(f"{log.path}: expected columns time and objective as CSV, JSONL or Parquet, got {shown(line)}")
     found = Found()
     data = log.data
     torn = False
-    if form == "jsonl" and (line := torn_line(data)):
+    if form == "jsonl" and (number := torn_line(data)):
         whole, _, last = data.rpartition(b"\n")
         try:
             msgspec.json.decode(last, type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             torn, data = True, whole
-            found.refuse_torn(f"{log.path}:{line}", last)
-    table, first_line, broken = read_table(data, form=form, source=log.path)
-    torn |= any(row.fault is Fault.CUT for row in broken.values())
-    stated = {name.strip().lower() for name in table.columns} | log.dialect.columns.keys()
+            found.refuse_torn(f"{log.path}:{number}", last)
+    pieces = read_pieces(data, form=form, source=log.path)
+    first = next(pieces)
+    stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
-    if len(silent) == len(RUN_KEY) and table.height == 0:
+    if len(silent) == len(RUN_KEY) and first.table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
         found.runs.append(FoundRun(time=[], objective=[], sense=None))
         return found
     # Without arm and instance it is the log of one run; with them, missing seeds are numbered where it is read.
     placed = silent if len(silent) == len(RUN_KEY) else [name for name in silent if name != "seed"]
-    table = table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in placed)
-    campaign = campaign_from_table(table, source=log.path, first_line=first_line, dialect=log.dialect, broken=broken)
+
+    def placed_pieces() -> Iterator[Cells]:
+        nonlocal torn
+        for piece in chain([first], pieces):
+            torn |= any(row.fault is Fault.CUT for row in piece.broken.values())
+            table = piece.table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in placed)
+            yield piece._replace(table=table)
+
+    campaign = campaign_from_pieces(placed_pieces(), source=log.path, dialect=log.dialect)
     if (campaign.runs["seed"] != 0).any():
         silent = [name for name in silent if name != "seed"]
     found.problems.extend(campaign.diagnostics.problems)

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from gapline.capture.candidates import FALSE, NUMBER, TRUE
 from gapline.capture.exact import INTEGER, is_exact
-from gapline.capture.neutral import FALSE, NUMBER, TRUE
 from gapline.errors import SnapshotError, closest, listing
 from gapline.reference.freeze import FreezeRequest, Frozen, read_text
 from gapline.reference.snapshot import lines

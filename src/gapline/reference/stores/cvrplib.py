@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import NUMBER
+from gapline.capture.candidates import NUMBER
 from gapline.errors import SnapshotError
+from gapline.model.limits import read_document
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
 from gapline.reference.freeze import FreezeRequest, Frozen
@@ -39,7 +40,7 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
 
 def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_document(file).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         problems.append(f"{file}: expected text in UTF-8, got {error}")
         return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import NUMBER, TRUE
+from gapline.capture.candidates import NUMBER, TRUE
 from gapline.errors import SnapshotError, UsageError, listing
 from gapline.reference.freeze import FreezeRequest, Frozen, read_text
 from gapline.reference.git_store import open_revision

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.neutral import NUMBER
+from gapline.capture.candidates import NUMBER
 from gapline.errors import SnapshotError, listing
 from gapline.model.text import model_name
 from gapline.reference.freeze import FreezeRequest, Frozen, read_text

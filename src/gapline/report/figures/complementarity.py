@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity
-from gapline.report.drawing import Figure, arm_legend, arm_scales, load_altair, titled
+from gapline.report.drawing import MOST_LOOKS, Figure, arm_legend, arm_scales, in_order, load_altair, titled
 from gapline.report.numbers import goal_words
 from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores
@@ -44,15 +44,19 @@ def draw_segments(figure: Figure, *, width: int = 400) -> Any:
     """Draw one segment per pair, its ends in the colours of the arms."""
     alt = load_altair()
     names, pairs = list(figure.names), list(dict.fromkeys(figure.data["pair"].to_list()))
-    colour, _ = arm_scales(names)
-    legend = arm_legend(names, width=width + 200, symbolSize=100)
-    base = alt.Chart(figure.data).encode(
-        y=alt.Y("pair:N", sort=pairs, title=None, axis=alt.Axis(labelLimit=320, grid=False)),
+    data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
+    # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
+    end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
+    colour, _ = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list())
+    shown = set(data[end])
+    legend = arm_legend([name for name in colour.domain if name in shown], width=width + 200, symbolSize=100)
+    base = alt.Chart(data).encode(
+        y=alt.Y("pair:N", **in_order(pairs), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
         x=alt.X("attainment:Q", title=figure.value_title).scale(domain=[0, 1]).axis(format="%", tickCount=5),
     )
     lines = base.mark_line(color="#999", strokeWidth=2).encode(detail="pair:N")
     points = base.mark_point(filled=True, size=100, opacity=1).encode(
-        color=alt.Color("arm:N", scale=colour, legend=legend, title=None),
+        color=alt.Color(f"{end}:N", scale=colour, legend=legend, title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
     )
     # An empty screen is a result: it is said in words, not shown as an empty frame.

@@ -12,6 +12,8 @@ from gapline.report.numbers import p_value, signed
 from gapline.report.tables.contrasts import compared_rows
 from gapline.summary.contrasts import Contrasts
 
+# A figure of more lines than this is not read; the table has them all.
+MOST_PAIRS = 40
 DECLARED, EXPLORATORY = "declared", "exploratory"
 
 
@@ -19,7 +21,10 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descript
     """Return pair (`a − b`: left of zero, a is better), kind, difference, low, high, text; declared contrasts first."""
     # Two arms without a common instance have no difference.
     known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
-    known = known.sort("declared", "difference", "a", "b", descending=[True, False, False, False])
+    # Which differences are named is settled by their sizes, not by their signs: a − b and b − a say the same.
+    shown = known.sort(~pl.col("declared"), -pl.col("difference").abs(), "a", "b").head(MOST_PAIRS)
+    left = known.height - shown.height
+    known = shown.sort("declared", "difference", "a", "b", descending=[True, False, False, False])
     words = [
         signed(row["difference"]) + ("" if row["p_holm"] is None else f", Holm p {p_value(row['p_holm'])}")
         for row in known.iter_rows(named=True)
@@ -34,7 +39,7 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descript
             text=pl.Series(words, dtype=pl.String),
         ),
         title="Differences of mean scores: left of zero, the first arm is better",
-        caption=f"{contrasts.caption()}; against {reference}",
+        caption=f"{contrasts.caption()}; against {reference}{f'; {left:,} smaller ones in the table' if left else ''}",
         value_title="difference of mean scores (a − b)",
     )
 

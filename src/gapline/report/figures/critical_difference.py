@@ -10,6 +10,8 @@ from gapline.report.drawing import Figure, load_altair, titled
 
 # Distances of the picture, in lines of text: the first bar below the axis, and one bar or name below another.
 FIRST, BAR, NAME = 0.7, 0.45, 1.0
+# So many ranks stand side by side on the axis without touching.
+MOST_TICKS = 15
 
 
 class RankPicture(NamedTuple):
@@ -39,6 +41,16 @@ def rank_picture(ranks: MeanRanks) -> RankPicture:
     stems = tuple((arm, means[arm], top + NAME * k, side) for arm, k, side in places)
     distance = ranks.critical_difference or 0.0
     return RankPicture(stems, bars, len(arms), distance, top + NAME * half)
+
+
+def rank_ticks(arms: int) -> list[int]:
+    """Return the ranks that the axis names: all, or as many as have room.
+
+    >>> rank_ticks(4), rank_ticks(80)
+    ([1, 2, 3, 4], [1, 10, 20, 30, 40, 50, 60, 70, 80])
+    """
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, arms) if arms / step <= MOST_TICKS or step == arms)
+    return [1, *range(step, arms + 1, step)] if step > 1 else list(range(1, arms + 1))
 
 
 def rank_figure(ranks: MeanRanks) -> Figure:
@@ -82,7 +94,8 @@ def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
         return named.encode(x=alt.X("x2:Q", scale=x_scale, axis=None), y=y, text="text:N")
 
     axis = alt.Chart(pl.DataFrame({"x": [1.0], "x2": [float(arms)], "y": [0.0]})).mark_rule(color="#333")
-    marks = alt.Chart(pl.DataFrame({"x": [float(k) for k in range(1, arms + 1)], "y": [0.0] * arms}))
+    ticks = pl.DataFrame({"x": rank_ticks(arms)}).select(pl.col("x").cast(pl.Float64), y=0.0)
+    marks = alt.Chart(ticks)
     layers = [
         axis.encode(x=x, x2="x2:Q", y=y),
         marks.mark_point(shape="stroke", angle=90, size=80, color="#333").encode(x=x, y=y),

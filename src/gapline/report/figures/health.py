@@ -1,12 +1,13 @@
 """What was captured and what was not: counts per arm, before any score."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.health import Health
 from gapline.model.reading import vouched
-from gapline.report.drawing import Figure, arm_scales, load_altair, titled
+from gapline.report.drawing import MOST_LOOKS, Figure, arm_scales, in_order, leading, load_altair, titled
 
 # Column of the health table -> what the bar is called.
 COUNTS = {
@@ -18,7 +19,7 @@ COUNTS = {
 }
 
 
-def health_figure(health: Health, *, validation: str) -> Figure:
+def health_figure(health: Health, *, validation: str, checker: str | None = None) -> Figure:
     """Return columns group, count (what is counted), value, text, in the order of the paper's table."""
     names = [" · ".join(map(str, row)) for row in health.frame.select(health.by).iter_rows()]
     parts = [
@@ -31,17 +32,17 @@ def health_figure(health: Health, *, validation: str) -> Figure:
         data=data,
         title="Health: what never reached a score, and what did not end well",
         caption=(
-            f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation)}; rejected candidates stay out "
-            f"of the envelope, empty runs stay in every mean"
+            f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation, checker)}; rejected candidates "
+            f"stay out of the envelope, empty runs stay in every mean"
         ),
     )
 
 
-def draw_health(figure: Figure, *, width: int = 118) -> Any:
-    """Draw one column of bars per count, each on its own scale, with the number at each bar."""
+def draw_health(figure: Figure, *, best: Sequence[str] = (), width: int = 118) -> Any:
+    """Draw one column of bars per count, each on its own scale, its number at each bar; `best` as in the curves."""
     alt = load_altair()
     names = sorted(figure.data["group"].unique().to_list())
-    colour, _ = arm_scales(names)
+    colour, _ = arm_scales(names, lead=leading(names, best))
     columns = []
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
@@ -49,11 +50,15 @@ def draw_health(figure: Figure, *, width: int = 118) -> Any:
         # Each count has a scale of its own, longer than its bar: the number stands beside it.
         highest = max(1, int(part["value"].max()))  # type: ignore[arg-type]
         base = alt.Chart(part).encode(
-            y=alt.Y("group:N", sort=names, title=None, axis=axis),
+            y=alt.Y("group:N", **in_order(names), title=None, axis=axis),
             x=alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.45 * highest])),
         )
         bars = base.mark_bar().encode(color=alt.Color("group:N", scale=colour, legend=None))
         words = base.mark_text(align="left", dx=4, fontSize=11).encode(text="text:N")
         heading = alt.TitleParams(label, fontSize=11, fontWeight="normal", anchor="start")
-        columns.append(alt.layer(bars, words).properties(width=width, height={"step": 24}, title=heading))
+        columns.append(
+            alt.layer(bars, words).properties(
+                width=width, height={"step": 24 if len(names) <= MOST_LOOKS else 17}, title=heading
+            )
+        )
     return titled(alt.hconcat(*columns, spacing=12), figure.title, figure.caption, width=(width + 12) * len(COUNTS))

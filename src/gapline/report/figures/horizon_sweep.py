@@ -9,15 +9,15 @@ import polars as pl
 
 from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.model.reading import ReferenceLabel
-from gapline.report.curve_figure import MOST_ROWS
-from gapline.report.drawing import Figure, line_look, load_altair, titled
+from gapline.report.curve_figure import MOST_ROWS, ending_best, leaders_last
+from gapline.report.drawing import Figure, grey_words, leading, line_look, load_altair, titled
 
 POINTS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class SweepFigure(Figure):
-    """`data`: arm, horizon, score; `swaps`: horizon, score, pair."""
+    """`data`: arm, horizon, score; `swaps`: horizon, score, after, before, pair."""
 
     swaps: pl.DataFrame = field(kw_only=True)
 
@@ -33,16 +33,18 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
         for arm, curve in sweep.curves.items()
     )
     rows = [
-        (swap.horizon, float(sweep.curves[swap.after].at(swap.horizon)), f"{swap.after} passes {swap.before}")
+        (swap.horizon, float(sweep.curves[swap.after].at(swap.horizon)), swap.after, swap.before)
         for swaps in sweep.swaps.values()
         for swap in swaps
         if swap.before not in descriptive and swap.after not in descriptive
     ]
-    schema = {"horizon": pl.Float64, "score": pl.Float64, "pair": pl.String}
+    schema = {"horizon": pl.Float64, "score": pl.Float64, "after": pl.String, "before": pl.String}
+    swaps = pl.DataFrame(rows, schema=schema, orient="row")
+    swaps = swaps.with_columns(pair=pl.format("{} passes {}", "after", "before"))
     unit = "shares of each run's horizon" if sweep.relative else "seconds"
     return SweepFigure(
         data=data,
-        swaps=pl.DataFrame(rows, schema=schema, orient="row").sort("horizon", "pair"),
+        swaps=swaps.sort("horizon", "pair"),
         title="The mean score at every horizon: smaller is better",
         caption=(
             f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
@@ -53,19 +55,24 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
     )
 
 
-def draw_sweep(figure: SweepFigure, *, width: int = 620, height: int = 300) -> Any:
-    """Draw the curves, with a cross at each swap."""
+def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), width: int = 620, height: int = 300) -> Any:
+    """Draw the curves, with a cross at each swap; of many arms the first of `best` are in colour."""
     alt = load_altair()
+    names = sorted(figure.data["arm"].unique().to_list())
+    lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     x = alt.X("horizon:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
-    lines = alt.Chart(figure.data).mark_line(strokeWidth=2)
+    lines = alt.Chart(leaders_last(figure.data, "arm", lead)).mark_line(strokeWidth=2)
     lines = lines.encode(
         x=x,
         y=alt.Y("score:Q", title=figure.value_title),
         tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
-        **line_look("arm", sorted(figure.data["arm"].unique().to_list()), width=width),
+        **line_look("arm", names, width=width, lead=lead),
     )
-    swaps = alt.Chart(figure.swaps)
+    # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
+    shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps
+    swaps = alt.Chart(shown)
     swaps = swaps.mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
     swaps = swaps.encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
     chart = alt.layer(lines, swaps).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption, width=width)
+    crosses = ", crosses among these alone" if lead else ""
+    return titled(chart, figure.title, figure.caption + grey_words(names, lead) + crosses, width=width)

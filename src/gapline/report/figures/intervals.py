@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, arm_scales, load_altair, titled
+from gapline.report.drawing import MOST_LOOKS, Figure, arm_scales, grey_words, in_order, leading, load_altair, titled
 from gapline.report.numbers import number
 from gapline.report.order import ArmOrder
 from gapline.summary.bootstrap import ArmIntervals
@@ -40,12 +40,19 @@ def interval_figure(
 def draw_intervals(figure: Figure, *, width: int = 460) -> Any:
     """Draw the forest of means."""
     alt = load_altair()
-    colour, _ = arm_scales(sorted(figure.data["arm"].to_list()))
+    arms = figure.data["arm"].to_list()
+    lead = leading(arms, arms)
+    colour, _ = arm_scales(sorted(arms), lead=lead)
     scale = alt.Scale(zero=False, padding=14)
     look = alt.Color("arm:N", scale=colour, legend=None)
     layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale, width=width)
-    chart = alt.layer(*layers).properties(width=width, height={"step": 30})
-    return titled(chart, figure.title, figure.caption, width=width + 160)
+    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(len(arms))})
+    return titled(chart, figure.title, figure.caption + grey_words(arms, lead), width=width + 160)
+
+
+def line_step(lines: int) -> int:
+    """Return the height of one of so many lines: many stand closer, so that they fit a screen or a page."""
+    return 30 if lines <= MOST_LOOKS else 17
 
 
 def forest(
@@ -55,11 +62,12 @@ def forest(
     alt = load_altair()
     order, title = figure.data[label].to_list(), figure.value_title
     base = alt.Chart(figure.data).encode(
-        y=alt.Y(f"{label}:N", sort=order, title=None, axis=alt.Axis(labelLimit=320, grid=False)), color=colour
+        y=alt.Y(f"{label}:N", **in_order(order), title=None, axis=alt.Axis(labelLimit=320, grid=False)), color=colour
     )
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     x = alt.X(f"{value}:Q", title=title, scale=alt.Undefined if scale is None else scale)
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip)
     # The numbers stand in a column of their own, where no interval runs through them.
-    words = base.mark_text(align="left", dx=6, fontSize=11).encode(x=alt.value(width), text="text:N")
+    words = base.mark_text(align="left", dx=6, fontSize=11)
+    words = words.encode(x=alt.value(width), text="text:N", color=alt.value("#333"))
     return [bars, points, words]

@@ -1,12 +1,14 @@
 """Pooled scores of the same runs under several kernels, one line per arm."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.model.reading import ReferenceLabel
-from gapline.report.drawing import Figure, line_look, load_altair, titled
+from gapline.report.curve_figure import ending_best, leaders_last
+from gapline.report.drawing import Figure, grey_words, in_order, leading, line_look, load_altair, titled
 
 # A logarithmic axis where the arms are this many times apart and all means are positive.
 LOG_SPREAD = 10.0
@@ -37,17 +39,17 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
     )
 
 
-def draw_slopes(figure: Figure, *, width: int = 520, height: int = 300) -> Any:
-    """Draw a line per arm across the kernels; what is out of its envelope is hollow."""
+def draw_slopes(figure: Figure, *, best: Sequence[str] = (), width: int = 520, height: int = 300) -> Any:
+    """Draw a line per arm across the kernels, hollow out of its envelope; of many the first of `best` are in colour."""
     alt = load_altair()
-    look = line_look("arm", sorted(figure.data["arm"].unique().to_list()), width=width)
+    names = sorted(figure.data["arm"].unique().to_list())
+    lead = leading(names, best or ending_best(figure.data, "arm", "score"))
+    look = line_look("arm", names, width=width, lead=lead)
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
     scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)
-    base = alt.Chart(figure.data).encode(
-        x=alt.X(
-            "kernel:N", sort=list(figure.names), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.6)
-        ),
+    base = alt.Chart(leaders_last(figure.data, "arm", lead)).encode(
+        x=alt.X("kernel:N", **in_order(figure.names, padding=0.6), title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
         color=look["color"],
     )
@@ -58,4 +60,4 @@ def draw_slopes(figure: Figure, *, width: int = 520, height: int = 300) -> Any:
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
     )
     chart = alt.layer(lines, points).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption, width=width)
+    return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width)

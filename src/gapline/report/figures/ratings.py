@@ -5,8 +5,8 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.neighbours.rating import Ratings
-from gapline.report.drawing import Figure, arm_scales, load_altair, titled
-from gapline.report.figures.intervals import forest
+from gapline.report.drawing import Figure, arm_scales, grey_words, leading, load_altair, titled
+from gapline.report.figures.intervals import forest, line_step
 
 
 def rating_figure(ratings: Ratings) -> Figure:
@@ -26,11 +26,12 @@ def rating_figure(ratings: Ratings) -> Figure:
 
 
 def draw_ratings(figure: Figure, *, arms: list[str], width: int = 460) -> Any:
-    """Draw the forest; `arms` are those of the study, whose colours these keep."""
+    """Draw the forest; `arms` are those of the study, best first, whose colours these keep."""
     alt = load_altair()
-    colour, _ = arm_scales(sorted(arms))
+    lead = leading(arms, arms)
+    colour, _ = arm_scales(sorted(arms), lead=lead)
     look = alt.Color("arm:N", scale=colour, legend=None)
     scale = alt.Scale(zero=False, padding=14)
     layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale, width=width)
-    chart = alt.layer(*layers).properties(width=width, height={"step": 30})
-    return titled(chart, figure.title, figure.caption, width=width + 160)
+    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(figure.data.height)})
+    return titled(chart, figure.title, figure.caption + grey_words(arms, lead), width=width + 160)

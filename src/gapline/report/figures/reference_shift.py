@@ -7,7 +7,8 @@ import polars as pl
 
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.model.reading import ReferenceLabel
-from gapline.report.drawing import Figure, load_altair, titled
+from gapline.report.drawing import Figure, in_order, load_altair, titled
+from gapline.report.figures.intervals import line_step
 
 
 def shift_figure(
@@ -44,7 +45,7 @@ def draw_shift(figure: Figure, *, width: int = 460) -> Any:
     ends = figure.data.unpivot(["from", "to"], index="arm", variable_name="end", value_name="score").with_columns(
         reference=pl.when(pl.col("end") == "from").then(pl.lit(before)).otherwise(pl.lit(after))
     )
-    y = alt.Y("arm:N", sort=figure.data["arm"].to_list(), title=None, axis=alt.Axis(labelLimit=260, grid=False))
+    y = alt.Y("arm:N", **in_order(figure.data["arm"]), title=None, axis=alt.Axis(labelLimit=260, grid=False))
     lines = alt.Chart(figure.data).mark_rule(strokeWidth=2, color="#999")
     lines = lines.encode(y=y, x=alt.X("from:Q", title=figure.value_title), x2="to:Q")
     legend = alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100)
@@ -57,5 +58,5 @@ def draw_shift(figure: Figure, *, width: int = 460) -> Any:
         shape=alt.Shape("reference:N", scale=looks[1], legend=legend),
         tooltip=["arm:N", "reference:N", alt.Tooltip("score:Q", format=".6f")],
     )
-    chart = alt.layer(lines, points).properties(width=width, height={"step": 34})
+    chart = alt.layer(lines, points).properties(width=width, height={"step": line_step(figure.data.height)})
     return titled(chart, figure.title, figure.caption, width=width + 160)

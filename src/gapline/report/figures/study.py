@@ -35,28 +35,37 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     charts: dict[str, Any] = {}
     if bounded:
         mean = study_mean_curve(study, by=["arm"], relative=study.relative)
-        charts["mean-convergence"] = draw_curves(mean_curve_figure(mean, study.mean_bands, study.band_words))
+        charts["mean-convergence"] = draw_curves(
+            mean_curve_figure(mean, study.mean_bands, study.band_words), best=order.arms
+        )
     attained = study_attainment(study, by=["arm"], relative=study.relative)
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
     charts["attainment"] = draw_curves(
-        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words)
+        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words),
+        best=order.arms,
     )
-    charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting))
+    charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting), best=order.arms)
     charts["score-intervals"] = draw_intervals(
         interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)
     )
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
-    charts["metric-sensitivity"] = draw_slopes(slope_figure(analysis.metrics, next(iter(analysis.labels)), label))
+    charts["metric-sensitivity"] = draw_slopes(
+        slope_figure(analysis.metrics, next(iter(analysis.labels)), label), best=order.arms
+    )
     if analysis.references is not None:
         after, shown = list(analysis.labels.values())[-1], kernel if bounded else "squeezed"
         shift = shift_figure(analysis.references, label, after, kernel=shown, descriptive=order.descriptive)
         charts["reference-shift"] = draw_shift(shift)
     charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores))
-    charts["health"] = draw_health(health_figure(analysis.health, validation=study.envelopes.validation))
+    charts["health"] = draw_health(
+        health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker), best=order.arms
+    )
     if bounded:
-        charts["horizon-sweep"] = draw_sweep(sweep_figure(analysis.horizon, label, descriptive=order.descriptive))
-    charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label))
+        charts["horizon-sweep"] = draw_sweep(
+            sweep_figure(analysis.horizon, label, descriptive=order.descriptive), best=order.arms
+        )
+    charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label), best=order.arms)
     if analysis.ranks is not None and analysis.ranks.friedman is not None:
         charts["critical-difference"] = draw_ranks(rank_figure(analysis.ranks))
     if analysis.ratings is not None and analysis.ratings.frame["rating"].count():

@@ -19,7 +19,7 @@ from gapline.study import Study
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
-    "format", "decode", "score", "summary", "curves", "state", "charts", "tables", "instances", "main",
+    "format", "decode", "score", "summary", "curves", "state", "looks", "charts", "tables", "instances", "main",
 )  # fmt: skip
 
 

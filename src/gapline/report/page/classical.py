@@ -8,7 +8,7 @@ from gapline.analysis.neighbours.attainment_difference import AttainmentDifferen
 from gapline.analysis.neighbours.ranks import MeanRanks
 from gapline.model.text import printable
 from gapline.report.figures.attainment_difference import difference_map
-from gapline.report.figures.critical_difference import rank_picture
+from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.numbers import DASH, number
 from gapline.report.table import Table
 from gapline.report.tables.means import sentence
@@ -71,8 +71,9 @@ def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
 
     edges = {"left": MARGIN - 8.0, "right": MARGIN + AXIS + 8.0}
     lines = [("thin", x(1), y(0), x(picture.arms), y(0))]
-    lines += [("thin", x(k), y(0) - 4, x(k), y(0) + 4) for k in range(1, picture.arms + 1)]
-    texts = [("middle", x(k), y(0) - 9, str(k)) for k in range(1, picture.arms + 1)]
+    ticks = rank_ticks(picture.arms)
+    lines += [("thin", x(k), y(0) - 4, x(k), y(0) + 4) for k in ticks]
+    texts = [("middle", x(k), y(0) - 9, str(k)) for k in ticks]
     for arm, rank, depth, side in picture.stems:
         lines += [("thin", x(rank), y(0), x(rank), y(depth)), ("thin", x(rank), y(depth), edges[side], y(depth))]
         anchor, step = ("end", -4) if side == "left" else ("start", 4)

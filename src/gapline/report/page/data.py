@@ -93,7 +93,8 @@ def page_data(study: Study) -> PageData:
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
-        "validation": vouched(envelopes.validation) + (f", time scaled: {scale}" if scale is not None else ""),
+        "validation": vouched(envelopes.validation, study.checker)
+        + (f", time scaled: {scale}" if scale is not None else ""),
         "timeScale": None if scale is None else str(scale),
         "transform": str(envelopes.scale),
         "signed": envelopes.scale.signed,

@@ -54,7 +54,7 @@ def _facts(said: Statements) -> str:
     horizons = listing((f"{h:g}" for h in facts.horizons), most=4)
     return (
         f"{counted(facts.arms, 'arm')} · {counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')} · "
-        f"{facts.study.coverage} · horizon {horizons} s · {vouched(facts.study.envelopes.validation)}"
+        f"{facts.study.coverage} · horizon {horizons} s · {vouched(facts.study.envelopes.validation, facts.checker)}"
         + (f" · time scaled: {scale}" if (scale := facts.study.reading.time_scale) is not None else "")
     )
 

@@ -26,7 +26,7 @@ _HEADS = {
 _RARE = ("unchecked", "unknown")
 
 
-def health_table(health: Health, /, *, validation: str, name: str = "health") -> Table:
+def health_table(health: Health, /, *, validation: str, checker: str | None = None, name: str = "health") -> Table:
     """Return the counts of each group."""
     heads = {n: head for n, head in _HEADS.items() if n not in _RARE or health.frame[n].sum()}
     rows = [
@@ -34,8 +34,8 @@ def health_table(health: Health, /, *, validation: str, name: str = "health") ->
         for row in health.frame.iter_rows(named=True)
     ]
     notes = [
-        f"{sentence(vouched(validation))} Invalid candidates stay out of the envelope; a run without a valid incumbent "
-        "scores the worst value and stays in every denominator."
+        f"{sentence(vouched(validation, checker))} Invalid candidates stay out of the envelope; a run without a "
+        "valid incumbent scores the worst value and stays in every denominator."
     ]
     if unknown := int(health.frame["unknown"].sum()):
         notes.append(f"Of {unknown:,} runs the source does not say how they ended.")

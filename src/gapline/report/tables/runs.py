@@ -48,6 +48,7 @@ def run_frame(scores: Scores, /) -> pl.DataFrame:
         *scores.statistics, "time_scale", "final_gap",
         "first_time", "best_raw", "best_primary", "best_secondary", *map(goal_name, scores.goals), "captured", "steps",
         "rejected", "late", "unchecked", "terminal_valid", "beaten", "validation", "tier", "solver", "solver_version",
+        "attempts", "leftover",
     ]  # fmt: skip
     rows = scores.frame.select(name for name in keep if name in scores.frame.columns)
     # A goal that was never attained has no time; `inf` would be a number to some readers of CSV and text to others.

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 from gapline.journal.line import EVENTS_FILE
-from gapline.journal.records import Caps
+from gapline.journal.records import OVER_CAP, Caps
 from gapline.journal.write import JournalWriter
 from gapline.run.process.stream import CappedLog, LineCutter, event_body
 
@@ -77,7 +77,7 @@ class Recorder:
         counts = {
             "overlong lines": self._cutter.overlong_lines,
             "overlong bytes": self._cutter.overlong_bytes,
-            "events over the cap": self.events_over_cap,
+            OVER_CAP: self.events_over_cap,
             "stdout bytes": self._out.dropped,
             "stderr bytes": self._err.dropped,
         }

@@ -22,9 +22,8 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.journal.line import ORDER_FILE
-from gapline.journal.records import Ending, Order
-from gapline.run.process import tree
+from gapline.journal.records import WHOLE_CAUSES, Ending, Order, read_order
+from gapline.run.process import cgroup, tree
 from gapline.run.process.machine import busy_seconds, load_average
 from gapline.run.process.recorder import Recorder
 
@@ -37,6 +36,9 @@ DRAIN = 4 * PIPE_SIZE
 # Where the system allows it the supervisor goes first, so that a stamp does not wait for others' work; its solver has
 # the priority that the runner was given.
 PRIORITY = -10
+# Signals by which a run is ended from outside.
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNAL_WITHIN = 0.1
 
 
 class Supervisor:
@@ -44,11 +46,17 @@ class Supervisor:
 
     def __init__(self, directory: Path, order: Order) -> None:
         self._order = order
+        self._directory = directory
+        self._group: cgroup.Group | None = None
+        self._unpinned = 0
+        self._shared_before = tree.shared_memory()
+        self._shared_memory = 0
         self._asleep, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._stop_cause: str | None = None
         self._over_memory = False
         self._peak_memory = 0
         self._stalled = 0.0
+        self._stops = 0
         self._lateness: deque[float] = deque(maxlen=LATENESS_KEPT)
         self._done = threading.Event()
         self._poll = select.poll()
@@ -58,9 +66,13 @@ class Supervisor:
     def run(self) -> Ending:
         """Run the solver to its end and return how that was."""
         order = self._order
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in STOPS:
             signal.signal(number, lambda *_: self._stop("interrupted"))
+        # Comes when we go on after somebody stopped us: what was printed meanwhile has late stamps.
+        signal.signal(signal.SIGCONT, self._went_on)
         priority = _go_first()
+        name = cgroup.group_name(self._directory)
+        self._group = cgroup.make_group(name, cpus=order.cpus, memory=order.memory)
         out, out_end = _pipe()
         err, err_end = _pipe()
         busy = busy_seconds(order.cpus)
@@ -76,7 +88,7 @@ class Supervisor:
                 cwd=order.directory,
                 env=os.environ | {"PYTHONUNBUFFERED": "1"} | order.environment,
                 start_new_session=True,
-                preexec_fn=lambda: _prepare_solver(order.cpus, priority),  # noqa: PLW1509  we are still single-threaded
+                preexec_fn=lambda: _prepare_solver(order.cpus, priority, self._group),  # noqa: PLW1509  we are still single-threaded
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             self._recorder.start()
@@ -85,13 +97,21 @@ class Supervisor:
             # Ours must go, or the end of the solver's output would never be seen.
             os.close(out_end)
             os.close(err_end)
+        if self._group is not None and not self._group.has(solver.pid):
+            # Refused by the kernel: what it does not keep must not be said to be kept.
+            self._group.remove()
+            self._group = None
         self._recorder.start()
-        threading.Thread(target=self._watch_memory, name="watch", daemon=True).start()
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
         status, cause = self._follow(solver.pid, out, err)
         elapsed = self._now()
         self._done.set()
-        stragglers = len([pid for pid in tree.descendants(os.getpid()) if pid != solver.pid])
+        in_group = [] if self._group is None else self._group.processes()
+        stragglers = len({*tree.descendants(os.getpid()), *in_group} - {solver.pid})
         leftover, dead = tree.clear_tree()
+        if self._group is not None:
+            # Dead ones included that somebody else took over: a process can leave the tree, not its group.
+            leftover += self._group.end()
         status = dead.get(solver.pid) if status is None else status
         code = None if status is None else os.waitstatus_to_exitcode(status)
         solver.returncode = code if code is not None else -signal.SIGKILL
@@ -99,13 +119,20 @@ class Supervisor:
         self._drain(out, err)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_time = used.ru_utime + used.ru_stime
+        peak = max(self._peak_memory, used.ru_maxrss * 1024)
+        if self._group is not None:
+            if self._group.ran_out_of_memory() and cause in WHOLE_CAUSES:
+                cause = "memory"
+            # With files on tmpfs, which no process has mapped.
+            peak = self._group.peak_memory() or peak
+            self._group.remove()
         return self._end(
             cause,
             elapsed=elapsed,
             exit_code=code if code is not None and code >= 0 else None,
             signal=_signal_name(-code) if code is not None and code < 0 else None,
             cpu_time=round(cpu_time, 6),
-            peak_memory=max(self._peak_memory, used.ru_maxrss * 1024),
+            peak_memory=peak,
             foreign_share=self._foreign_share(busy, cpu_time, elapsed),
             stragglers=stragglers,
             leftover=leftover,
@@ -145,7 +172,7 @@ class Supervisor:
                 # After reading: what it printed last is taken before its end is.
                 if handle in ready:
                     _, status = os.waitpid(solver, 0)
-                    return status, "horizon" if told else "exit"
+                    return status, self._cause_of_end(status, told=told)
                 if CONTROL in ready:
                     self._stop("interrupted" if _read(CONTROL, 1) else "runner lost")
                 if self._asleep in ready:
@@ -154,6 +181,13 @@ class Supervisor:
             return None, cause
         finally:
             os.close(handle)
+
+    def _cause_of_end(self, status: int, *, told: bool) -> str:
+        """Return why a solver that has ended did so: a signal that was for all of us is no end of its own."""
+        if not told and os.WIFSIGNALED(status) and os.WTERMSIG(status) in STOPS:
+            # Whoever ends a whole job (a batch system, a shutdown) reaches the solver first now and then.
+            self._done.wait(SIGNAL_WITHIN)
+        return self._stop_cause or ("horizon" if told else "exit")
 
     def _must_end(self, kill_at: float) -> str | None:
         """Return why the run must end now, or None."""
@@ -182,22 +216,39 @@ class Supervisor:
                 self._recorder.take(data, self._now(), is_output=file == out)
             os.close(file)
 
-    def _watch_memory(self) -> None:
-        """Sample the memory of the tree; shared pages are told apart only where the plain sum is over the limit."""
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """Which limits the kernel keeps."""
+        return () if self._group is None else self._group.kept
+
+    def _watch(self) -> None:
+        """Look ten times a second at what the kernel does not keep: memory and cores of the tree."""
         limit = None if self._order.memory is None else self._order.memory * 1_000_000
+        by_kernel = set(self._kept)
         while True:
             alarm = time.monotonic() + WATCH_EVERY
             if self._done.wait(WATCH_EVERY):
                 return
             self._lateness.append(time.monotonic() - alarm)
             alive = tree.descendants(os.getpid())
-            used = tree.resident_memory(alive)
-            if limit is not None and used > limit:
-                used = tree.proportional_memory(alive)
-                if used > limit:
-                    self._over_memory = True
-                    self._wake()
-            self._peak_memory = max(self._peak_memory, used)
+            if self._order.cpus and "cores" not in by_kernel:
+                self._unpinned += tree.put_back(alive, self._order.cpus)
+            if "memory" not in by_kernel:
+                self._watch_memory(alive, limit)
+
+    def _watch_memory(self, alive: list[int], limit: int | None) -> None:
+        """Sample the memory of the tree; shared pages are told apart only where the plain sum is over the limit."""
+        used = tree.resident_memory(alive)
+        if limit is not None and used > limit:
+            used = tree.proportional_memory(alive)
+            if used > limit:
+                self._over_memory = True
+                self._wake()
+        self._peak_memory = max(self._peak_memory, used)
+        grown = tree.shared_memory() - self._shared_before
+        # What the run has mapped is in its memory already; looked up only where it would change the answer.
+        if grown > self._shared_memory:
+            self._shared_memory = max(self._shared_memory, grown - tree.mapped_shared_memory(alive))
 
     def _end(self, cause: str, *, elapsed: float = 0.0, error: str | None = None, **facts: object) -> Ending:
         recorder = self._recorder
@@ -209,6 +260,9 @@ class Supervisor:
         def complete() -> Ending:
             ending.load = load_average()
             ending.stalled = round(self._stalled, 6)
+            ending.stops = self._stops
+            ending.limits = f"kernel: {', '.join(self._kept)}" if self._kept else "sampled"
+            ending.unpinned, ending.shared_memory = self._unpinned, self._shared_memory
             late = sorted(self._lateness)
             ending.jitter = round(max(0.0, late[int(0.99 * len(late))]), 6) if late else None
             ending.events, ending.log_lines, ending.dropped = recorder.events, recorder.log_lines, recorder.dropped()
@@ -234,13 +288,19 @@ class Supervisor:
         self._stop_cause = self._stop_cause or cause
         self._wake()
 
+    def _went_on(self, *_: object) -> None:
+        self._stops += 1
+
     def _wake(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.write(self._waker, b"!")
 
 
-def _prepare_solver(cpus: list[int], priority: int) -> None:
+def _prepare_solver(cpus: list[int], priority: int, group: cgroup.Group | None) -> None:
     tree.die_with_parent()
+    if group is not None:
+        # First: a group with other cores would undo what is set after it.
+        group.join()
     os.setpriority(os.PRIO_PROCESS, 0, priority)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if cpus:
@@ -287,7 +347,7 @@ def main(directory: Path) -> int:
     # The recorder's and the watcher's work must not hold up a stamp.
     sys.setswitchinterval(0.0005)
     tree.become_subreaper()
-    order = msgspec.json.decode((directory / ORDER_FILE).read_bytes(), type=Order)
+    order = read_order(directory)
     try:
         ending = Supervisor(directory, order).run()
     except OSError as error:

@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -30,8 +31,8 @@ def _process_names() -> list[str]:
     return [path.name for path in _PROC.iterdir() if path.name.isdigit()]
 
 
-def descendants(ancestor: int) -> list[int]:
-    """Return the living descendants of a process, zombies left out."""
+def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[int]:
+    """Return the living descendants of a process, zombies left out, and those processes with all below them."""
     children: dict[int, list[int]] = {}
     for entry in _process_names():
         with contextlib.suppress(OSError):
@@ -42,10 +43,44 @@ def descendants(ancestor: int) -> list[int]:
     found: list[int] = []
     frontier = [ancestor]
     while frontier:
-        below = children.get(frontier.pop(), [])
+        below = [pid for pid in children.get(frontier.pop(), []) if abs(pid) not in without]
         frontier += [abs(pid) for pid in below]
         found += [pid for pid in below if pid > 0]
     return found
+
+
+def process_state(pid: int) -> str:
+    """Return the state of a process as the kernel names it ("R", "S", "T" stopped, "Z" …), "" when it is gone."""
+    try:
+        return (_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2][:1].decode()
+    except OSError:
+        return ""
+
+
+def began(pid: int) -> int | None:
+    """Return when a process was started, in ticks since the machine was; with its number it names one process."""
+    try:
+        return int((_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def open_by(path: Path) -> list[int]:
+    """Return the other processes of ours on this machine that have a file open."""
+    wanted, found = str(path.resolve()), []
+    for name in _process_names():
+        # Those of other users cannot be looked into.
+        with contextlib.suppress(OSError):
+            if any(_target(file) == wanted for file in (_PROC / name / "fd").iterdir()):
+                found.append(int(name))
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def _target(file: Path) -> str:
+    try:
+        return str(file.readlink())
+    except OSError:
+        return ""
 
 
 def signal_all(pids: list[int], number: signal.Signals) -> None:
@@ -67,19 +102,19 @@ def reap() -> dict[int, int]:
     return found
 
 
-def clear_tree(*, patience: float = 10.0) -> tuple[int, dict[int, int]]:
-    """Kill all our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
+def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tuple[int, dict[int, int]]:
+    """Kill our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
     me = os.getpid()
     deadline = time.monotonic() + patience
     pause = 0.0005
     dead = reap()
-    while alive := descendants(me):
+    while alive := descendants(me, without=without):
         if time.monotonic() > deadline:
             return len(alive), dead
         # Stopped first, so that a process that forks faster than we walk cannot outrun the walk.
         signal_all(alive, signal.SIGSTOP)
         # Walked again: what was forked between the walk and the stop is killed too.
-        signal_all(descendants(me), signal.SIGKILL)
+        signal_all(descendants(me, without=without), signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.05, pause * 2)
         dead |= reap()
@@ -105,6 +140,39 @@ def proportional_memory(pids: list[int]) -> int:
         except (OSError, IndexError, ValueError):
             total += resident_memory([pid])
     return total
+
+
+def shared_memory() -> int:
+    """Return the bytes that the whole machine has in files on tmpfs, in memfds and in other shared memory."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        for line in (_PROC / "meminfo").read_bytes().splitlines():
+            if line.startswith(b"Shmem:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def mapped_shared_memory(pids: list[int]) -> int:
+    """Return the bytes of shared memory that processes have mapped: those count as theirs already."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            for line in (_PROC / str(pid) / "status").read_bytes().splitlines():
+                if line.startswith(b"RssShmem:"):
+                    total += int(line.split()[1]) * 1024
+    return total
+
+
+def put_back(pids: list[int], cpus: Collection[int]) -> int:
+    """Confine every thread to its cores again; return how many had left them."""
+    allowed, found = set(cpus), 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in (_PROC / str(pid) / "task").iterdir():
+                with contextlib.suppress(OSError):
+                    if not os.sched_getaffinity(int(thread.name)) <= allowed:
+                        found += 1
+                        os.sched_setaffinity(int(thread.name), allowed)
+    return found
 
 
 def strays(variable: str, value: str) -> list[int]:

@@ -1,6 +1,8 @@
 """A sign of life of the runner in the study directory, by which workers on other machines know when to stop."""
 
 import contextlib
+import os
+import platform
 import threading
 import time
 from collections.abc import Iterator
@@ -10,22 +12,28 @@ from pathlib import Path
 import msgspec
 
 from gapline.model.layout import JOURNALS
-from gapline.model.store import write_atomically
+from gapline.model.writing import write_atomically
 from gapline.run.process.control import Control
+from gapline.run.process.tree import began
 
 BEAT_EVERY = 5.0
 LOOK_EVERY = 0.2
 WORKER_LOOKS_EVERY = 0.5
 # A file server may show a change a minute late.
 PATIENCE = 120.0
+# Far beyond it: clocks of two machines differ.
+FORGOTTEN_AFTER = 86_400.0
 
 
 class Beat(msgspec.Struct):
-    """What the runner tells its workers; `beat` grows as long as it lives."""
+    """What the runner tells its workers; `beat` grows as long as it lives. The rest says which process it is."""
 
     beat: int
     stopping: bool = False
     killing: bool = False
+    host: str = ""
+    process: int = 0
+    began: int | None = None
 
 
 def heartbeat_file(study: Path, runner: str) -> Path:
@@ -42,7 +50,7 @@ def beating(study: Path, runner: str, control: Control) -> Iterator[None]:
 
     def write(number: int) -> tuple[bool, bool]:
         said = (control.stopping, control.killing)
-        data = msgspec.json.encode(Beat(number, *said))
+        data = msgspec.json.encode(Beat(number, *said, platform.node(), os.getpid(), began(os.getpid())))
         # A beat that is missed on a busy file server is no failure: workers wait for PATIENCE.
         with contextlib.suppress(OSError):
             write_atomically(path, lambda stream: stream.write(data))
@@ -69,6 +77,19 @@ def beating(study: Path, runner: str, control: Control) -> Iterator[None]:
     done.set()
     thread.join()
     path.unlink(missing_ok=True)
+
+
+def clear_heartbeats(study: Path) -> None:
+    """Remove the files of runners that are known to be dead: those of this machine, and those silent for long.
+
+    To a worker that still waits for one, no file says the same as a file that does not change.
+    """
+    for path in (study / JOURNALS).glob("runner-*.json"):
+        with contextlib.suppress(OSError):
+            beat, age = _read(path), time.time() - path.stat().st_mtime
+            here = beat is not None and beat.host == platform.node() and beat.began is not None
+            if (here and beat is not None and began(beat.process) != beat.began) or age > FORGOTTEN_AFTER:
+                path.unlink()
 
 
 @contextmanager

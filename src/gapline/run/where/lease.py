@@ -1,4 +1,4 @@
-"""Cores that belong to one run at a time, on a machine where several workers know nothing of each other."""
+"""Cores that belong to one run at a time, on a machine where several runners and workers know nothing of each other."""
 
 import os
 import tempfile
@@ -7,30 +7,40 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gapline.errors import EnvironmentLacksError, listing
 from gapline.journal.locks import lock_now, locked, open_lock
-from gapline.run.where.pin import Slot, cores, make_slots
+from gapline.run.process.tree import open_by
+from gapline.run.where.pin import Slot, cores, make_slots, physical_core
 
 LOOK_EVERY = 0.02
+# Runners that come and go take cores for moments; who waits longer than this is told so.
+TELL_AFTER = 1.0
+FOLDER_VARIABLE = "GAPLINE_LEASES"
 
 
 @contextmanager
 def lease_cores(
-    width: int, *, stopping: Callable[[], bool], folder: Path | None = None
+    width: int, *, stopping: Callable[[], bool], folder: Path | None = None, say: Callable[[str], None] | None = None
 ) -> Iterator[tuple[Slot, tuple[int, ...]] | None]:
     """Wait for free cores of this machine; yields them with the open files that hold them, or None when stopped.
 
     A lock on a core's file is the lease: a supervisor that inherits the open file keeps the core after its worker was
-    killed, and no crash can leave a lease behind. Only the cores that this process may use are looked at.
+    killed, and no crash can leave a lease behind. Only the cores that this process may use are looked at. `say` is told
+    once when there are none.
     """
     available = cores()
     # Refuses at once what could never be leased, instead of waiting for ever.
     make_slots(available, width=width)
-    place = folder or Path(tempfile.gettempdir()) / f"gapline-cores-{os.getuid()}"
+    place = folder or lease_folder()
     place.mkdir(mode=0o700, exist_ok=True)
+    start = time.monotonic()
     while True:
         taken = _take(place, available, width)
         if taken or stopping():
             break
+        if say is not None and time.monotonic() - start > TELL_AFTER:
+            say(_who(place, available, width))
+            say = None
         time.sleep(LOOK_EVERY)
     try:
         yield (tuple(taken), tuple(taken.values())) if taken else None
@@ -39,12 +49,42 @@ def lease_cores(
             os.close(file)
 
 
+def lease_folder(root: Path | None = None) -> Path:
+    """Return the directory of this user's leases: one for the machine, whatever shell or job a runner is started in."""
+    if named := os.environ.get(FOLDER_VARIABLE):
+        return Path(named)
+    # Not that of TMPDIR first: batch systems give each job its own, and then no runner would see another's lease.
+    root = root or (Path("/tmp") if os.access("/tmp", os.W_OK) else Path(tempfile.gettempdir()))
+    place = root / f"gapline-cores-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    facts = place.lstat()
+    if facts.st_uid != os.getuid() or place.is_symlink():
+        raise EnvironmentLacksError(
+            f"{place}: expected a directory of this user, got one of user {facts.st_uid}",
+            hint=f"name another with {FOLDER_VARIABLE}=DIRECTORY",
+        )
+    return place
+
+
+def _file(place: Path, core: int) -> Path:
+    return place / f"core-{physical_core(core)}"
+
+
+def _who(place: Path, available: list[int], width: int) -> str:
+    others = sorted({pid for core in available for pid in open_by(_file(place, core))})
+    return f"waiting for {width} of {len(available)} cores: other runs of gapline have them ({_processes(others)})"
+
+
+def _processes(pids: list[int]) -> str:
+    return f"processes {listing(map(str, pids), most=4)}" if pids else "of this process"
+
+
 def _take(place: Path, available: list[int], width: int) -> dict[int, int]:
     """Lock `width` cores at once, or none: two that held one core each would wait for each other for ever."""
     taken: dict[int, int] = {}
     with locked(place / "all"):
         for core in available:
-            file = open_lock(place / f"core-{core}")
+            file = open_lock(_file(place, core))
             if lock_now(file):
                 taken[core] = file
             else:

@@ -14,11 +14,16 @@ def cores(allowed: set[int] | None = None) -> list[int]:
     seen: set[str] = set()
     chosen = []
     for cpu in mine:
-        siblings = first_line(CPUS / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu)
+        siblings = physical_core(cpu)
         if siblings not in seen:
             seen.add(siblings)
             chosen.append(cpu)
     return chosen
+
+
+def physical_core(cpu: int) -> str:
+    """Name the core that a logical processor is of, by all processors that share it."""
+    return first_line(CPUS / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu)
 
 
 def make_slots(available: list[int], *, width: int, count: int | None = None) -> list[Slot]:

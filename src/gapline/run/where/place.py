@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.model.layout import CONTRACT_FILE
@@ -15,10 +16,13 @@ from gapline.model.text import meant
 from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings
 from gapline.run.process.control import Control
-from gapline.run.where.executors import SlotRunner
+from gapline.run.where.executors import LocalRunner
 from gapline.run.where.heartbeat import beating
 from gapline.run.where.pin import cores, make_slots
 from gapline.run.where.worker import WorkerRunner, worker_problems
+
+if TYPE_CHECKING:
+    from gapline.run.where.submitit_cluster import Standing
 
 KINDS = ("local", "dask", "slurm", "oar", "submitit")
 # Jobs of a batch system that wait or run at a time, unless `jobs=N` says otherwise.
@@ -37,11 +41,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ReadyPlace:
-    """An open place: `width` says how many cells it takes at a time, as it stands now."""
+    """An open place: `width` says how many cells it takes at a time, as it stands now.
+
+    Where cells wait in a queue, `standing` says how many of them run. `clear` removes what was kept in case of trouble.
+    """
 
     executor: Executor
     run_one: Callable[[Cell], CellResult]
     width: Callable[[], int]
+    standing: Callable[[], "Standing"] | None = None
+    clear: Callable[[], None] = lambda: None
 
 
 def read_place(text: str | None, *, jobs: int | None = None) -> Place:
@@ -97,14 +106,24 @@ def open_place(
     *,
     pin: bool = True,
     executor: Executor | None = None,
+    say: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[ReadyPlace]:
-    """Open a place for the time of a campaign; a given `executor` stands for the threads of a local one."""
+    """Open a place for the time of a campaign; a given `executor` stands for the threads of a local one.
+
+    `say` shows what there is to tell of a queue.
+    """
     if place.kind == "local":
         slots = make_slots(cores(), width=settings.threads, count=place.jobs)
+        told: list[str] = []
+
+        def say_once(text: str) -> None:
+            # Each cell waits for itself; one line is enough for all.
+            if not told:
+                told.append(text)
+                say(text)
+
         with _local(executor, len(slots), control) as threads:
-            yield ReadyPlace(
-                threads, SlotRunner(settings, slots if pin else [()] * len(slots), control), lambda: len(slots)
-            )
+            yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: len(slots))
         return
     # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
     runner = uuid.uuid4().hex[:12]
@@ -129,16 +148,18 @@ def open_place(
         submitit_executor(
             place.address,
             settings.study,
+            runner,
             seconds=seconds,
             threads=settings.threads,
             memory=settings.memory,
             options=place.options,
+            jobs=width,
+            say=say,
         ) as jobs,
         beating(settings.study, runner, control),
     ):
-        yield ReadyPlace(jobs, run_one, lambda: width)
-    if not control.stopping:
-        remove_jobs(settings.study)
+        standing = None if place.address == "local" else jobs.standing
+        yield ReadyPlace(jobs, run_one, lambda: width, standing, lambda: remove_jobs(settings.study, runner))
 
 
 @contextmanager

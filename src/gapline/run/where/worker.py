@@ -19,6 +19,10 @@ class WorkerLostError(Exception):
     """The worker that had a cell is gone; the cell may be given to another one."""
 
 
+class CalledBackError(Exception):
+    """Somebody called a cell's job back; it is for people to send it again."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerRunner:
     """Runs a cell on whatever machine it is called, on cores that no other run of ours has there."""
@@ -42,7 +46,11 @@ class WorkerRunner:
             if lease is None:
                 return CellResult(cell.key, "left")
             slot, held = lease
-            return run_cell(cell, self.settings, slot if self.pin else (), control, runner=self.runner, held=held)
+            result = run_cell(cell, self.settings, slot if self.pin else (), control, runner=self.runner, held=held)
+        if result.outcome == "interrupted" and not result.problems and not control.stopping:
+            # Not by the runner: a batch system that takes the machine away ends the supervisor by a signal.
+            raise WorkerLostError(f"{cell.key}: the run was ended from outside")
+        return result
 
 
 def worker_problems(study: Path, runner: str, digest: str, version: str, arms: list[Arm]) -> list[str]:

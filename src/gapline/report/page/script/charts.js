@@ -6,55 +6,6 @@ const later = new Map();
 let now = [];
 let idle = false;
 
-// Colours, and which charts are in sight, are read once before a drawing changes the page: reading them in between
-// would make the browser lay the page out again and again.
-let look = null;
-
-function readLook() {
-  look = { colours: theme(), boxes: {} };
-  for (const box of document.querySelectorAll(".chart")) {
-    const { top, bottom, width } = box.getBoundingClientRect();
-    look.boxes[box.id] = { width: Math.floor(width), near: page.printing || (bottom > -200 && top < innerHeight + 200) };
-  }
-}
-
-function theme() {
-  const style = getComputedStyle(document.documentElement);
-  const read = (name) => style.getPropertyValue(name).trim();
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches && !page.printing;
-  return {
-    ink: read("--ink"), soft: read("--soft"), grid: read("--grid"), above: read("--area-above"), below: read("--area-below"),
-    warn: read("--warn"), dark,
-  };
-}
-
-function colourOf(arm) {
-  const colour = page.head.colours[arm % page.head.colours.length];
-  return colour === "#000000" && look.colours.dark ? "#ffffff" : colour;
-}
-
-// Shifted by one in each round of colours, so that no two of 64 arms look alike.
-function dashOf(arm) {
-  const { colours, dashes } = page.head;
-  return dashes[(arm + Math.floor(arm / colours.length)) % dashes.length];
-}
-
-// A short piece of the arm's line, for legends and tables.
-function swatch(arm) {
-  const line = element("svg:line", {
-    x1: 1, x2: 25, y1: 5, y2: 5, stroke: colourOf(arm), "stroke-width": 3, "stroke-dasharray": dashOf(arm).join(" "),
-  });
-  return element("svg:svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, line);
-}
-
-function armScales() {
-  const domain = page.head.arms.map((_, arm) => arm);
-  return {
-    color: { field: "arm", type: "nominal", legend: null, scale: { domain, range: domain.map(colourOf) } },
-    strokeDash: { field: "arm", type: "nominal", legend: null, scale: { domain, range: domain.map(dashOf) } },
-  };
-}
-
 // `spec` is the look of a chart, `rows` its datasets by name, `ends` the ends of its axes by name. A chart whose look
 // stays the same is not made again: it gets the new rows and ends, which is many times faster.
 function drawChart(id, spec, rows, ends, onMove) {
@@ -195,6 +146,18 @@ function showTip(lines, x, y) {
   tip.style.top = `${Math.max(4, Math.min(y + 14, innerHeight - height - 4))}px`;
 }
 
+// More lines than this do not fit a screen.
+const MOST_TIPS = 16;
+
+// Entries are [arm, label, value]; where there are too many, the best values at that place are listed.
+function tipLines(entries, format, larger, noun) {
+  const many = entries.length > MOST_TIPS;
+  const order = (a, b) => (larger ? orderOf(b[2], a[2]) : orderOf(a[2], b[2]));
+  const shown = many ? [...entries].sort(order).slice(0, MOST_TIPS) : entries;
+  const lines = shown.map(([arm, label, value]) => [swatch(arm), label, format(value)]);
+  return many ? [...lines, [null, `and ${entries.length - MOST_TIPS} ${larger ? "lower" : "higher"} ${noun}`, ""]] : lines;
+}
+
 // Ends of axes are parameters, so that another horizon or kernel needs no new chart.
 const END = (name) => ({ expr: name });
 
@@ -292,7 +255,8 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
   if (share) Object.assign(y, { axis: { tickCount: 5, format: "%" }, scale: { ...y.scale, nice: false } });
   const x = timeAxis(clock);
   const { color, strokeDash } = armScales();
-  const lines = curves.flatMap(({ arm, curve }) => curveRows(curve, arm, clock));
+  const below = [...curves].sort(greyFirst);
+  const lines = below.flatMap(({ arm, curve }) => curveRows(curve, arm, clock));
   const spans = bands ? bandRows(bands, clock) : [];
   const { y0, y1, cut } = share ? { y0: -0.01, y1: 1.02 } : gapEnds(curves.map(({ curve }) => curve), spans, clock);
   const span = (low, high, opacity) => ({
@@ -310,7 +274,7 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
   ];
   drawChart(id, { height: 300, description, layer }, { spans, lines }, { ...timeEnds(clock), y0, y1 }, (time) => [
     [null, clock.relative ? "t/Γ" : "time", clock.relative ? formatValue(time, 4) : `${formatValue(time, 5)} s`],
-    ...curves.map(({ arm, curve }) => [swatch(arm), page.head.arms[arm], format(valueAt(curve, time))]),
+    ...tipLines(curves.map(({ arm, curve }) => [arm, page.head.arms[arm], valueAt(curve, time)]), format, share, "arms"),
   ]);
   return cut;
 }
@@ -318,14 +282,15 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
 function drawPanels(points) {
   const { color } = armScales();
   const shape = { field: "arm", type: "nominal", legend: null, scale: { domain: page.head.arms.map((_, arm) => arm) } };
-  points = points.map((point) => ({ ...point, panel: visible(point.panel) }));
+  // With a no-break space behind it a panel is never named like something that every object has, `__proto__` say.
+  points = [...points].sort(greyFirst).map((point) => ({ ...point, panel: visible(point.panel) + "\u00a0" }));
   const names = [...new Set(points.map((point) => point.panel))];
   const [x0, x1] = rangeOf(points, ["value"]);
   drawChart("panel-chart", {
     height: 26 * names.length + 50, description: "Mean score of each arm in each panel", data: { name: "points" },
     mark: { type: "point", filled: true, size: 90, opacity: 0.9 },
     encoding: {
-      y: { field: "panel", type: "nominal", title: null, sort: names, scale: { domain: names }, axis: { grid: true, domain: false, ticks: false } },
+      y: { field: "panel", type: "nominal", title: null, sort: null, scale: { domain: names }, axis: { grid: true, domain: false, ticks: false } },
       x: { field: "value", type: "quantitative", title: "mean score", scale: { domain: [END("x0"), END("x1")], zero: false, nice: true }, axis: { tickCount: 6 } },
       color, shape,
     },

@@ -1,7 +1,5 @@
 // Instances, the runs of one of them, and one run with its candidates.
 
-// More lines than this do not fit a screen.
-const MOST_TIPS = 16;
 const sorting = { column: null, down: false };
 
 function renderInstances(summary) {
@@ -82,7 +80,7 @@ function gapRows(run, clock) {
     curve.value.push(gapAt(steps, k, choice.kernel, reference, choice.snapshot));
   }
   const rows = curve.time.length ? curveRows(curve, runs.arm[run], clock) : [];
-  return { curve, rows: rows.map((row) => ({ ...row, run })) };
+  return { arm: runs.arm[run], curve, rows: rows.map((row) => ({ ...row, run })) };
 }
 
 // The clock of one run or instance: always seconds.
@@ -115,14 +113,13 @@ function renderInstance() {
     : `Reference ${formatValue(references.references[unit])}, ${certified}${source}`;
   byId("instance-caption").textContent = visible(`${against}. Choose a run to see its candidates.`);
   const gaps = here.map((r) => gapRows(r, secondsClock(r)));
-  const lines = gaps.flatMap(({ rows }) => rows);
+  const lines = [...gaps].sort(greyFirst).flatMap(({ rows }) => rows);
   if (lines.length) {
     const cut = drawRuns(gaps.map(({ curve }) => curve), lines, secondsClock(here[0]), (time) => [
       [null, "time", `${formatValue(time, 5)} s`],
-      ...here.slice(0, MOST_TIPS).map((r, k) => [swatch(runs.arm[r]), `${head.arms[runs.arm[r]]} · ${runs.seed[r]}`, formatScore(valueAt(gaps[k].curve, time), 6)]),
-      ...(here.length > MOST_TIPS ? [[null, `and ${here.length - MOST_TIPS} more runs`, ""]] : []),
+      ...tipLines(here.map((r, k) => [runs.arm[r], `${head.arms[runs.arm[r]]} · ${runs.seed[r]}`, valueAt(gaps[k].curve, time)]), (value) => formatScore(value, 6), false, "runs"),
     ]);
-    if (cut) byId("instance-caption").append(CUT_WORDS);
+    byId("instance-caption").append(cut ? CUT_WORDS : "", greyWords());
   } else clearChart("instance-chart", here.length ? "No run here has a gap under this choice." : "The arms that ran here are hidden.");
   setTools("instance-tools", "runs", () => ({
     header: ["panel", "instance", "arm", "seed", "score", "final_gap", "hit", "goal", "steps", "rejected", "late", "status"],

@@ -137,8 +137,10 @@ function renderCurves(summary, stale) {
   const curves = summary.visible.map(({ arm }) => ({ arm, curve: meanCurve(page, choice, reading, arm, clock) }));
   const shares = summary.visible.map(({ arm }) => ({ arm, curve: attainmentCurve(page, choice, reading, arm, clock) }));
   const level = formatValue(100 * head.level, 4);
+  // Bands of more arms than there are colours would cover each other.
+  const many = summary.visible.length > head.colours.length;
   const joint = Object.values(head.bands.mean).some((band) => "joint_low" in band);
-  const bandWords = (has, why) => (why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
+  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.colours.length} arms.` : why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
   byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;
@@ -147,10 +149,10 @@ function renderCurves(summary, stale) {
     byId("mean-caption").replaceChildren(choiceWords());
   } else {
     const cut = drawCurves("mean-chart", curves, {
-      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || !hasMean ? null : head.bands.mean,
+      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || many || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, greyWords(), bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
@@ -158,10 +160,10 @@ function renderCurves(summary, stale) {
   byId("attainment-title").textContent = `Goal attainment: within ${formatGoal(choice.goal)}`;
   const kernelOnly = choice.kernel !== head.kernels[0] && choice.snapshot === 0 && choice.horizon === null && choice.weighting === head.weighting && choice.goal === head.goals[0];
   drawCurves("attainment-chart", shares, {
-    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || !hasShare ? null : head.bands.attainment,
+    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || many || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
-  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, bandWords(hasShare, kernelOnly ? null : goalStale));
+  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, greyWords(), bandWords(hasShare, kernelOnly ? null : goalStale));
   setTools("attainment-tools", "attainment", csv(shares));
 }
 

@@ -79,7 +79,9 @@ function summariseAll(page, choice, reading) {
   const attained = cellSums(page, (r) => (Number.isFinite(reading.hit[r]) ? 1 : 0));
   const finalGap = cellSums(page, (r) => (reading.stop[r] === steps.first[r] ? null : reading.finalGap[r]));
   const arms = head.arms.map((name, arm) => ({
-    arm, name, descriptive: head.tierTwo.includes(name), runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, below: 0, statuses: {},
+    arm, name, descriptive: head.tierTwo.includes(name), runs: 0, empty: 0, rejected: 0, late: 0, unchecked: 0, below: 0,
+    // No prototype: a status may have any name.
+    statuses: Object.create(null),
     score: cellMean(page, score, arm, choice.weighting),
     attained: cellMean(page, attained, arm, choice.weighting),
     finalGap: cellMean(page, finalGap, arm, choice.weighting),
@@ -104,7 +106,8 @@ function summariseAll(page, choice, reading) {
   compared.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
   const best = [...compared].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
   const ranked = [...best, ...shown.filter((row) => row.descriptive)];
-  return { arms, visible: shown, compared: best, ranked, score, attained, finalGap, below, notRanked: reason };
+  const leaders = new Map(ranked.slice(0, head.colours.length).map((row, place) => [row.arm, place]));
+  return { arms, visible: shown, compared: best, ranked, leaders, score, attained, finalGap, below, notRanked: reason };
 }
 
 // Smaller first, what does not exist last.

@@ -170,7 +170,7 @@ function renderPanels(summary) {
   }));
   fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name]), ["empty"]],
     rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
-  byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.`;
+  byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.${greyWords()}`;
   const points = rows.flatMap((row) => row.means.map((value, k) => ({ panel: row.name, arm: summary.visible[k].arm, value })));
   const known = points.filter((point) => Number.isFinite(point.value));
   if (known.length) drawPanels(known);

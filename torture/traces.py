@@ -1,19 +1,24 @@
-"""Trace files that nobody should write: seeded, one after the other.
+"""Trace files that nobody should write: each is scored, or refused with one clear error.
 
 `fuzzed(seed)` gives the name and the bytes of a file: a small trace whose columns were renamed, doubled, retyped or
 filled with hostile cells, in one of the carriers, and whose bytes were perhaps flipped, cut or repeated.
 `flipped(seed)` gives a larger Parquet or Arrow file with a few wrong bytes.
 """
 
+import contextlib
 import io
 import json
+import os
 import random
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gapline.cli.app import run
 from gapline.testing.readers import mutated
 
 FORMS = ("csv", "jsonl", "parquet", "arrow", "s.arrow")
@@ -28,6 +33,57 @@ CELLS: list[Any] = [
     0, -1, 2**53 + 1, 2**63 - 1, -(2**63), 2**64, 10**400, 0.1, -0.0, float("nan"), float("inf"), 5e-324, 1e308,
     True, False, [], [1, 2], {"a": 1}, {}, "finished", "crashed",
 ]  # fmt: skip
+
+# What may come out of a command: an exit code of ours, and none of these words.
+CODES = {0: "scored", 1: "refused", 2: "refused as a call"}
+ALARM = "scored with an alarm"
+NEVER = ("internal error", "panicked", "backtrace", "Traceback")
+
+
+def trial(count: int, seed: int, scratch: Path) -> dict[str, int]:
+    """Score `count` files, of which every third is a flipped one."""
+    (scratch / "refs.csv").write_text("instance,value\ni,1\nj,1\n", encoding="utf-8")
+    outcomes = dict.fromkeys((*CODES.values(), ALARM), 0)
+    for number in range(count):
+        outcomes[score(flipped if number % 3 == 2 else fuzzed, seed * 1_000_000 + number, scratch)] += 1
+    return outcomes
+
+
+def score(make: Callable[[int], tuple[str, bytes]], seed: int, scratch: Path) -> str:
+    """Score one file and say how that ended; what may not be raises an `AssertionError` that names the file."""
+    name, data = make(seed)
+    file = scratch / name
+    file.write_bytes(data)
+    what = f"{make.__name__}({seed})"
+    references = str(scratch / "refs.csv")
+    with _listening(scratch / "said.txt") as said:
+        code = run(["score", str(file), "--references", references, "--horizon", "10", "--allow-unchecked"])
+    text = said.read_text(encoding="utf-8", errors="replace")
+    assert code in CODES, f"{what}: exit code {code}: {text}"
+    assert not any(word in text for word in NEVER), f"{what}: {text}"
+    if code == 1 and "ALARM" in text and "error: " not in text:
+        return ALARM
+    if code:
+        assert "error: " in text, f"{what}: {text}"
+        assert "expected" in text, f"{what}: {text}"
+    return CODES[code]
+
+
+@contextlib.contextmanager
+def _listening(file: Path) -> Iterator[Path]:
+    """Take down what goes to the streams and to their descriptors: Rust prints past Python."""
+    kept = {stream: os.dup(stream) for stream in (1, 2)}
+    with file.open("w", encoding="utf-8") as heard:
+        for stream in kept:
+            os.dup2(heard.fileno(), stream)
+        try:
+            with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
+                yield file
+        finally:
+            heard.flush()
+            for stream, place in kept.items():
+                os.dup2(place, stream)
+                os.close(place)
 
 
 def kinds(draw: random.Random, height: int) -> list[pl.Series]:

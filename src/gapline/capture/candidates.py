@@ -1,0 +1,206 @@
+"""The candidates in the rows of a table: their numbers, their verdicts, and what is wrong with the others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.capture.exact import EXACT, not_exact
+from gapline.capture.heads import Rows
+from gapline.capture.whole_rows import Broken, Fault
+from gapline.errors import TraceError
+from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.tables import RUN_KEY, Reason, VerdictCode
+
+# What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+TRUE = ("true", "t", "yes", "1")
+FALSE = ("false", "f", "no", "0")
+EVENTS = ("time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary")
+
+
+class Problems:
+    """The first messages about cells that could not be used, and how many there were."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.messages: list[str] = []
+        self.count = 0
+        # Of the piece that is read: the lines of its rows, and how many rows were kept before it.
+        self.lines: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.rows = 0
+        # Which message is about which row, until its run is known.
+        self.about: dict[int, int] = {}
+
+    def say(self, message: str) -> None:
+        """Count a problem that is told whole."""
+        self.count += 1
+        if len(self.messages) < MOST_PROBLEMS:
+            self.messages.append(message)
+
+    def where(self, row: int) -> str:
+        """Name the place of a row of the piece that is read."""
+        return f"{self.source}:{self.lines[row]}"
+
+    def add(self, bad: NDArray[np.bool_], expected: str, cells: pl.Series) -> None:
+        """Count the cells that are bad; which run they belong to is said by `name_runs`."""
+        self.count += int(np.count_nonzero(bad))
+        for row in np.flatnonzero(bad)[: MOST_PROBLEMS - len(self.messages)].tolist():
+            got = "nothing" if cells[row] is None else repr(cells[row])
+            self.about[len(self.messages)] = self.rows + row
+            self.messages.append(f"{self.where(row)}: expected {expected}, got {got}")
+
+    def name_runs(self, keys: pl.DataFrame, rows: Rows) -> None:
+        """Say of each message about a row which run it belongs to."""
+        for number, row in self.about.items():
+            arm, instance, seed = keys.row(rows.head_of(row))
+            self.messages[number] += f" (run {arm}/{instance}/{seed})"
+
+
+def set_aside(
+    table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: Problems
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Name rows that are not whole; return which rows stay, and which of these are no candidates to believe."""
+    keys = table.select(name for name in RUN_KEY if name in table.columns)
+    # A short line without time and objective is how some write a run that found nothing.
+    empty = table.select(pl.col("time").is_null() & pl.col("objective").is_null()).to_series().to_numpy()
+    kept, cut = np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
+    for place, (fault, expected, got) in sorted(broken.items()):
+        first, end = np.searchsorted(places, [place, place + 1]).tolist()
+        key = [str(cell or "").strip() for cell in keys.row(first)]
+        # What was cut inside its key belongs to no run that anybody could name.
+        kept[first:end] = fault is not Fault.BLANK and (all(key) or fault is not Fault.CUT)
+        cut[first:end] = fault is Fault.CUT or (fault is Fault.SHORT and not empty[first])
+        if fault is not Fault.BLANK:
+            who = f"run {'/'.join(key)}" if all(key) else "of no run: left out"
+            problems.say(f"{problems.where(first)}: expected {expected}, got {got} ({who})")
+    return kept, cut
+
+
+def as_text(cells: pl.Series) -> pl.Series:
+    """Return the cells as text without blanks around it, refusing lists and the like."""
+    if cells.dtype.is_nested() or cells.dtype in (pl.Object, pl.Binary, pl.Duration):
+        raise TraceError(f"column {cells.name}: expected text, got {cells.dtype}")
+    return cells.cast(pl.String, strict=False).str.strip_chars()
+
+
+def read_candidates(
+    table: pl.DataFrame, problems: Problems, cut: NDArray[np.bool_]
+) -> tuple[dict[str, NDArray[Any]], pl.Series | None, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used.
+
+    The last two columns say which rows are candidates, and which have neither a time nor an objective.
+    """
+    time, time_state = parse_numbers(table["time"])
+    objective, objective_state = parse_numbers(table["objective"])
+    verdict = _parse_verdicts(table, problems)
+    optional: dict[str, NDArray[Any]] = {}
+    for name in ("claimed", "bound", "primary", "secondary"):
+        if name in table.columns:
+            optional[name], state = parse_numbers(table[name])
+            problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
+    no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
+    has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
+    bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
+    verdict[bound_only] = VerdictCode.BOUND
+    # A row without both is a run that found nothing, not a candidate.
+    blank = no_time & no_objective
+    kept = ~blank | cut
+    invalid = verdict == VerdictCode.INVALID
+
+    reasons = np.full(table.height, "", dtype=object)
+    if "reason" in table.columns:
+        given = as_text(table["reason"]).fill_null("").to_numpy()
+        reasons[invalid] = given[invalid]
+        # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
+        kept |= invalid & (given != "")
+    # Named as problems already, when the rows were counted.
+    reasons[cut & ~invalid] = Reason.ROW_CUT.value
+    verdict[cut] = VerdictCode.INVALID
+    # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
+    rules = (
+        (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
+        (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
+        (time_state == _INFINITE, "a finite time", table["time"], Reason.TIME_NOT_FINITE),
+        (time_state == _INEXACT, _AS_DOUBLE.format("a time"), table["time"], Reason.TIME_NOT_EXACT),
+        (time < 0, "a time of 0 or more", table["time"], Reason.TIME_NEGATIVE),
+        (no_objective & ~bound_only, "an objective", table["objective"], Reason.OBJECTIVE_MISSING),
+        (objective_state == _TEXT, "an objective", table["objective"], Reason.OBJECTIVE_NOT_A_NUMBER),
+        (objective_state == _INFINITE, "a finite objective", table["objective"], Reason.OBJECTIVE_NOT_FINITE),
+        (
+            objective_state == _INEXACT,
+            _AS_DOUBLE.format("an objective"),
+            table["objective"],
+            Reason.OBJECTIVE_NOT_EXACT,
+        ),
+    )
+    for bad, expected, cells, reason in rules:
+        fresh = bad & kept & (verdict != VerdictCode.INVALID)
+        if fresh.any():
+            problems.add(fresh, expected, cells)
+            verdict[fresh] = VerdictCode.INVALID
+            reasons[fresh] = reason.value
+    columns: dict[str, NDArray[Any]] = {"time": time, "objective": objective, "verdict": verdict, **optional}
+    named = pl.Series(reasons, dtype=pl.String)
+    return columns, named if (named != "").any() else None, kept, blank
+
+
+_GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
+_AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
+
+
+def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
+    state = np.full(len(cells), _GOOD, np.uint8)
+    empty = cells.is_null()
+    if cells.dtype == pl.String:
+        stripped = cells.str.strip_chars()
+        empty |= stripped == ""
+        number = stripped.str.contains(NUMBER).fill_null(False)
+        values = stripped.set(~number, None).cast(pl.Float64, strict=False)
+        lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
+        infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
+        # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
+        state[~number.to_numpy()] = _TEXT
+        state[infinite.to_numpy()] = _INFINITE
+    elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
+        values = cells.cast(pl.Float64, strict=False)
+        state[~values.is_finite().fill_null(False).to_numpy()] = _INFINITE
+    else:
+        values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
+        state[:] = _TEXT
+    out = values.fill_null(np.nan).to_numpy()
+    inexact = np.zeros(len(cells), np.bool_)
+    # Looked at only where a number is that large: most tables have none, and the look costs as much as the reading.
+    if np.any(np.abs(out) >= EXACT):
+        inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
+    state[inexact & (state == _GOOD)] = _INEXACT
+    state[empty.to_numpy()] = _EMPTY
+    return np.where(np.isfinite(out) & ~inexact, out, np.nan), state
+
+
+def _parse_verdicts(table: pl.DataFrame, problems: Problems) -> NDArray[np.uint8]:
+    if "valid" not in table.columns:
+        return np.full(table.height, VerdictCode.VALID, np.uint8)
+    cells = table["valid"]
+    if cells.dtype == pl.Boolean:
+        text = cells.cast(pl.String)
+    else:
+        text = as_text(cells).str.to_lowercase()
+        # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
+        if cells.dtype.is_float():
+            text = text.str.strip_suffix(".0")
+    known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
+    # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
+    known[""] = VerdictCode.UNCHECKED
+    strange = ~text.fill_null("").is_in(list(known))
+    if strange.any():
+        row = strange.arg_true()[0]
+        raise TraceError(
+            f"{problems.where(row)}: expected true, false or nothing in valid, got {cells[row]!r}",
+            hint="leave the cell empty for a candidate that nobody has checked",
+        )
+    codes = text.fill_null("").replace_strict(list(known), [int(c) for c in known.values()], return_dtype=pl.UInt8)
+    return codes.to_numpy().copy()

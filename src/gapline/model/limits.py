@@ -1,0 +1,129 @@
+"""How much is read of any one file: a limit that its error names; what never ends is no file.
+
+Failures are of the kind `OSError`, so that whoever reads a file says in its own words what was expected of it.
+"""
+
+import errno
+import io
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gapline.errors import UsageError
+from gapline.model.regular import HOW, open_regular, refuse_odd
+
+VARIABLE = "GAPLINE_MOST_BYTES"
+_DEFAULT = 4 << 30
+# Documents become objects of many times their size; tables and logs become columns.
+_DOCUMENT_SHARE = 16
+# Seconds that a writer may take to come after us.
+_PATIENCE = 2.0
+
+
+def most_bytes() -> int:
+    """Return how many bytes one file may have, unpacked: 4 GiB, or what GAPLINE_MOST_BYTES says."""
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return _DEFAULT
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise UsageError(f"{VARIABLE}: expected a number of bytes, got {text!r}")
+    return int(text)
+
+
+def most_document() -> int:
+    """Return how many bytes a contract, a snapshot or a record in JSON may have: 256 MiB."""
+    return most_bytes() // _DOCUMENT_SHARE
+
+
+def too_much(path: Path | str, most: int, *, what: str = "bytes") -> OSError:
+    """Return the error of a file that has more than it may have."""
+    times = "" if most == most_bytes() else f" (a {most_bytes() // most}th of it)"
+    said = f"expected less, got more than {most:,} {what}, the limit that {VARIABLE}{times} raises"
+    return OSError(errno.EFBIG, said, str(path))
+
+
+def open_input(path: Path | str) -> BinaryIO:
+    """Open a file to read; a device, which may never end, and a pipe that nobody writes to are refused."""
+    file = os.open(path, HOW)
+    try:
+        is_pipe = stat.S_ISFIFO(os.fstat(file).st_mode)
+        if not is_pipe:
+            refuse_odd(file, path)
+        first = _first_of_pipe(file, path) if is_pipe else b""
+        os.set_blocking(file, True)
+        return io.BufferedReader(_Pipe(file, first), 1 << 16) if first else os.fdopen(file, "rb")
+    except BaseException:
+        os.close(file)
+        raise
+
+
+class _Pipe(io.RawIOBase):
+    """A pipe of which something was read already."""
+
+    def __init__(self, file: int, first: bytes) -> None:
+        super().__init__()
+        self._file, self._first = file, first
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file
+
+    def readinto(self, target: Any) -> int:
+        data = self._first or os.read(self._file, len(target))
+        self._first = data[len(target) :]
+        size = min(len(data), len(target))
+        target[:size] = data[:size]
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._file)
+        super().close()
+
+
+def _first_of_pipe(file: int, path: Path | str) -> bytes:
+    """Return what a pipe holds, nothing where its writer has yet to write; one that nobody writes to is refused."""
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        try:
+            if first := os.read(file, 1 << 16):
+                return first
+        except BlockingIOError:
+            return b""
+        time.sleep(0.02)
+    raise OSError(errno.EINVAL, "expected a file, got a pipe that nobody writes to", str(path))
+
+
+def read_limited(path: Path | str, *, most: int | None = None) -> bytes:
+    """Read a file whole, or raise an `OSError` where it has more bytes than the limit."""
+    with open_input(path) as stream:
+        return _read_within(stream, path, most_bytes() if most is None else most)
+
+
+def read_regular(path: Path | str, *, most: int | None = None) -> bytes:
+    """Read a file that gapline itself has written, within the limit of documents or `most`; a pipe is none."""
+    with open_regular(path) as stream:
+        return _read_within(stream, path, most_document() if most is None else most)
+
+
+def _read_within(stream: BinaryIO, path: Path | str, limit: int) -> bytes:
+    size = os.fstat(stream.fileno()).st_size
+    # Told by its size before a byte of it is read; a pipe has none, and is read up to the limit.
+    if size > limit:
+        raise too_much(path, limit)
+    data = io.BytesIO()
+    # Piece by piece, because asking for the limit would take its memory; on, because somebody may be writing to it.
+    while piece := stream.read(max(size - data.tell(), 1 << 20)):
+        data.write(piece)
+        if data.tell() > limit:
+            raise too_much(path, limit)
+    return data.getvalue()
+
+
+def read_document(path: Path | str) -> bytes:
+    """Read a contract, a snapshot or a record in JSON, within the limit of documents."""
+    return read_limited(path, most=most_document())

@@ -1,0 +1,74 @@
+"""No file is read without a limit, and what never ends is no file."""
+
+import os
+import threading
+
+import pytest
+
+from gapline.errors import UsageError
+from gapline.model import limits
+from gapline.model.limits import most_bytes, most_document, open_input, read_document, read_limited
+
+
+def test_the_limit_is_four_gibibytes_unless_the_environment_says_another(monkeypatch):
+    monkeypatch.delenv("GAPLINE_MOST_BYTES", raising=False)
+    assert most_bytes() == 4 << 30
+    assert most_document() == 256 << 20
+    monkeypatch.setenv("GAPLINE_MOST_BYTES", "1600")
+    assert (most_bytes(), most_document()) == (1600, 100)
+
+
+@pytest.mark.parametrize("text", ["4G", "-1", "0", "1e9", "٣"])
+def test_a_limit_that_is_no_number_is_refused(text, monkeypatch):
+    monkeypatch.setenv("GAPLINE_MOST_BYTES", text)
+    with pytest.raises(UsageError, match="GAPLINE_MOST_BYTES: expected a number of bytes, got"):
+        most_bytes()
+
+
+def test_a_file_is_read_up_to_the_limit_and_refused_beyond(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPLINE_MOST_BYTES", "1600")
+    path = tmp_path / "t"
+    path.write_bytes(b"x" * 1600)
+    assert read_limited(path) == b"x" * 1600
+    path.write_bytes(b"x" * 1601)
+    with pytest.raises(OSError, match="more than 1,600 bytes, the limit that GAPLINE_MOST_BYTES raises"):
+        read_limited(path)
+    path.write_bytes(b"x" * 101)
+    with pytest.raises(
+        OSError, match=r"more than 100 bytes, the limit that GAPLINE_MOST_BYTES \(a 16th of it\) raises"
+    ):
+        read_document(path)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_device_is_no_file(path):
+    with pytest.raises(OSError, match="expected a file, got a character device"):
+        open_input(path)
+
+
+def test_a_pipe_is_read_up_to_the_limit_and_one_that_nobody_writes_to_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPLINE_MOST_BYTES", "200000")
+    monkeypatch.setattr(limits, "_PATIENCE", 0.1)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="a pipe that nobody writes to"):
+        read_limited(pipe)
+    monkeypatch.setattr(limits, "_PATIENCE", 60)
+    for size in (5, 200_000, 200_001):
+        data = os.urandom(size)
+        writer = threading.Thread(target=_write, args=(pipe, data))
+        writer.start()
+        if size > most_bytes():
+            with pytest.raises(OSError, match="more than 200,000 bytes"):
+                read_limited(pipe)
+        else:
+            assert read_limited(pipe) == data
+        writer.join()
+
+
+def _write(pipe, data):
+    try:
+        with pipe.open("wb") as stream:
+            stream.write(data)
+    except BrokenPipeError:
+        pass

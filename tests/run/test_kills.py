@@ -1,0 +1,10 @@
+"""The short form of the trial of kills; `make torture` makes the long one."""
+
+from torture.kills import trial
+
+
+def test_killed_at_random_moments_nothing_is_lost_doubled_or_left(tmp_path):
+    found = trial(6, 20260801, tmp_path)
+    assert found["killed"] >= 6
+    assert found["campaigns"] >= 1
+    assert found["cells"] == 6 * found["campaigns"]
