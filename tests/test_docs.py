@@ -48,3 +48,15 @@ def test_the_docs_import_nothing_from_inner_modules():
     inner = re.compile(r"^\s*(?:from|import) gapline\.\w+\.\w+", re.MULTILINE)
     for page in PAGES:
         assert inner.findall(page.read_text(encoding="utf-8")) == [], page.name
+
+
+def test_every_promise_names_a_test_that_is_there():
+    """In docs/trust.md: a section without one is a promise that nobody keeps."""
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:tests|torture|tools)/[\w/.-]+)", page)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    sections = page.split("\n## ")[1:]
+    lacking = [
+        section.partition("\n")[0] for section in sections if "`tests/" not in section and "`make test" not in section
+    ]
+    assert lacking == []

@@ -14,6 +14,7 @@ import gapline as gl
 from gapline.errors import GaplineError
 from gapline.journal.attempts import read_cell
 from gapline.journal.read import JournalState
+from gapline.run.process.cgroup import group_name, known_base
 from gapline.run.process.tree import process_state, strays
 
 SEEDS = (1, 2, 3)
@@ -181,6 +182,9 @@ def _nothing_left(study: Path, where: str) -> None:
 
     _until(lambda: not left())
     assert left() == [], f"{where}: processes are left: {left()}"
+    base = known_base()
+    groups = [] if base is None else [one for one in attempts if (base.path / group_name(one)).exists()]
+    assert groups == [], f"{where}: groups of the kernel are left: {groups}"
 
 
 def _using(study: Path) -> list[int]:

@@ -1,8 +1,9 @@
 """A full disk, a folder that cannot be written: every command that writes says so, and leaves nothing half written."""
 
+import contextlib
 import os
 import subprocess
-from contextlib import suppress
+import sys
 
 import pytest
 
@@ -25,9 +26,9 @@ COMMANDS = {
     "curve": ["{in}/t.csv", "--references", "{in}/refs.csv", "-o", "{out}/curve.svg"],
     "generate": ["cvrp", "-o", "{out}/instances"],
     "init": ["{out}/study", "--problem", "cvrp"],
-    "demo": ["--worked-example", "{out}/demo"],
+    "demo": ["{out}/demo"],
     "run": ["{out}/study"],
-    "check": ["{out}/study"],
+    "check": ["{out}/study", "--again"],
     "doctor": ["{out}/study", "--calibrate"],
 }
 
@@ -51,19 +52,19 @@ def needs_study(name):
 
 
 def write_study(folder):
-    """A study with one whole run, whose next command has something to write."""
-    done = gapline("init", folder / "study", "--problem", "cvrp", folder=folder)
-    assert done.returncode == 0, done.stderr
-    solver = folder / "study" / "solver.py"
-    solver.write_text('print(\'{"objective": 100, "solution": [[1]]}\')\n')
-    (folder / "study" / "study.toml").write_text(
-        '[study]\nname = "s"\n[objective]\nname = "cost"\nchecker = "cvrp"\n[time]\nhorizon = 1.0\n'
-        + "".join(
-            f'[[instances]]\npath = "{path.relative_to(folder / "study")}"\npanel = "p"\n'
-            for path in sorted((folder / "study" / "instances").glob("*.vrp"))[:1]
-        )
-        + '[[arms]]\nname = "a"\ncommand = ["python3", "{study}/solver.py"]\n'
+    """A study whose next command has something to write: a run without verdicts, and none with other seeds."""
+    study = folder / "study"
+    study.mkdir()
+    (study / "i.txt").write_text("instance")
+    (study / "solver.py").write_text('print(\'{"objective": 100, "solution": [1]}\')\n')
+    (study / "checker.py").write_text("def check(instance, solution):\n    return 100.0\n")
+    (study / "study.toml").write_text(
+        'seeds = [1]\n[study]\nname = "s"\n[objective]\nname = "cost"\nchecker = "python:checker:check"\n'
+        "[time]\nhorizon = 1.0\n"
+        '[[instances]]\npath = "i.txt"\npanel = "p"\n'
+        f'[[arms]]\nname = "a"\nsolver = "command"\ncommand = ["{sys.executable}", "{study}/solver.py"]\n'
     )
+    return study
 
 
 def listed(folder):
@@ -90,33 +91,70 @@ def test_a_folder_that_cannot_be_written_is_named(name, inputs, tmp_path):
 
 @pytest.fixture
 def full(tmp_path):
-    """A file system of 64 kB, of which nothing is free: mounted where we may, else a limit on the size of files."""
+    """A file system in which `fill` leaves no room: mounted where we may, else a limit on the size of files."""
     place = tmp_path / "full"
     place.mkdir()
-    mounted = (
-        os.geteuid() == 0
-        and not subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=200", "tmpfs", str(place)],
-            check=False,
-            capture_output=True,
-        ).returncode
-    )
-    if mounted:
-        with (place / "filler").open("wb", buffering=0) as stream, suppress(OSError):
-            while True:
-                stream.write(bytes(4096))
-    yield place, mounted
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    mounted = os.geteuid() == 0 and subprocess.run(mount, check=False, capture_output=True).returncode == 0
+
+    def fill():
+        """Return how large a file may then be: no limit where the disk sets one."""
+        if not mounted:
+            return 0
+        with (place / "filler").open("wb", buffering=0) as stream, contextlib.suppress(OSError):
+            while stream.write(bytes(512)):
+                pass
+        return None
+
+    yield place, fill
     if mounted:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+def files(folder):
+    return {name: content for name, content in listed(folder).items() if content is not False}
+
+
 @pytest.mark.parametrize("name", [name for name in COMMANDS if not needs_study(name)])
 def test_a_full_disk_is_named_with_its_bytes_and_nothing_is_left(name, inputs, full):
-    out, mounted = full
-    before = set(listed(out))
-    done = gapline(*command(name, inputs, out), folder=inputs, largest=None if mounted else 0)
+    out, fill = full
+    largest = fill()
+    before = files(out)
+    done = gapline(*command(name, inputs, out), folder=inputs, largest=largest)
     expect_refusal(done, out)
     assert "bytes" in done.stderr
     # Folders may have been made; files are whole or not there.
-    after = {name for name, content in listed(out).items() if content is not False} - before
-    assert after == set()
+    assert files(out) == before
+
+
+@pytest.mark.parametrize("name", ["run", "check", "doctor"])
+def test_a_study_on_a_full_disk_says_so_and_goes_on_when_there_is_room(name, inputs, full):
+    out, fill = full
+    study = write_study(out)
+    if name == "check":
+        done = gapline("run", study, folder=inputs)
+        assert done.returncode == 0, done.stderr
+    call = command(name, inputs, out)
+    largest = fill()
+    done = gapline(*call, folder=inputs, largest=largest)
+    expect_refusal(done, study)
+    assert "bytes" in done.stderr + done.stdout
+    assert not list(study.rglob("*.gapline"))
+    (out / "filler").unlink(missing_ok=True)
+    done = gapline(*call, folder=inputs)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["run", "check", "doctor"])
+def test_a_study_that_cannot_be_written_is_named_and_stays_as_it_is(name, inputs, tmp_path):
+    study = write_study(tmp_path)
+    if name == "check":
+        done = gapline("run", study, folder=inputs)
+        assert done.returncode == 0, done.stderr
+    set_writable(study, writable=False)
+    before = files(study)
+    call = command(name, inputs, tmp_path)
+    done = gapline(*call, folder=inputs)
+    set_writable(study, writable=True)
+    expect_refusal(done, study)
+    assert files(study) == before

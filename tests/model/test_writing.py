@@ -57,15 +57,8 @@ class Full:
 
 def test_what_a_killed_writer_left_is_cleared_and_what_a_living_one_writes_is_not(tmp_path):
     path = tmp_path / "t.csv"
-    stale, living, fresh, other = (
-        tmp_path / name
-        for name in (
-            f".t.csv.aaaaaaaa{SUFFIX}",
-            f".t.csv.bbbbbbbb{SUFFIX}",
-            f".t.csv.cccccccc{SUFFIX}",
-            ".t.csv.backup",
-        )
-    )
+    stale, living, fresh = (tmp_path / f".t.csv.{letter * 8}{SUFFIX}" for letter in "abc")
+    other = tmp_path / ".t.csv.backup"
     for one in (stale, living, other):
         one.write_bytes(b"half")
     fresh.touch()

@@ -47,7 +47,8 @@ def t_sf(x: ArrayLike, df: ArrayLike, /) -> Floats:
     x, df = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(df, np.float64))
     _check_positive("degrees of freedom", df)
     tails = np.empty(x.size)
-    _fill_t_tails(x.ravel(), df.ravel(), tails)
+    # Copies: of a view of broadcast arrays NumPy warns where Numba looks at it.
+    _fill_t_tails(x.flatten(), df.flatten(), tails)
     return tails.reshape(x.shape)
 
 
@@ -68,7 +69,7 @@ def t_quantile(p: ArrayLike, df: ArrayLike, /) -> Floats:
         raise UsageError("probability: expected a share between 0 and 1, got one outside")
     normal = np.array([-_NORMAL.inv_cdf(share) for share in np.minimum(p, 1 - p).ravel()])
     places = np.empty(p.size)
-    _fill_t_places(np.minimum(p, 1 - p).ravel(), df.ravel(), normal, places)
+    _fill_t_places(np.minimum(p, 1 - p).flatten(), df.flatten(), normal, places)
     return np.asarray(np.where(p < 0.5, -places.reshape(p.shape), places.reshape(p.shape)))
 
 
@@ -131,7 +132,7 @@ def f_sf(x: ArrayLike, df1: ArrayLike, df2: ArrayLike, /) -> Floats:
     _check_positive("degrees of freedom", df1)
     _check_positive("degrees of freedom", df2)
     tails = np.empty(x.size)
-    _fill_f_tails(x.ravel(), df1.ravel(), df2.ravel(), tails)
+    _fill_f_tails(x.flatten(), df1.flatten(), df2.flatten(), tails)
     return tails.reshape(x.shape)
 
 

@@ -12,7 +12,16 @@ import time
 import pytest
 
 from gapline.run.process import cgroup
-from gapline.run.process.cgroup import CONTROLLERS, Group, cpu_list, end_group, group_base, group_name, make_group
+from gapline.run.process.cgroup import (
+    CONTROLLERS,
+    Group,
+    cpu_list,
+    end_group,
+    group_base,
+    group_name,
+    make_group,
+    sweep_groups,
+)
 
 HIDES = """
 import os, sys
@@ -81,6 +90,23 @@ def test_groups_that_a_solver_makes_below_its_own_are_ended_and_removed(group):
     waited.join()
     group.remove()
     assert not group.path.exists()
+    process.stdout.close()
+
+
+@needs_groups
+def test_empty_groups_of_the_dead_are_swept_and_those_in_use_stay(group, tmp_path, monkeypatch):
+    # Below one of our own: groups of other tests at this moment may be empty and about to be joined.
+    monkeypatch.setenv(cgroup.VARIABLE, str(group.path))
+    empty, group = make_group(group_name(tmp_path / "dead")), make_group(group_name(tmp_path / "used"))
+    process = start_in(group, "import time; print('!', flush=True); time.sleep(1000)")
+    process.stdout.readline()
+    sweep_groups()
+    assert empty.path.exists()
+    sweep_groups(older_than=-1.0)
+    assert not empty.path.exists()
+    assert group.processes() == [process.pid]
+    process.kill()
+    process.wait()
     process.stdout.close()
 
 

@@ -229,6 +229,16 @@ def end_group(attempt: str | Path) -> int:
     return found
 
 
+def sweep_groups(*, older_than: float = 3600.0) -> None:
+    """Remove empty groups that runs left whose whole family was killed; the kernel refuses to remove one in use."""
+    base = known_base()
+    for path in () if base is None else base.path.glob("gapline-*"):
+        with contextlib.suppress(OSError):
+            # Not a young one: its solver may be about to join.
+            if path.name != LEAF and time.time() - path.stat().st_mtime > older_than:
+                path.rmdir()
+
+
 def _pids(group: Path) -> set[int]:
     return {int(line) for line in _read(group / "cgroup.procs").split()}
 

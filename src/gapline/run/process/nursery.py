@@ -219,7 +219,7 @@ def serve(line: socket.socket) -> None:
     import gapline.run.process.supervise  # noqa: F401  what every child needs is loaded once
 
     # Looked for here, once for all supervisors.
-    cgroup.known_base()
+    cgroup.sweep_groups()
     # What a dead supervisor leaves becomes ours.
     tree.become_subreaper()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
