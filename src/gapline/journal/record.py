@@ -10,6 +10,7 @@ a run are a chain of its own. A line is one `write`: what `add` returned from is
 
 import datetime
 import os
+import platform
 import time
 from pathlib import Path
 from threading import Lock
@@ -37,7 +38,7 @@ os.register_at_fork(after_in_child=_count_fork)
 class Trace:
     """One run that is being recorded; `record` opens it."""
 
-    __slots__ = ("_checksum", "_end", "_file", "_forks", "_head", "_lock", "_sequence", "_started", "_zero", "path")
+    __slots__ = ("_checksum", "_cpu", "_file", "_forks", "_head", "_lock", "_sequence", "_started", "_zero", "path")
 
     def __init__(self, path: str | os.PathLike[str], start: dict[str, Any]) -> None:
         self.path = Path(path)
@@ -51,6 +52,7 @@ class Trace:
         self._mend_last_line()
         start["started"] = self._started
         self._write(f'"start":{msgspec.json.encode(start).decode()}')
+        self._cpu = time.process_time()
         self._zero = time.monotonic_ns()
 
     @property
@@ -79,8 +81,8 @@ class Trace:
         if self._file is None:
             return
         cause = "exit" if error is None or isinstance(error, Exception) else "interrupted"
-        end = {"cause": cause, "started": self._started, "elapsed": self.elapsed, "zero": self._zero}
-        end |= {"events": self._sequence - 1}
+        end: dict[str, Any] = {"cause": cause, "started": self._started, "elapsed": self.elapsed, "zero": self._zero}
+        end |= {"cpu_time": time.process_time() - self._cpu, "events": self._sequence - 1, "exit_code": 0}
         if error is not None:
             end |= {"exit_code": 1, "error": f"{type(error).__name__}: {error}"}
         self._write(f'"end":{msgspec.json.encode(end).decode()}')
@@ -175,8 +177,13 @@ def record(
     for name, fact in carried.items():
         if fact is not None and not isinstance(fact, str | int | float | bool):
             raise UsageError(f"{name}: expected a text, a number or a truth value, got {type(fact).__name__}")
+    machine = {"host": platform.node()}
     facts = {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "horizon": float(horizon)}
-    return Trace(path, facts | {"carried": carried | {"sense": sense}, "schema": RECORD_SCHEMA})
+    return Trace(
+        path,
+        facts
+        | {"carried": carried | {"sense": sense, "validation": "solver"}, "machine": machine, "schema": RECORD_SCHEMA},
+    )
 
 
 def _number(value: Any) -> str:
