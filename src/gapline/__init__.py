@@ -154,7 +154,13 @@ if TYPE_CHECKING:
     from gapline.summary.ranking import ranking as ranking
 
 
+# Modules that are used by their own name: `gl.hooks.cpsat`.
+_MODULES = ("figures", "hooks")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"gapline.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'gapline' has no attribute {name!r}")
