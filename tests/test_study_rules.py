@@ -63,7 +63,7 @@ def make(tmp_path):
         Snapshot.from_entries(entries, name="known", store={"name": "test"}).save(tmp_path / "known.json")
         if before is not None:
             (tmp_path / "study.toml").write_text(CONTRACT.format(reference=reference, tables=before))
-            register_plan(tmp_path, declare(tmp_path, load_contract(tmp_path), instances={}))
+            register_plan(tmp_path, declare(tmp_path, load_contract(tmp_path), known={}))
         (tmp_path / "study.toml").write_text(CONTRACT.format(reference=reference, tables=tables))
         campaign_of(cells, objective=objective).save(tmp_path / "campaign", overwrite=True)
         if ran:

@@ -43,6 +43,7 @@ _HOMES = {
     "ranking": "gapline.summary.ranking",
     "read": "gapline.capture.read",
     "read_references": "gapline.reference.snapshot",
+    "record": "gapline.journal.record",
     "register_kernel": "gapline.scoring.kernels",
     "resolution_bound": "gapline.scoring.resolution",
     "run_study": "gapline.run.campaign",
@@ -92,6 +93,7 @@ __all__ = [
     "ranking",
     "read",
     "read_references",
+    "record",
     "register_kernel",
     "resolution_bound",
     "run_study",
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     from gapline.envelope.build import Envelopes as Envelopes
     from gapline.envelope.build import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError
+    from gapline.journal.record import record as record
     from gapline.model.campaign import Campaign as Campaign
     from gapline.model.contract import load_contract as load_contract
     from gapline.model.names import step_weight as step_weight
@@ -151,7 +154,13 @@ if TYPE_CHECKING:
     from gapline.summary.ranking import ranking as ranking
 
 
+# Modules that are used by their own name: `gl.hooks.cpsat`.
+_MODULES = ("figures", "hooks")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"gapline.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'gapline' has no attribute {name!r}")

@@ -224,3 +224,35 @@ def test_a_runner_waits_while_another_one_holds_the_register(study):
         assert len(read_register(study).entries) == 1
     waiting.join()
     assert len(read_register(study).entries) == 2
+
+
+def test_a_file_that_appears_later_is_a_change_that_gets_noticed(study):
+    contract = study / "study.toml"
+    text = contract.read_text()
+    head = text[: text.index("[[instances]]")]
+    arms = text[text.index("[[arms]]") :]
+    contract.write_text(f'{head}[[instances]]\npath = "instances/*"\n{arms}')
+    register(study)
+    begin_a_run(study)
+    assert read_register(study).changes() == []
+    (study / "instances" / "late.txt").write_text("3\n")
+    changes = read_register(study).changes()
+    assert any(change.startswith("planned: 8 became 12") for change in changes)
+    assert any(change.startswith("instances late: none became sha256:") for change in changes)
+
+
+def test_what_some_runs_are_given_is_registered(study):
+    register(study)
+    begin_a_run(study)
+    append(study, '[[where]]\narm = "a"\nmemory = 512\n')
+    (study / "study.toml").write_text((study / "study.toml").read_text() + "threads = 2\n")
+    changes = read_register(study).changes()
+    assert 'where: [] became [{"memory":512,"arm":"a"}] (not registered yet)' in changes
+    assert 'allotted arm b: none became {"threads":2} (not registered yet)' in changes
+
+
+def test_lines_from_before_runs_could_differ_say_nothing_of_it(study):
+    old = declare(study, load_contract(study))
+    register_plan(study, msgspec.structs.replace(old, where=None, allotted=None))
+    begin_a_run(study)
+    assert read_register(study).changes() == []

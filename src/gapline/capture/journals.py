@@ -31,10 +31,10 @@ NO_SOLUTION = "no solution to check"
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
     """What is beside the runs that count: nothing of it is a line that could not be read, each has its own name."""
 
-    strays: list[str]
+    strays: list[str] = field(default_factory=list)
     interrupted: list[RunKey] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     superseded: Counter[str] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
     named = _checker_of_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
     traces, problems = [], []
-    tally = _Tally(find_strays(study))
+    tally = Tally(find_strays(study))
     for cell in cells:
         # One cell at a time: of its solutions only a digest is kept.
         record = read_cell(cell)
@@ -109,17 +109,31 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
         verdicts = verdicts_of(stored, lambda head: head.judge == judge)
         tally.unsealed += verdicts is not None and not verdicts.sealed
         problems += [f"{key}: {problem}" for one in stored for problem in one.problems()]
-        trace = _trace(journal, verdicts, attempts=len(record.attempts), asked=checker is not None)
+        trace = trace_of(journal, verdicts, attempts=len(record.attempts), asked=checker is not None)
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
-    _make_uniform(traces)
-    campaign = campaign_from_traces(
+    return campaign_of_journals(
         traces,
-        sources=[str(study)],
+        tally,
+        source=str(study),
         facts={} if judge is None else {"checker": judge.label},
         problems=problems,
         notes=[*judge_notes(judges, judge, contract=named), *tally.notes(study)],
     )
+
+
+def campaign_of_journals(
+    traces: list[RunTrace],
+    tally: Tally,
+    *,
+    source: str,
+    problems: list[str],
+    notes: list[str],
+    facts: dict[str, str] | None = None,
+) -> Campaign:
+    """Make a campaign of the runs that count, with what is beside them."""
+    _make_uniform(traces)
+    campaign = campaign_from_traces(traces, sources=[source], facts=facts or {}, problems=problems, notes=notes)
     diagnostics = replace(
         campaign.diagnostics,
         superseded=dict(tally.superseded),
@@ -157,7 +171,8 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def _trace(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
+def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
+    """Return the run of a journal; `asked` where a checker was asked for by name."""
     order, ending = journal.order, journal.ending
     assert order is not None
     events = journal.events

@@ -76,9 +76,9 @@ def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contrac
     known = campaign.runs.group_by("instance").agg(pl.col("horizon").max())
     rows = rows.join(known, on="instance", how="left", maintain_order="left")
     if contract is not None:
-        horizons = {one.name: one.horizon or contract.time.horizon for one in contract.instances}
+        horizons = {cell.key: cell.horizon for cell in _plan(contract).cells}
         rows = rows.with_columns(
-            horizon=pl.col("instance").replace_strict(horizons, return_dtype=pl.Float64),
+            horizon=pl.Series([horizons[RunKey(*key)] for key in rows.select(RUN_KEY).iter_rows()], dtype=pl.Float64),
             validation=pl.lit(contract.objective.validation),
         )
     return replace(campaign, runs=pl.concat([campaign.runs, rows], how="diagonal_relaxed"))

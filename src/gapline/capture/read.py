@@ -9,6 +9,7 @@ import polars as pl
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.merge import merge_campaigns
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
+from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
@@ -109,4 +110,6 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
         raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
     if path.is_dir():
         return _no_table(open_campaign(campaign_directory(path)), dialect, path)
+    if is_recorded(path):
+        return _no_table(read_recorded(path), dialect, path)
     return read_neutral(path, dialect=dialect)

@@ -32,6 +32,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     import gapline as gl
     from gapline.cli import demo_campaign
     from gapline.model.layout import RESULTS
+    from gapline.model.plan import Plan
     from gapline.report.curves import study_curves
     from gapline.report.printing import note_lines, print_scores
     from gapline.report.table import frame_table
@@ -41,7 +42,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 
     folder = Path(directory)
     contract = demo_campaign.prepare(folder, say)
-    runs = len(contract.arms) * len(contract.instances) * len(contract.seeds)
+    runs = len(Plan.of(contract).cells)
     say(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
     report = run_study(folder, jobs=jobs, progress=progress_for_terminal())
     if report.left or report.campaign is None:

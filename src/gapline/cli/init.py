@@ -18,11 +18,12 @@ def command(directory: str, problem: str, name: str, as_json: bool) -> None:
     """
     from gapline.generate.study import write_study
     from gapline.model.contract import load_contract
+    from gapline.model.plan import Plan
     from gapline.solvers import arms_lack
 
     path = write_study(directory, problem, name=name)
     contract = load_contract(path, files=True)
-    runs = len(contract.arms) * len(contract.instances) * len(contract.seeds)
+    runs = len(Plan.of(contract).cells)
     lacking = arms_lack(contract.arms)
     if as_json:
         options.print_json({"contract": str(path), "runs": runs, "lacking": lacking})

@@ -5,15 +5,22 @@ import rich_click as click
 from gapline.cli import options
 from gapline.terminal import say
 
+# Instances that a terminal lists one by one.
+_SHOWN = 40
+
 
 @click.command("status")
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
+@click.option("--plan", is_flag=True, help="Show what the contract asks for: the design, every instance, every arm.")
 @options.as_json
-def command(study: str, as_json: bool) -> None:
+def command(study: str, plan: bool, as_json: bool) -> None:
     """Say which runs of a study are done, running, interrupted, missing or failed, and how to go on.
 
-    Example: gapline status my-study
+    Example: gapline status my-study --plan
     """
+    if plan:
+        show_plan(study, as_json=as_json)
+        return
     from gapline.journal.attempts import superseded_words
     from gapline.journal.strays import stray_note
     from gapline.run.campaign import resume_command
@@ -69,3 +76,51 @@ def command(study: str, as_json: bool) -> None:
         say(f"note: {stray_note(status.strays)}")
     if go_on:
         say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")
+
+
+def show_plan(study: str, *, as_json: bool) -> None:
+    """Show what a contract expands to, whether or not anything was run."""
+    from collections import Counter
+
+    import polars as pl
+
+    from gapline.model.contract import load_contract
+    from gapline.model.design import evaluation_design, panel_design
+    from gapline.model.plan import Plan
+    from gapline.report.table import frame_table
+    from gapline.report.tables.design import design_table
+    from gapline.report.writers.terminal import print_table
+
+    contract = load_contract(study)
+    plan = Plan.of(contract)
+    design = evaluation_design(contract, plan)
+    by_instance = Counter(cell.instance.name for cell in plan.cells)
+    by_arm = Counter(cell.arm.name for cell in plan.cells)
+    if as_json:
+        options.print_json(
+            {
+                "study": contract.study.name,
+                "planned": len(plan.cells),
+                "digest": plan.digest,
+                "design": design.to_dicts(),
+                "instances": [
+                    {"name": one.name, "path": one.path, "panel": one.panel, "size": one.size}
+                    | {"runs": by_instance[one.name]}
+                    for one in contract.instances
+                ],
+                "arms": [
+                    {"name": arm.name, "tier": arm.tier, "steps": dict(arm.steps), "runs": by_arm[arm.name]}
+                    for arm in contract.arms
+                ],
+            }
+        )
+        return
+    print_table(design_table(design))
+    print_table(frame_table("panels", "Panels", panel_design(plan), text=("panel", "instances", "sizes", "seeds")))
+    if len(contract.instances) <= _SHOWN:
+        rows = [{"instance": one.name, "panel": one.panel, "path": one.path} for one in contract.instances]
+        print_table(frame_table("instances", "Instances", pl.DataFrame(rows), text=("instance", "panel", "path")))
+    else:
+        say(f"each of the {len(contract.instances):,} instances: gapline status {study} --plan --json")
+    hours = sum(cell.horizon for cell in plan.cells) / 3600
+    say(f"{len(plan.cells):,} runs, {hours:,.1f} hours of solving; plan {plan.digest}")

@@ -14,6 +14,7 @@ import re
 import zlib
 
 SCHEMA = "gapline.journal/1"
+RECORD_SCHEMA = "gapline.record/1"
 EVENTS_FILE = "events.jsonl"
 ORDER_FILE = "run.json"
 

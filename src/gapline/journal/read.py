@@ -13,7 +13,7 @@ import msgspec
 
 from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE, SCHEMA, unseal
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
 from gapline.model.regular import open_regular, reason_of
 from gapline.model.tables import Proof, Reason, RunStatus
@@ -286,7 +286,7 @@ def read_journal(attempt: Path) -> Journal:
 
 def _read_lines(journal: Journal, stream: BinaryIO) -> None:
     """Read a journal line by line: memory holds a line, not the file."""
-    checksum = number = place = 0
+    number = place = 0
     # A line longer than any that is written is no line of ours, and would be read into memory whole.
     while line := stream.readline(MOST_LINE):
         if not line.endswith(b"\n"):
@@ -297,13 +297,18 @@ def _read_lines(journal: Journal, stream: BinaryIO) -> None:
                 journal.corruption = f"{journal.path}:{number + 1}: expected a line of at most {MOST_LINE:,} bytes"
             return
         if journal.corruption is None:
-            try:
-                body, checksum = unseal(line[:-1], checksum)
-                _take(journal, _decode_record(body), number, place)
-                journal.checksum = checksum
-            except (ValueError, msgspec.MsgspecError) as error:
-                journal.corruption = f"{journal.path}:{number + 1}: {error}"
+            take_line(journal, line[:-1], number, place)
         number, place = number + 1, place + len(line)
+
+
+def take_line(journal: Journal, line: bytes, number: int, place: int, *, at: int | None = None) -> None:
+    """Take the line with a number of a journal, which begins at a place of its file; `at` is its number there."""
+    try:
+        body, checksum = unseal(line, journal.checksum)
+        _take(journal, _decode_record(body), number, place)
+        journal.checksum = checksum
+    except (ValueError, msgspec.MsgspecError) as error:
+        journal.corruption = f"{journal.path}:{at or number + 1}: {error}"
 
 
 _decode_record = msgspec.json.Decoder(_Record).decode
@@ -330,9 +335,10 @@ def _take(journal: Journal, record: _Record, number: int, place: int) -> None:
 
 def _refuse_newer(path: Path, schema: str) -> None:
     name, _, version = schema.partition("/")
-    ours, _, newest = SCHEMA.partition("/")
-    if name != ours or not version.isdecimal() or int(version) > int(newest):
-        raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
+    ours = RECORD_SCHEMA if name == RECORD_SCHEMA.partition("/")[0] else SCHEMA
+    known, _, newest = ours.partition("/")
+    if name != known or not version.isdecimal() or int(version) > int(newest):
+        raise TraceError(f"{path}: expected schema {ours} or older, got {schema}", hint="upgrade gapline to read it")
 
 
 def _take_said(journal: Journal, record: _Record, said: Said, place: int) -> None:

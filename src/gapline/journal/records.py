@@ -38,8 +38,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     panel: str
     horizon: float
-    attempt: int
-    argv: list[str]
+    attempt: int = 1
+    argv: list[str] = []
     instance_path: str = ""
     condition: str = ""
     # msgspec copies mutable defaults for each record.

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -50,6 +51,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     checker: str | None = None
     solvers: dict[str, str] | None = None
     seeds: list[int] = []
+    where: list[dict[str, Any]] | None = None
+    allotted: dict[str, dict[str, Any]] | None = None
     tiers: dict[str, int] = {}
     horizon: float
     transform: str
@@ -78,6 +81,7 @@ class Entry(Declared, frozen=True, kw_only=True):
 
 # Told by the fields that say what the change is.
 _TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files")
+_LATER = ("where", "allotted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class Register:
         last = self.entries[-1]
         steps: list[tuple[str, Declared]] = [(f"at {entry.moment}", entry) for entry in later]
         if (self.study / CONTRACT_FILE).is_file():
-            today = declare(self.study, load_contract(self.study), instances=last.instances)
+            today = declare(self.study, load_contract(self.study), known=last.instances)
             steps.append(("not registered yet", msgspec.structs.replace(today, solvers=last.solvers)))
         found: list[str] = []
         before: Declared = self.first or later[0]
@@ -125,9 +129,9 @@ def declare(
     *,
     checker: str | None = None,
     solvers: dict[str, str] | None = None,
-    instances: dict[str, str] | None = None,
+    known: dict[str, str] | None = None,
 ) -> Declared:
-    """Collect what a study declares as its files stand now; `instances` are digests that are known already."""
+    """Collect what a study declares as its files stand now; `known` digests of instances are not taken again."""
     plan = Plan.of(contract)
     stated, files = {}, {}
     if (path := contract.reference.snapshot) is not None:
@@ -136,11 +140,12 @@ def declare(
             files[path] = file_digest(study / path)
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 stated[path] = msgspec.json.decode(read_document(study / path), type=_Stated).digest
-    if instances is None:
-        instances = {}
-        for instance in contract.instances:
-            with contextlib.suppress(OSError):
-                instances[instance.name] = file_digest(study / instance.path)
+    instances = {}
+    for instance in contract.instances:
+        # An instance that is not known yet is one that a pattern finds since.
+        with contextlib.suppress(OSError):
+            seen = (known or {}).get(instance.name)
+            instances[instance.name] = file_digest(study / instance.path) if seen is None else seen
     return Declared(
         contract=file_digest(study / CONTRACT_FILE),
         plan=plan.digest,
@@ -151,6 +156,8 @@ def declare(
         checker=checker,
         solvers=solvers,
         seeds=list(contract.seeds),
+        where=[rule.model_dump(exclude_unset=True) for rule in contract.where],
+        allotted=_allotted(contract),
         tiers={arm.name: arm.tier for arm in contract.arms},
         horizon=contract.time.horizon,
         transform=", ".join(contract.transforms) or "none",
@@ -171,6 +178,17 @@ def declare(
             if (file := code_file(name, study)) is not None
         },
     )
+
+
+def _allotted(contract: Contract) -> dict[str, dict[str, Any]]:
+    """Return what single arms and instances state of seeds, horizon, cores and memory, and where an arm runs at all."""
+    facts = ("seeds", "horizon", "threads", "memory", "instances")
+    found = {
+        f"{kind} {one.name}": {name: value for name in facts if (value := getattr(one, name, None))}
+        for kind, every in (("arm", contract.arms), ("instance", contract.instances))
+        for one in every
+    }
+    return {name: stated for name, stated in found.items() if stated}
 
 
 class _Stated(msgspec.Struct):
@@ -275,8 +293,8 @@ def _differences(before: Declared, after: Declared) -> list[str]:
     found = []
     for name in Declared.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
-        # None is what nobody looked at this time, which is no change.
-        if old == new or new is None or name in _TOLD_BY_OTHERS:
+        # None is what nobody looked at this time, or what older lines had no word for: that is no change.
+        if old == new or new is None or (old is None and name in _LATER) or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             if name == "bootstrap" and old:

@@ -3,9 +3,9 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
@@ -24,6 +24,15 @@ SOLVER_ENTRY_POINTS = "gapline.solvers"
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip")
 CHECKER_PREFIXES = ("command:", "python:")
 
+Threads = Annotated[int, Field(ge=1)]
+Megabytes = Annotated[int, Field(ge=1)]
+# Told apart by what is there, so that a mistake is one of a list or one of a count, not both.
+Seeds = Annotated[
+    Annotated[int, Field(ge=1), Tag("count")]
+    | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), Tag("list")],
+    Discriminator(lambda given: "list" if isinstance(given, list) else "count"),
+]
+Option = str | int | float | bool
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -70,9 +79,9 @@ class TimeTable(_Section):
     """The work that the clock charges to the solver."""
     granularity: str = "nanoseconds, at receipt by the host"
     """The granularity of the stamps."""
-    threads: int = Field(default=1, ge=1)
+    threads: Threads = 1
     """Cores given to each run."""
-    memory: int | None = Field(default=None, ge=1)
+    memory: Megabytes | None = None
     """Memory limit of each run in MB; none when left out."""
     machine: str = ""
     """The machine class, in words; the runner records what it finds besides."""
@@ -142,17 +151,22 @@ class AggregateTable(_Section):
     """Pairs of tier-1 arms whose difference was declared of interest before the runs."""
 
 
-class Instance(_Section):
-    """One instance and the panel it belongs to."""
+class _Allotment(_Section):
+    """What a run is given, where it differs from the study's."""
 
-    path: Name
-    """Path of the instance file, relative to the study directory."""
+    seeds: Seeds | None = None
+    """How many seeds (10: seeds 1 to 10), or which."""
+    horizon: Seconds | None = None
+    """Seconds announced and scored."""
+    threads: Threads | None = None
+    """Cores of each run."""
+    memory: Megabytes | None = None
+    """Memory limit of each run in MB."""
+
+
+class _Problem(_Allotment):
     panel: Name = "all"
     """Family and size, for example demo-25."""
-    size: int | None = Field(default=None, ge=1)
-    """Number of customers, jobs, rows: whatever size means in this study."""
-    horizon: Seconds | None = None
-    """Seconds, where the horizon differs from the study's."""
     sense: Literal["min", "max"] | None = None
     """Where it differs from the study's."""
     transform: str | None = None
@@ -161,14 +175,40 @@ class Instance(_Section):
     """Unique name; the file name without its suffix when left out."""
 
 
-class Arm(_Section):
+class Instance(_Problem):
+    """One instance and the panel it belongs to."""
+
+    path: Name
+    """Path of the instance file, relative to the study directory."""
+    size: int | None = None
+    """Number of customers, jobs, rows: whatever size means in this study."""
+
+
+class InstanceEntry(_Problem):
+    """An instance, every file that a pattern finds, or every row of a list.
+
+    In `panel`, `name` and `size` of a pattern or a list, {stem} is the file name without its suffix, {parent} the name
+    of its folder, {folder} the path of that, and {1}, {2}, … what the wildcards of the pattern stand for.
+    """
+
+    path: str = ""
+    """A file relative to the study directory, or a pattern: * and ? inside a folder, ** across folders."""
+    csv: str = ""
+    """Instead of a path: a list of instances, with the columns path and panel, size, name, … where these differ."""
+    exclude: list[str] = []
+    """Patterns of paths that are left out."""
+    size: Annotated[int, Field(ge=1)] | str | None = None
+    """Number of customers, jobs, rows: whatever size means in this study; or where it stands, as "{1}"."""
+
+
+class Arm(_Allotment):
     """A solver with its version and settings."""
 
     name: Name
     """Unique name of the arm."""
     solver: Annotated[str, Field(min_length=1, examples=[*SOLVERS, "command"])]
     """The adapter, ours or another package's; `command` runs any program that prints gapline's JSON lines."""
-    options: dict[str, str | int | float | bool | list[str | int | float | bool]] = {}
+    options: dict[str, Option | list[Option]] = {}
     """Settings handed to the adapter."""
     tier: Literal[1, 2] = 1
     """Tier 1 is compared, tier 2 is descriptive."""
@@ -176,24 +216,61 @@ class Arm(_Section):
     """For solver = "command": program and arguments; {instance}, {seed}, {horizon} and {threads} are filled in."""
     format: str = ""
     """For solver = "command": the format of its log, as `gapline import --format` names it, where it prints no JSON."""
+    instances: list[str] = []
+    """The instances it runs on, all when left out: patterns of names, panel:PATTERN, or size<=50."""
+    steps: dict[str, Option] = {}
+    """Where it stands on its ladder; filled in by gapline."""
 
 
-class Contract(_Section):
-    """A study's contract, as written in `study.toml`.
+class ArmEntry(Arm):
+    """An arm, or a ladder of them."""
 
-    `load_contract` reads one and reports every mistake at once.
-    """
+    ladder: dict[str, Annotated[list[Option], Field(min_length=1)]] = {}
+    """Settings at several steps, an arm for each: ladder = {slices = [5, 24, 96]}. In `name` and `command` the name in
+    braces is the step; threads, memory, horizon are the run's, others go to `options`."""
 
+
+class Where(_Allotment):
+    """What some runs are given: those that fit every pattern named here. Of several that fit, the last counts."""
+
+    arm: str | list[str] = []
+    """Patterns of names of arms."""
+    panel: str | list[str] = []
+    """Patterns of names of panels."""
+    instance: str | list[str] = []
+    """Patterns of names of instances."""
+    size: str = ""
+    """<=50, >50, =100 or 20..50."""
+
+
+class _Declared(_Section):
     study: StudyTable
     objective: ObjectiveTable
     time: TimeTable
     reference: ReferenceTable = ReferenceTable()
     score: ScoreTable = ScoreTable()
     aggregate: AggregateTable = AggregateTable()
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
-    """Seeds, each run once per arm and instance."""
-    instances: list[Instance] = Field(min_length=1)
-    arms: list[Arm] = Field(min_length=1)
+    where: list[Where] = []
+
+
+class ContractFile(_Declared):
+    """A study's contract, as written in `study.toml`."""
+
+    seeds: Seeds
+    """How many seeds (10: seeds 1 to 10), or which; each is run once per arm and instance."""
+    instances: list[InstanceEntry] = Field(min_length=1)
+    arms: list[ArmEntry] = Field(min_length=1)
+
+
+class Contract(_Declared):
+    """A study's contract with every instance and every arm by itself.
+
+    `load_contract` reads one and reports every mistake at once.
+    """
+
+    seeds: list[int]
+    instances: list[Instance]
+    arms: list[Arm]
 
     @property
     def transforms(self) -> tuple[str, ...]:
@@ -218,7 +295,7 @@ def default_name(path: str) -> str:
 
 def study_schema() -> dict[str, object]:
     """Return the JSON Schema of `study.toml`; `study.schema.json` beside this module holds the same for editors."""
-    schema = Contract.model_json_schema()
+    schema = ContractFile.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -238,6 +315,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     ContractError
         With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
     """
+    from gapline.model.expand import expand_contract
     from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers
 
     file = Path(path)
@@ -259,25 +337,13 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     contract: Contract | None = None
     mistakes = []
     try:
-        contract = Contract.model_validate(_with_names(data))
+        expanded = expand_contract(ContractFile.model_validate(data), file.parent)
+        contract, mistakes = expanded.contract, expanded.mistakes
     except ValidationError as error:
-        mistakes = field_mistakes(error, Contract)
-    mistakes += cross_mistakes(data)
+        mistakes = field_mistakes(error, ContractFile)
+    mistakes += cross_mistakes(data, contract)
     if files:
         mistakes += [*missing_files(data, file.parent), *unknown_solvers(data)]
     if mistakes or contract is None:
         raise ContractError(str(file), mistakes)
     return contract
-
-
-def _with_names(data: dict[str, Any]) -> dict[str, Any]:
-    instances = data.get("instances")
-    if not isinstance(instances, list):
-        return data
-    named = [
-        {"name": default_name(entry["path"]), **entry}
-        if isinstance(entry, dict) and isinstance(entry.get("path"), str)
-        else entry
-        for entry in instances
-    ]
-    return {**data, "instances": named}

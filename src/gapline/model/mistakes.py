@@ -11,7 +11,15 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from gapline.errors import UsageError, closest
-from gapline.model.contract import CHECKER_PREFIXES, CHECKERS, PLACEHOLDERS, SOLVER_ENTRY_POINTS, SOLVERS, default_name
+from gapline.model.contract import (
+    CHECKER_PREFIXES,
+    CHECKERS,
+    PLACEHOLDERS,
+    SOLVER_ENTRY_POINTS,
+    SOLVERS,
+    Contract,
+    default_name,
+)
 from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight
 from gapline.model.transform import Transform
 
@@ -31,7 +39,7 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
             case "extra_forbidden":
                 name = str(entry["loc"][-1])
                 fields = _walk(entry["loc"][:-1], model)[1].model_fields
-                text = f"unknown field{_suggestion(name, list(fields))}"
+                text = f"unknown field{suggestion(name, list(fields))}"
             case "missing":
                 text = "missing"
             case _:
@@ -41,7 +49,7 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
                 text = f"expected {expected}, got {entry['input']!r}"
                 choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
                 if isinstance(entry["input"], str) and choices:
-                    text += _suggestion(entry["input"], choices)
+                    text += suggestion(entry["input"], choices)
         # A value that fits none of several types is one mistake, not one for each type.
         mistakes.setdefault(where, text)
     return [f"{where}: {text}" for where, text in mistakes.items()]
@@ -59,14 +67,15 @@ def place(steps: Sequence[int | str]) -> str:
     return text
 
 
-def cross_mistakes(data: dict[str, Any]) -> list[str]:
+def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> list[str]:
     """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
+    arms = [arm for _, arm in _entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
     return [
         *_name_mistakes(data),
         *_arm_mistakes(data),
         *_objective_mistakes(data),
         *_score_mistakes(data),
-        *_contrast_mistakes(data),
+        *_contrast_mistakes(data, arms),
     ]
 
 
@@ -75,11 +84,12 @@ def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
     mistakes = []
     for index, entry in _entries(data, "instances"):
         path = entry.get("path")
-        if isinstance(path, str) and not (folder / path).is_file():
+        # What wildcards find is there.
+        if isinstance(path, str) and not (folder / path).is_file() and not any(mark in path for mark in "*?["):
             beside = (folder / path).parent
             near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
             mistakes.append(
-                f"instances[{index}].path: expected a file, got {path!r}{_suggestion(Path(path).name, near)}"
+                f"instances[{index}].path: expected a file, got {path!r}{suggestion(Path(path).name, near)}"
             )
     return mistakes
 
@@ -95,10 +105,13 @@ def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
-    arms = [(index, entry.get("name")) for index, entry in _entries(data, "arms")]
+    # Of patterns, lists and ladders `expand` says what is there twice.
+    arms = [(index, entry.get("name")) for index, entry in _entries(data, "arms") if "ladder" not in entry]
     instances = []
     for index, entry in _entries(data, "instances"):
         path = entry.get("path")
+        if "csv" in entry or (isinstance(path, str) and any(mark in path for mark in "*?[")):
+            continue
         instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
     for kind, named in (("arms", arms), ("instances", instances)):
         counts = Counter(name for _, name in named if isinstance(name, str))
@@ -127,11 +140,11 @@ def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
             yield f"arms[{index}].format: expected nothing beside solver = {arm.get('solver')!r}, got {arm['format']!r}"
         for argument in command if isinstance(command, list) else []:
             for name in re.findall(r"\{(\w+)\}", str(argument)):
-                if name not in PLACEHOLDERS:
+                if name not in PLACEHOLDERS and name not in _table(arm, "ladder"):
                     expected = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
                     yield (
                         f"arms[{index}].command: expected the placeholders {expected}, got {{{name}}}"
-                        f"{_suggestion(name, PLACEHOLDERS)}"
+                        f"{suggestion(name, PLACEHOLDERS)}"
                     )
 
 
@@ -203,6 +216,9 @@ def _horizons(data: dict[str, Any]) -> list[float]:
     """Return the horizons that runs will have, as far as they are numbers."""
     common = _table(data, "time").get("horizon")
     stated = [entry.get("horizon", common) for _, entry in _entries(data, "instances")]
+    stated += [
+        entry["horizon"] for kind in ("arms", "where") for _, entry in _entries(data, kind) if "horizon" in entry
+    ]
     return [horizon for horizon in stated if isinstance(horizon, int | float) and horizon > 0]
 
 
@@ -211,8 +227,8 @@ def _as_mistake(where: str, error: UsageError) -> str:
     return f"{where}.{error.message}" + (f"; {error.hint}" if error.hint else "")
 
 
-def _contrast_mistakes(data: dict[str, Any]) -> Iterator[str]:
-    tiers = {arm["name"]: arm.get("tier", 1) for _, arm in _entries(data, "arms") if isinstance(arm.get("name"), str)}
+def _contrast_mistakes(data: dict[str, Any], arms: Sequence[dict[str, Any]]) -> Iterator[str]:
+    tiers = {arm["name"]: arm.get("tier", 1) for arm in arms if isinstance(arm.get("name"), str)}
     contrasts = _table(data, "aggregate").get("contrasts", [])
     for index, pair in enumerate(contrasts if isinstance(contrasts, list) else []):
         for name in pair if isinstance(pair, list) else []:
@@ -224,10 +240,11 @@ def _contrast_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _bad_name(where: str, name: str, valid: Sequence[str], *, expected: str = "") -> str:
-    return f"{where}: expected {expected or 'one of ' + ', '.join(valid)}, got {name!r}{_suggestion(name, valid)}"
+    return f"{where}: expected {expected or 'one of ' + ', '.join(valid)}, got {name!r}{suggestion(name, valid)}"
 
 
-def _suggestion(name: str, valid: Sequence[str]) -> str:
+def suggestion(name: str, valid: Sequence[str]) -> str:
+    """Return the closest valid name as the end of a sentence, nothing where none is near."""
     near = closest(name, valid)
     return f"; did you mean {near!r}?" if near else ""
 

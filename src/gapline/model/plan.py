@@ -4,13 +4,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from gapline.model.contract import Arm, Contract, Instance
+from gapline.model.expand import chosen, fits, fits_size, seed_list
 from gapline.model.layout import JOURNALS
 from gapline.model.tables import RunKey
 
@@ -26,6 +26,8 @@ class Cell:
     instance: Instance
     seed: int
     horizon: float
+    threads: int = 1
+    memory: int | None = None
     position: int = 0
 
     @property
@@ -52,6 +54,32 @@ def slug(key: RunKey) -> str:
     return "_".join([*parts, digest])
 
 
+class Allotment(NamedTuple):
+    """What the runs of an arm on an instance are given."""
+
+    seeds: list[int]
+    horizon: float
+    threads: int
+    memory: int | None
+
+
+def allot(contract: Contract, arm: Arm, instance: Instance) -> Allotment:
+    """Find what an arm is given on an instance: the study's, the instance's, the arm's, then each `where`."""
+    given: dict[str, Any] = {"seeds": contract.seeds}
+    given |= {name: getattr(contract.time, name) for name in ("horizon", "threads", "memory")}
+    fitting = [
+        rule
+        for rule in contract.where
+        if fits(arm.name, rule.arm)
+        and fits(instance.panel, rule.panel)
+        and fits(instance.name, rule.instance)
+        and fits_size(instance.size, rule.size)
+    ]
+    for level in (instance, arm, *fitting):
+        given |= {name: value for name in Allotment._fields if (value := getattr(level, name)) is not None}
+    return Allotment(seed_list(given["seeds"]), float(given["horizon"]), given["threads"], given["memory"])
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Every cell that a contract asks for, whatever became of it."""
@@ -61,8 +89,23 @@ class Plan:
     @classmethod
     def of(cls, contract: Contract) -> Self:
         """Plan the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
-        every = product(contract.seeds, contract.instances, contract.arms)
-        return cls(tuple(Cell(arm, one, seed, one.horizon or contract.time.horizon) for seed, one, arm in every))
+        given = {
+            (one.name, arm.name): allot(contract, arm, one)
+            for one in contract.instances
+            for arm in contract.arms
+            if chosen(arm, one)
+        }
+        # By its place among the seeds of its runs: the third seed of one instance comes with the third of another.
+        most = max((len(what.seeds) for what in given.values()), default=0)
+        return cls(
+            tuple(
+                Cell(arm, one, what.seeds[turn], what.horizon, what.threads, what.memory)
+                for turn in range(most)
+                for one in contract.instances
+                for arm in contract.arms
+                if (what := given.get((one.name, arm.name))) is not None and turn < len(what.seeds)
+            )
+        )
 
     def keys(self) -> frozenset[RunKey]:
         """Return the identities of the runs that were meant to be made."""
@@ -71,7 +114,10 @@ class Plan:
     @property
     def digest(self) -> str:
         """The sha256 of the cells and their horizons, in whatever order the contract lists them."""
-        facts = sorted([*cell.key, cell.horizon] for cell in self.cells)
+        allotted = {(cell.threads, cell.memory) for cell in self.cells}
+        # The same for all is a fact of the contract; only where it differs does it make another plan.
+        own = len(allotted) > 1
+        facts = sorted([*cell.key, cell.horizon, *((cell.threads, cell.memory) if own else ())] for cell in self.cells)
         return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
 

@@ -73,6 +73,12 @@ POWER = _schema("""
     a:text b:text delta:real seeds:whole instances:whole instances_low:whole instances_high:whole per_panel:text
     runs:whole hours:real reason:text
 """)
+# Which runs were meant to be made: one row per tier, or ladder of settings.
+DESIGN = _schema("""
+    evidence:text arms:whole steps:text runs_each:text runs:whole instances:whole panels:whole seeds:text horizon:text
+    threads:text memory:text
+""")
+PANEL_DESIGN = _schema("panel:text instances:whole sizes:text seeds:text arms:whole runs:whole")
 # What the pilot of a power table is worth: shares of the variance, and by which share more of it shortens the interval.
 PILOT = _schema("""
     a:text b:text instances:whole seeds:real detectable:real double_instances:real instance:real seed:real rest:real

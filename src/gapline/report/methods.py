@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
+from gapline.model.contract import Contract
+from gapline.model.plan import Plan
 from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
@@ -91,7 +93,7 @@ def _stated(study: Study) -> dict[str, Clause]:
             "clock": f"Time is {_clock_words(contract.time.clock)}.",
             "charged work": f"The clock charges: {contract.time.charged}.",
             "granularity": f"The granularity of the stamps: {contract.time.granularity}.",
-            "threads": f"Each run was given {counted(contract.time.threads, 'thread')}.",
+            "threads": _threads(contract),
             "machine": f"Machine class: {contract.time.machine}." if contract.time.machine else "",
         }
     clocks, steps, threads, machines = (
@@ -181,6 +183,14 @@ def _instances(facts: StudyFacts) -> Clause:
     if facts.instance_set is None:
         return Clause("instances", f"{text}; the digest of their files: {NOT_DECLARED}.", declared=False)
     return Clause("instances", f"{text}; digest over their files {facts.instance_set}.")
+
+
+def _threads(contract: Contract) -> str:
+    """Say how many cores the runs were given, as the plan gives them."""
+    given = sorted({cell.threads for cell in Plan.of(contract).cells})
+    if len(given) == 1:
+        return f"Each run was given {counted(given[0], 'thread')}."
+    return f"Runs were given {listing(map(str, given))} threads, by arm and instance as the contract declares."
 
 
 def _horizon(facts: StudyFacts) -> Clause:

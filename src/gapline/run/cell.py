@@ -32,6 +32,8 @@ from gapline.run.process.tree import signal_all, strays
 from gapline.run.where.pin import Slot
 from gapline.solvers import command_line
 
+# Of the fields of an arm: where it runs and what it is given is said of each cell.
+_MAKES_THE_ARM = {"name", "solver", "options", "tier", "command", "format"}
 ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
 KILL_AFTER = 1.0
 # A supervisor whose worker died has cleared its tree by then, or the machine is gone.
@@ -47,8 +49,6 @@ class RunSettings:
 
     study: Path
     grace: float
-    threads: int
-    memory: int | None
     validation: str
     check: CheckSettings | None
     kill_after: float = KILL_AFTER
@@ -62,7 +62,7 @@ class RunSettings:
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
         """Take the settings from the contract of a study; `choices` are those that it does not declare."""
         time, validation = contract.time, contract.objective.validation
-        return cls(study, time.grace, time.threads, time.memory, validation, check, **choices)
+        return cls(study, time.grace, validation, check, **choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,20 +221,20 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
         panel=cell.instance.panel,
         horizon=cell.horizon,
         attempt=attempt_number(attempt),
-        argv=command_line(cell.arm, path, seed=cell.seed, horizon=cell.horizon, threads=settings.threads),
+        argv=command_line(cell.arm, path, seed=cell.seed, horizon=cell.horizon, threads=cell.threads),
         instance_path=cell.instance.path,
         condition=condition(cell, settings),
         environment={
             "GAPLINE_INSTANCE": str(path),
             "GAPLINE_SEED": str(cell.seed),
             "GAPLINE_HORIZON": repr(cell.horizon),
-            "GAPLINE_THREADS": str(settings.threads),
+            "GAPLINE_THREADS": str(cell.threads),
             ATTEMPT_VARIABLE: str(attempt),
         },
         directory=str(settings.study.absolute()),
         grace=settings.grace,
         kill_after=settings.kill_after,
-        memory=settings.memory,
+        memory=cell.memory,
         cpus=list(slot),
         caps=settings.caps,
         carried=_carried(cell, settings),
@@ -251,7 +251,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
     carried: dict[str, str | int | float | bool | None] = {
         "tier": cell.arm.tier,
         "solver": cell.arm.solver,
-        "threads": settings.threads,
+        "threads": cell.threads,
         "size": None if cell.instance.size is None else float(cell.instance.size),
         "validation": settings.validation,
         "instance_digest": digest_of(settings.study / cell.instance.path),
@@ -268,11 +268,11 @@ def condition(cell: Cell, settings: RunSettings, instance_digest: object = None)
     """Return the digest of what makes two attempts at a cell comparable."""
     # What may differ between two attempts is left out on purpose: cores, load, order of the cells, checker.
     facts = [
-        cell.arm.model_dump(),
+        cell.arm.model_dump(include=_MAKES_THE_ARM),
         cell.horizon,
         settings.grace,
-        settings.threads,
-        settings.memory,
+        cell.threads,
+        cell.memory,
         settings.validation,
         instance_digest or digest_of(settings.study / cell.instance.path),
     ]

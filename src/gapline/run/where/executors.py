@@ -29,7 +29,7 @@ class LocalRunner:
 
     def __call__(self, cell: Cell) -> CellResult:
         """Wait for cores, run the cell on them."""
-        with lease_cores(self.settings.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
+        with lease_cores(cell.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
             if lease is None:
                 return CellResult(cell.key, "left")
             slot, held = lease

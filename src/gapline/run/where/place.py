@@ -113,7 +113,7 @@ def open_place(
     `say` shows what there is to tell of a queue.
     """
     if place.kind == "local":
-        slots = make_slots(cores(), width=settings.threads, count=place.jobs)
+        slots = local_slots(cells, place.jobs)
         told: list[str] = []
 
         def say_once(text: str) -> None:
@@ -122,8 +122,8 @@ def open_place(
                 told.append(text)
                 say(text)
 
-        with _local(executor, len(slots), control) as threads:
-            yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: len(slots))
+        with _local(executor, slots, control) as threads:
+            yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: slots)
         return
     # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
     runner = uuid.uuid4().hex[:12]
@@ -143,15 +143,16 @@ def open_place(
     from gapline.run.where.submitit_cluster import remove_jobs, submitit_executor
 
     seconds = max((cell.horizon for cell in cells), default=0.0) + settings.grace + settings.kill_after
-    width = place.jobs or (len(make_slots(cores(), width=settings.threads)) if place.address == "local" else MOST_JOBS)
+    width = place.jobs or (local_slots(cells, None) if place.address == "local" else MOST_JOBS)
     with (
         submitit_executor(
             place.address,
             settings.study,
             runner,
             seconds=seconds,
-            threads=settings.threads,
-            memory=settings.memory,
+            # One kind of job for all: as large as the largest run needs.
+            threads=max((cell.threads for cell in cells), default=1),
+            memory=max((cell.memory for cell in cells if cell.memory is not None), default=None),
             options=place.options,
             jobs=width,
             say=say,
@@ -160,6 +161,14 @@ def open_place(
     ):
         standing = None if place.address == "local" else jobs.standing
         yield ReadyPlace(jobs, run_one, lambda: width, standing, lambda: remove_jobs(settings.study, runner))
+
+
+def local_slots(cells: Sequence[Cell], jobs: int | None) -> int:
+    """Return how many runs there may be at a time on this machine; each waits for the cores that it needs."""
+    widths = [cell.threads for cell in cells] or [1]
+    # Refuses what could never run, before anything does.
+    make_slots(cores(), width=max(widths))
+    return len(make_slots(cores(), width=min(widths), count=jobs))
 
 
 @contextmanager

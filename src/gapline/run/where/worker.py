@@ -41,7 +41,7 @@ class WorkerRunner:
             return CellResult(cell.key, "infrastructure", problems=(problem,))
         with (
             watching(study, self.runner, control),
-            lease_cores(self.settings.threads, stopping=lambda: control.stopping) as lease,
+            lease_cores(cell.threads, stopping=lambda: control.stopping) as lease,
         ):
             if lease is None:
                 return CellResult(cell.key, "left")
