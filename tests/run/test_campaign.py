@@ -164,3 +164,23 @@ def test_a_signal_in_the_middle_of_a_write_to_the_same_stream_is_still_told(tmp_
     said = capfd.readouterr().err
     assert "press Ctrl-C again" in said
     assert "ending the runs under way" in said
+
+
+@pytest.mark.skipif(len(cores()) < 2, reason="this machine has one core")
+def test_each_run_has_the_cores_and_the_memory_of_its_own_cell(make_study):
+    """A ladder of threads in one contract: every step is pinned to as many cores, and says so to its solver."""
+    study = make_study({"silent": ["silent"]}, seeds=(1,))
+    contract = study.path / "study.toml"
+    contract.write_text(
+        contract.read_text() + 'ladder = { threads = [1, 2] }\n[[where]]\ninstance = "two"\nmemory = 700\n'
+    )
+    assert run_study(study.path).done == 4
+    runs = gapline.open(study.path / "campaign").runs.sort("arm", "instance")
+    assert runs.select("arm", "instance", "threads").rows() == [
+        ("silent threads=1", "one", 1), ("silent threads=1", "two", 1),
+        ("silent threads=2", "one", 2), ("silent threads=2", "two", 2),
+    ]  # fmt: skip
+    assert [len(cpus.split(",")) for cpus in runs["cpus"]] == [1, 1, 2, 2]
+    orders = [read_journal(attempt).order for attempt in study.attempts()]
+    assert {(order.instance, order.memory) for order in orders} == {("one", None), ("two", 700)}
+    assert {order.environment["GAPLINE_THREADS"] for order in orders} == {"1", "2"}
