@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import gapline as gl
 from gapline.hooks import Best
+from hooked import KNAPSACK, record
 
 
 @pytest.fixture
@@ -28,15 +30,14 @@ def recorded(path):
     return campaign.objective[is_candidate].tolist(), bounds
 
 
-def record(path, **given):
-    return gl.record(path, arm="lib", instance="i", seed=1, horizon=60, **given)
-
-
 def falls(values):
     return all(later < earlier for earlier, later in itertools.pairwise(values))
 
 
-KNAPSACK = [(random.Random(4).randint(10, 60), weight) for weight in random.Random(5).choices(range(5, 30), k=35)]
+def reported(search, path):
+    """Record a search in a process of its own; return what its library reports."""
+    command = [sys.executable, str(Path(__file__).with_name("hooked.py")), search, str(path)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
 
 
 def test_only_what_is_better_is_added_and_bounds_that_moved(path):
@@ -48,48 +49,17 @@ def test_only_what_is_better_is_added_and_bounds_that_moved(path):
 
 
 def test_cpsat(path):
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
-    taken = [model.new_bool_var(f"x{k}") for k in range(len(KNAPSACK))]
-    model.add(sum(w * x for (_, w), x in zip(KNAPSACK, taken, strict=True)) <= 150)
-    model.maximize(sum(v * x for (v, _), x in zip(KNAPSACK, taken, strict=True)))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-
-    class Own(cp_model.CpSolverSolutionCallback):
-        def on_solution_callback(self):
-            seen.append(self.objective_value)
-
-    seen = []
-    solver.solve(model, Own())
-    with record(path, sense="max") as trace:
-        status = solver.solve(model, gl.hooks.cpsat(trace))
-    assert status == cp_model.OPTIMAL
+    seen = reported("cpsat", path)
     found, bounds = recorded(path)
     assert found == seen
-    assert found[-1] == solver.objective_value
     assert min(bounds) >= found[-1]
 
 
 def test_routing_of_ortools(path):
-    from ortools.constraint_solver import pywrapcp
-
-    rng = random.Random(1)
-    points = [(rng.randint(0, 100), rng.randint(0, 100)) for _ in range(25)]
-    far = [[abs(a - c) + abs(b - d) for c, d in points] for a, b in points]
-    manager = pywrapcp.RoutingIndexManager(len(points), 3, 0)
-    routing = pywrapcp.RoutingModel(manager)
-    across = routing.RegisterTransitCallback(lambda i, j: far[manager.IndexToNode(i)][manager.IndexToNode(j)])
-    routing.SetArcCostEvaluatorOfAllVehicles(across)
-    parameters = pywrapcp.DefaultRoutingSearchParameters()
-    parameters.solution_limit = 40
-    with record(path) as trace:
-        gl.hooks.ortools_routing(trace, routing)
-        solution = routing.SolveWithParameters(parameters)
+    (best,) = reported("routing", path)
     found, _ = recorded(path)
     assert falls(found)
-    assert found[-1] == solution.ObjectiveValue()
+    assert found[-1] == best
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -114,27 +84,8 @@ def test_pyvrp(path, own):
     assert found[-1] == result.cost()
 
 
-HIGHS = """
-import json, sys
-import highspy
-import gapline as gl
-knapsack = json.loads(sys.argv[2])
-solver = highspy.Highs()
-solver.silent()
-taken = [solver.addBinary(obj=value) for value, _ in knapsack]
-solver.addConstr(solver.qsum(w * x for (_, w), x in zip(knapsack, taken, strict=True)) <= 150)
-solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
-with gl.record(sys.argv[1], arm="lib", instance="i", seed=1, horizon=60, sense="max") as trace:
-    gl.hooks.highs(trace, solver)
-    solver.run()
-print(solver.getInfo().objective_function_value)
-"""
-
-
 def test_highs(path):
-    """In a process of its own: OR-Tools brings another HiGHS under the same names."""
-    command = [sys.executable, "-c", HIGHS, str(path), json.dumps(KNAPSACK)]
-    best = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    (best,) = reported("highs", path)
     found, bounds = recorded(path)
     assert falls([-value for value in found])
     assert found[-1] == pytest.approx(best, abs=1e-9)
