@@ -11,13 +11,14 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-# What each trial does so many times: kills of runners and supervisors, damaged files, megabytes of output.
+# What each trial does so many times: kills of runners, supervisors and scripts, damaged files, megabytes of output.
 TRIALS = {
     "journals": 10_000,
     "verdicts": 10_000,
     "campaigns": 10_000,
     "traces": 10_000,
     "kills": 1_000,
+    "recordings": 500,
     "flood": 100_000,
 }
 

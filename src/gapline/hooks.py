@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gapline.journal.record import Trace
+from gapline.journal.trace import Trace
 
 # Solvers write 1e20 and beyond where there is no bound yet.
 _NO_BOUND = 1e20

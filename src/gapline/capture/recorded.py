@@ -1,35 +1,34 @@
 """What `gapline.record` wrote: a file of many runs, each a journal of its own whose lines may lie between others."""
 
-import re
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from gapline.capture.journals import Tally, campaign_of_journals, trace_of
 from gapline.errors import TraceError
 from gapline.journal.attempts import CellRecord
-from gapline.journal.read import Journal, take_line
+from gapline.journal.line import is_sealed, unseal
+from gapline.journal.read import MOST_LINE, Journal, take_line
+from gapline.journal.trace import LOOKED_AT, RUN_HEAD, begins_a_run
 from gapline.model.campaign import Campaign
 from gapline.model.limits import open_input
 from gapline.model.regular import reason_of
 from gapline.model.tables import RunKey
-
-_RUN = re.compile(rb'\{"run":"([0-9a-f]{16})","seq":(\d+),')
-# Lines among which the first of a run has to be: one before it may have been cut by a kill.
-_LOOKED_AT = 3
-_MOST_LINE = 256 << 20
 
 
 def is_recorded(path: Path) -> bool:
     """Say whether a file is one that `record` wrote."""
     try:
         with open_input(path) as stream:
-            return any(_RUN.match(stream.readline(1 << 16)) for _ in range(_LOOKED_AT))
+            return begins_a_run(stream.read(LOOKED_AT))
     except OSError:
         return False
 
 
 def read_recorded(path: Path) -> Campaign:
     """Read every run of a recorded file; of several with one arm, instance and seed the first whole one counts."""
-    journals, problems = _read(path)
+    journals, problems = read_journals(path)
     cells: dict[RunKey, list[Journal]] = {}
     for journal in journals:
         order = journal.order
@@ -51,25 +50,41 @@ def read_recorded(path: Path) -> Campaign:
     return campaign_of_journals(traces, tally, source=str(path), problems=problems, notes=tally.notes(path))
 
 
-def _read(path: Path) -> tuple[list[Journal], list[str]]:
+def read_journals(path: Path) -> tuple[list[Journal], list[str]]:
     """Read the lines of a file into the journals that they name, and say which lines belong to none."""
     journals: dict[bytes, Journal] = {}
-    counts: dict[bytes, int] = {}
+    counts: Counter[bytes] = Counter()
     problems, place = [], 0
     try:
         with open_input(path) as stream:
-            for number, line in enumerate(iter(lambda: stream.readline(_MOST_LINE), b""), start=1):
-                head = _RUN.match(line)
-                if head is None or not line.endswith(b"\n"):
-                    # A kill in the middle of a write leaves one; the run that it belongs to has no end either.
-                    problems.append(f"{path}:{number}: expected a whole line of a run, got {line[:40]!r}")
-                else:
-                    run = head[1]
-                    journal = journals.setdefault(run, Journal(path))
+            for number, whole in enumerate(iter(lambda: stream.readline(MOST_LINE), b""), start=1):
+                begin = _last_head(whole, journals)
+                head, line = RUN_HEAD.match(whole, begin), whole[begin:].removesuffix(b"\n")
+                # A kill in the middle of a write leaves a part of a line. That nothing else is missing is what the
+                # checksums and numbers of the lines after it tell.
+                is_line = head is not None and is_sealed(line) and whole.endswith(b"\n")
+                if torn := (whole[:begin] if is_line else whole).strip():
+                    problems.append(f"{path}:{number}: expected a whole line of a run, got {torn[:40]!r}")
+                if head is not None and is_line:
+                    journal = journals.setdefault(head[1], Journal(path))
                     if journal.corruption is None:
-                        take_line(journal, line[:-1], counts.get(run, 0), place, at=number)
-                    counts[run] = counts.get(run, 0) + 1
-                place += len(line)
+                        take_line(journal, line, counts[head[1]], place + begin, at=number)
+                    counts[head[1]] += 1
+                place += len(whole)
     except OSError as error:
         raise TraceError(f"{path}: expected a recorded trace, got {reason_of(error)}") from error
     return list(journals.values()), problems
+
+
+def _last_head(line: bytes, journals: Mapping[bytes, Journal]) -> int:
+    """Return where the line proper begins: behind what a killed process left when others wrote to the same file."""
+    heads = list(RUN_HEAD.finditer(line))
+    if len(heads) < 2:
+        return heads[0].start() if heads else 0
+    # A solution may hold the like of a head; then the line verifies as it is.
+    for head in heads:
+        known = journals.get(head[1])
+        with contextlib.suppress(ValueError):
+            unseal(line[head.start() : -1], 0 if known is None else known.checksum)
+            return head.start()
+    return heads[0].start()

@@ -1,130 +1,27 @@
-"""`record`: the candidates of a solver that is code of one's own, kept as a journal while it searches.
+"""`record`: the candidates of a solver that is code of one's own, kept as a journal while it searches."""
 
-    {"run":"5b0c…","seq":0,"start":{"arm":"mine","instance":"a","seed":1,…},"crc":"…"}
-    {"run":"5b0c…","seq":1,"t":0.013502,"say":{"objective":12.5},"crc":"…"}
-    {"run":"5b0c…","seq":2,"end":{"cause":"exit",…},"crc":"…"}
-
-A file takes any number of runs, of several threads and processes at once: each line names its run, and the checksums of
-a run are a chain of its own. A line is one `write`: what `add` returned from is in the file, whatever kills us.
-"""
-
-import datetime
+import math
+import operator
 import os
 import platform
-import time
-from pathlib import Path
-from threading import Lock
-from types import TracebackType
-from typing import Any, Self
-
-import msgspec
+from typing import Any
 
 from gapline.errors import UsageError
-from gapline.journal.line import RECORD_SCHEMA, seal
+from gapline.journal.line import RECORD_SCHEMA
+from gapline.journal.trace import Trace
 
 Carried = str | int | float | bool | None
-# How often this process came out of a fork: a child must not go on with the runs of its parent.
-_forks = 0
-
-
-def _count_fork() -> None:
-    global _forks  # noqa: PLW0603 (the kernel's own count, as far as Python sees it)
-    _forks += 1
-
-
-os.register_at_fork(after_in_child=_count_fork)
-
-
-class Trace:
-    """One run that is being recorded; `record` opens it."""
-
-    __slots__ = ("_checksum", "_cpu", "_file", "_forks", "_head", "_lock", "_sequence", "_started", "_zero", "path")
-
-    def __init__(self, path: str | os.PathLike[str], start: dict[str, Any]) -> None:
-        self.path = Path(path)
-        self._file: int | None = None
-        self._head = f'{{"run":"{os.urandom(8).hex()}","seq":'
-        self._sequence = self._checksum = 0
-        self._lock, self._forks = Lock(), _forks
-        self._started = datetime.datetime.now(datetime.UTC).isoformat()
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        # A line that a kill cut short in the middle of a write stays a line of its own.
-        self._mend_last_line()
-        start["started"] = self._started
-        self._write(f'"start":{msgspec.json.encode(start).decode()}')
-        self._cpu = time.process_time()
-        self._zero = time.monotonic_ns()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return (time.monotonic_ns() - self._zero) / 1e9
-
-    def add(self, objective: float, /, *, bound: float | None = None, solution: Any = None) -> None:
-        """Keep a candidate that was found now: its objective, and the dual bound and the solution where there are any.
-
-        It is in the file when this returns. A value that is no number is kept as it is and rejected when it is read.
-        """
-        now = (time.monotonic_ns() - self._zero) / 1e9
-        more = "" if bound is None else f',"bound":{_number(bound)}'
-        if solution is not None:
-            more += f',"solution":{msgspec.json.encode(solution, enc_hook=_plain).decode()}'
-        self._write(f'"t":{now:.9f},"say":{{"objective":{_number(objective)}{more}}}')
-
-    def add_bound(self, bound: float, /) -> None:
-        """Keep a dual bound that came without a candidate."""
-        now = (time.monotonic_ns() - self._zero) / 1e9
-        self._write(f'"t":{now:.9f},"say":{{"bound":{_number(bound)}}}')
-
-    def close(self, error: BaseException | None = None) -> None:
-        """End the run, once; one that ends by an error is a crashed run, one that was interrupted is no run."""
-        if self._file is None:
-            return
-        cause = "exit" if error is None or isinstance(error, Exception) else "interrupted"
-        end: dict[str, Any] = {"cause": cause, "started": self._started, "elapsed": self.elapsed, "zero": self._zero}
-        end |= {"cpu_time": time.process_time() - self._cpu, "events": self._sequence - 1, "exit_code": 0}
-        if error is not None:
-            end |= {"exit_code": 1, "error": f"{type(error).__name__}: {error}"}
-        self._write(f'"end":{msgspec.json.encode(end).decode()}')
-        file, self._file = self._file, None
-        try:
-            os.fdatasync(file)
-        finally:
-            os.close(file)
-
-    def _write(self, body: str) -> None:
-        # Two threads may find something at once; a line has to follow the one whose checksum it continues.
-        with self._lock:
-            if self._file is None or self._forks != _forks:
-                raise UsageError(
-                    f"{self.path}: expected a run that is being recorded here, got one that has ended or that belongs "
-                    "to another process",
-                    hint="use `with gl.record(…) as trace:` around the search, in the process that searches",
-                )
-            line, checksum = seal(f"{self._head}{self._sequence},{body}".encode(), self._checksum)
-            written = os.write(self._file, line)
-            while written < len(line):
-                # A full disk answers with a short count first, and with the error when asked again.
-                written += os.write(self._file, line[written:])
-            self._sequence += 1
-            self._checksum = checksum
-
-    def _mend_last_line(self) -> None:
-        size = os.fstat(self._file).st_size  # type: ignore[arg-type]
-        if not size:
-            return
-        with self.path.open("rb") as stream:
-            stream.seek(size - 1)
-            if stream.read(1) != b"\n":
-                os.write(self._file, b"\n")  # type: ignore[arg-type]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(error)
+# Columns that are filled in when the file is read: a fact of the same name would be lost.
+RESERVED = """
+    first count status time objective valid claimed reason bound primary secondary validation clock value_resolution
+    bound_resolution claim calibration calibration_work time_scale time_scale_source own_horizon started import_notes
+    instance_digest problem_digest solver_version exit_code signal elapsed cpu_time peak_memory machine host cpus
+    governor boost load cpu_share foreign_share overshoot jitter disturbed limits unpinned shared_memory
+    calibration_spread leftover dropped attempts attempt order_seed order_position best_solution_digest
+"""
+# Facts that gapline reads itself have to be of their kind.
+KINDS: dict[str, type] = {"tier": int, "threads": int, "size": float, "resolution": float, "solver": str}
+_LARGEST = 2**63 - 1
 
 
 def record(
@@ -167,38 +64,60 @@ def record(
     """
     if sense not in ("min", "max"):
         raise UsageError(f"sense: expected min or max, got {sense!r}")
-    if not (isinstance(horizon, int | float) and 0 < horizon < float("inf")):
-        raise UsageError(f"horizon: expected seconds above 0, got {horizon!r}")
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise UsageError(f"seed: expected a whole number, got {seed!r}")
     for name, value in (("arm", arm), ("instance", instance), ("panel", panel)):
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or not value or not _is_text(value):
             raise UsageError(f"{name}: expected a name, got {value!r}")
-    for name, fact in carried.items():
-        if fact is not None and not isinstance(fact, str | int | float | bool):
-            raise UsageError(f"{name}: expected a text, a number or a truth value, got {type(fact).__name__}")
-    machine = {"host": platform.node()}
-    facts = {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "horizon": float(horizon)}
-    return Trace(
-        path,
-        facts
-        | {"carried": carried | {"sense": sense, "validation": "solver"}, "machine": machine, "schema": RECORD_SCHEMA},
-    )
+    facts: dict[str, Any] = {"arm": arm, "instance": instance, "seed": _whole(seed), "panel": panel}
+    facts |= {"horizon": _seconds(horizon), "machine": {"host": platform.node()}, "schema": RECORD_SCHEMA}
+    facts["carried"] = {name: _fact(name, value) for name, value in carried.items()}
+    facts["carried"] |= {"sense": sense, "validation": "solver"}
+    return Trace(path, facts, sense=sense)
 
 
-def _number(value: Any) -> str:
-    """Write a number with every digit it has; numbers of NumPy and of solvers are made plain first."""
-    if type(value) is not float and type(value) is not int:
-        try:
-            value = float(value)
-        except (TypeError, ValueError):
-            return msgspec.json.encode(str(value)).decode()
-    # NaN and infinity are no JSON: they stay as text, and the reader counts them as rejected.
-    return repr(value) if value - value == 0 else f'"{value!r}"'
+def _whole(seed: Any) -> int:
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is None or abs(number) > _LARGEST:
+        raise UsageError(f"seed: expected a whole number, got {seed!r}")
+    return number
 
 
-def _plain(value: Any) -> Any:
-    """Return arrays and their numbers as lists and numbers."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise UsageError(f"solution: expected lists, dictionaries, texts and numbers, got {type(value).__name__}")
+def _seconds(horizon: Any) -> float:
+    try:
+        seconds = math.nan if isinstance(horizon, bool | str) else float(horizon)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"horizon: expected seconds above 0, got {horizon!r}")
+    return seconds
+
+
+def _fact(name: str, value: Any) -> Carried:
+    if name in RESERVED.split():
+        raise UsageError(
+            f"{name}: expected a fact under a name of its own, got one that `read` fills in",
+            hint=f"call it my_{name}, or the like",
+        )
+    # Numbers of NumPy are made plain.
+    plain = value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value
+    if plain is not None and not isinstance(plain, str | int | float | bool):
+        raise UsageError(f"{name}: expected a text, a number or a truth value, got {type(value).__name__}")
+    kind = KINDS.get(name)
+    fits = kind is None or plain is None or type(plain) is kind or (kind is float and type(plain) is int)
+    is_kept = _is_text(plain) if isinstance(plain, str) else plain is None or abs(plain) <= _LARGEST
+    if not fits or not is_kept:
+        raise UsageError(f"{name}: expected {_EXPECTED[kind]}, got {value!r}")
+    return plain
+
+
+_EXPECTED: dict[type | None, str] = {
+    None: "a text or a finite number of 64 bits", int: "a whole number of 64 bits", float: "a finite number",
+    str: "a text",
+}  # fmt: skip
+
+
+def _is_text(value: str) -> bool:
+    """Whether a text can be written: names of files may hold bytes that are no text."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
