@@ -1,58 +1,97 @@
 """One line in a script of one's own, and the candidates of a solver's library are recorded (`gapline.record`).
 
     with gl.record("traces.jsonl", arm="cp-sat", instance="a", horizon=60) as trace:
-        solver.solve(model, gl.hooks.cpsat(trace))
+        solver.solve(model, gl.hooks.cpsat(trace, model))
 
-Each takes the trace and gives what the library calls. Nothing of a library is imported before its hook is asked for.
+Each takes the trace, and the model where the library says there which way is better, and gives what the library calls.
+Nothing of a library is imported before its hook is asked for.
 """
 
+import dataclasses
 import math
 from collections.abc import Callable
+from inspect import signature
+from threading import Lock
 from typing import Any
 
+from gapline.errors import UsageError
 from gapline.journal.trace import Trace
 
 # Solvers write 1e20 and beyond where there is no bound yet.
 _NO_BOUND = 1e20
+# By how much an iterate of scipy may break a constraint: its own tolerance of `trust-constr`.
+_BROKEN = 1e-8
 
 
 class Best:
-    """Adds what is better than everything before, and bounds that moved: libraries repeat themselves."""
+    """Adds what is better than everything before, and bounds that moved: libraries repeat themselves.
+
+    What comes after the run has ended is left out: a library listens as long as its model lives.
+    """
 
     def __init__(self, trace: Trace, *, maximise: bool = False) -> None:
+        expected = "max" if maximise else "min"
+        if trace.sense != expected:
+            raise UsageError(
+                f"sense: expected {expected}, which is what the solver is asked for, got {trace.sense}",
+                hint=f'gl.record(…, sense="{expected}")' if maximise else "record what is minimised, with its sign",
+            )
+        if not trace.is_open:
+            raise UsageError(
+                f"{trace.path}: expected a run that is being recorded, got one that has ended",
+                hint="ask for the hook, and solve, inside of `with gl.record(…) as trace:`",
+            )
         self._trace, self._sign = trace, -1.0 if maximise else 1.0
         self._best, self._bound = math.inf, math.nan
+        # Optuna and others call back from several threads.
+        self._lock = Lock()
 
     def take(self, objective: float, bound: float | None = None, solution: Any = None) -> None:
         """Add a candidate where it is the best so far; a bound that is none (1e20 and beyond) is left out."""
         value = self._sign * float(objective)
         known = None if bound is None or not abs(bound) < _NO_BOUND else float(bound)
-        if value < self._best:
-            self._best = value
-            self._bound = math.nan if known is None else known
-            self._trace.add(float(objective), bound=known, solution=solution)
-        else:
+        with self._lock:
+            is_better = value < self._best and self._trace.is_open
+            if is_better:
+                self._best = value
+                self._bound = math.nan if known is None else known
+                self._trace.add(float(objective), bound=known, solution=solution)
+        if not is_better:
             self.take_bound(bound)
 
     def take_bound(self, bound: float | None) -> None:
         """Add a bound that differs from the last one."""
-        if bound is not None and abs(bound) < _NO_BOUND and bound != self._bound:
-            self._bound = float(bound)
-            self._trace.add_bound(self._bound)
+        if bound is not None and abs(bound) < _NO_BOUND:
+            with self._lock:
+                if bound != self._bound and self._trace.is_open:
+                    self._bound = float(bound)
+                    self._trace.add_bound(self._bound)
 
 
-def cpsat(trace: Trace, /) -> Any:
+def cpsat(trace: Trace, model: Any, /) -> Any:
     """Return a callback for `CpSolver.solve(model, callback)` of OR-Tools' CP-SAT: every solution, with the bound."""
     from ortools.sat.python.cp_model import CpSolverSolutionCallback
+
+    best = Best(trace, maximise=_is_maximised(model))
 
     class Callback(CpSolverSolutionCallback):
         """Adds each solution."""
 
         def on_solution_callback(self) -> None:
             """Add one."""
-            trace.add(self.objective_value, bound=self.best_objective_bound)
+            best.take(self.objective_value, self.best_objective_bound)
 
     return Callback()
+
+
+def cpsat_bound(trace: Trace, model: Any, /) -> Callable[[float], None]:
+    """Return what CP-SAT calls with each better bound, also between solutions: `solver.best_bound_callback = …`."""
+    return Best(trace, maximise=_is_maximised(model)).take_bound
+
+
+def _is_maximised(model: Any) -> bool:
+    # CP-SAT minimises: what is maximised has its sign turned, and a factor that turns it back.
+    return model.proto.objective.scaling_factor < 0 or bool(model.proto.floating_point_objective.maximize)
 
 
 def ortools_routing(trace: Trace, routing: Any, /) -> None:
@@ -62,32 +101,37 @@ def ortools_routing(trace: Trace, routing: Any, /) -> None:
 
 
 def pyvrp(trace: Trace, params: Any = None, /) -> Any:
-    """Return parameters for `pyvrp.solve(…, params=…)`, yours if you give some: every feasible best solution."""
+    """Return parameters for `pyvrp.solve(…, params=…)`, as yours if you give some: every feasible best solution."""
     import pyvrp as library
-    from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
+    from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks
 
-    best = Best(trace)
+    record = Best(trace)
+    given = library.SolveParams() if params is None else params
+    theirs = given.ils.callbacks
 
     def take(solution: Any) -> None:
         if solution.is_feasible():
             costs = (solution.distance_cost(), solution.duration_cost(), solution.fixed_vehicle_cost())
-            best.take(sum(costs) + solution.uncollected_prizes())
+            record.take(sum(costs) + solution.uncollected_prizes())
 
     class Callbacks(IteratedLocalSearchCallbacks):
-        """Takes each best."""
+        """Takes each best; callbacks of yours are called too."""
 
         def on_start(self, ils: Any) -> None:
             """Take the solution it starts from, which is reported as no best."""
             take(ils.initial_solution)
+            theirs.on_start(ils)
 
         def on_best(self, best: Any) -> None:
             """Take one."""
             take(best)
+            theirs.on_best(best)
 
-    if params is None:
-        return library.SolveParams(ils=IteratedLocalSearchParams(callbacks=Callbacks()))
-    params.ils.callbacks = Callbacks()
-    return params
+    for name in ("on_end", "on_iteration", "on_restart"):
+        setattr(Callbacks, name, staticmethod(getattr(theirs, name)))
+    # Yours stay as they are: another run may use them with another trace.
+    parts = {name: getattr(given, name) for name in signature(library.SolveParams).parameters}
+    return library.SolveParams(**parts | {"ils": dataclasses.replace(given.ils, callbacks=Callbacks())})
 
 
 def highs(trace: Trace, solver: Any, /) -> None:
@@ -137,20 +181,33 @@ def scip(trace: Trace, model: Any, /) -> None:
     model.includeEventhdlr(Listener(), "gapline", "records candidates and bounds")
 
 
-def gurobi(trace: Trace, /) -> Callable[[Any, int], None]:
-    """Return a callback for `Model.optimize(callback)` of gurobipy: every new incumbent, with the bound."""
+def gurobi(trace: Trace, model: Any, /) -> Callable[[Any, int], None]:
+    """Return a callback for `Model.optimize(callback)` of gurobipy: every new incumbent of a MIP, with the bound.
+
+    With a callback of your own, call this one in it with the same arguments. Where that adds lazy constraints, a
+    solution counts once Gurobi has accepted it.
+    """
     from gurobipy import GRB
 
-    bests: list[Best] = []
+    codes = GRB.Callback
+    model.update()
+    if model.NumObj > 1:
+        raise _several("model", model.NumObj)
+    best = Best(trace, maximise=model.ModelSense < 0)
+    found = codes.MIPSOL_OBJBST if model.Params.LazyConstraints else codes.MIPSOL_OBJ
 
     def callback(model: Any, where: int) -> None:
-        if where == GRB.Callback.MIPSOL:
-            if not bests:
-                bests.append(Best(trace, maximise=model.ModelSense < 0))
-            objective, bound = model.cbGet(GRB.Callback.MIPSOL_OBJ), model.cbGet(GRB.Callback.MIPSOL_OBJBND)
-            bests[0].take(objective, bound)
-        elif where == GRB.Callback.MIP and bests:
-            bests[0].take_bound(model.cbGet(GRB.Callback.MIP_OBJBND))
+        if where == codes.MIPSOL:
+            take(model.cbGet(found), model.cbGet(codes.MIPSOL_OBJBND))
+        elif where == codes.MIP:
+            take(model.cbGet(codes.MIP_OBJBST), model.cbGet(codes.MIP_OBJBND))
+
+    def take(objective: float, bound: float) -> None:
+        # 1e100 where there is no incumbent yet.
+        if abs(objective) < _NO_BOUND:
+            best.take(objective, bound)
+        else:
+            best.take_bound(bound)
 
     return callback
 
@@ -158,24 +215,41 @@ def gurobi(trace: Trace, /) -> Callable[[Any, int], None]:
 def optuna(trace: Trace, /) -> Callable[[Any, Any], None]:
     """Return a callback for `Study.optimize(…, callbacks=[…])`: every finished trial that is the best so far."""
     bests: list[Best] = []
+    lock = Lock()
 
     def callback(study: Any, trial: Any) -> None:
-        if not bests:
-            bests.append(Best(trace, maximise=study.direction.name == "MAXIMIZE"))
-        # Failed and pruned trials have no value that counts.
-        if trial.state.name == "COMPLETE":
+        with lock:
+            if not bests:
+                if len(study.directions) > 1:
+                    raise _several("study", len(study.directions))
+                bests.append(Best(trace, maximise=study.direction.name == "MAXIMIZE"))
+        # Failed and pruned trials have no value that counts, and one above zero breaks a constraint.
+        if trial.state.name == "COMPLETE" and all(value <= 0 for value in trial.constraints.values()):
             bests[0].take(trial.value, solution=trial.params)
 
     return callback
 
 
-def scipy(trace: Trace, /) -> Callable[..., None]:
-    """Return a callback for `minimize` and `differential_evolution` of scipy.optimize: every iterate that is better."""
+def scipy(trace: Trace, /, *, feasible: Callable[[Any], bool] | None = None) -> Callable[..., None]:
+    """Return a callback for `minimize` and `differential_evolution` of scipy.optimize: every iterate that is better.
+
+    Iterates that break a constraint are left out where scipy says so (`trust-constr`, `COBYLA`, and
+    `differential_evolution`); with `SLSQP` and `COBYQA` say yourself which are `feasible`. `TNC`, `shgo` and `direct`
+    hand over no value, `milp`, `linprog` and `brute` call nobody: `add` in your own function there.
+    """
     best = Best(trace)
 
     # By this very name: scipy looks at it to decide what it hands over.
     def callback(intermediate_result: Any) -> None:
-        best.take(float(intermediate_result.fun), solution=intermediate_result.x)
+        found = intermediate_result
+        if not hasattr(found, "fun"):
+            raise UsageError(
+                f"scipy: expected an iterate with its value, got {type(found).__name__}: this method hands over none",
+                hint="call trace.add in your own function where it finds a better value, or choose another method",
+            )
+        broken = max(float(found.get(name, 0.0)) for name in ("constr_violation", "maxcv"))
+        if broken <= _BROKEN and (feasible is None or feasible(found.x)):
+            best.take(float(found.fun), solution=found.x)
 
     return callback
 
@@ -194,3 +268,24 @@ def cma(trace: Trace, /) -> Callable[[Any], None]:
     """Return a callback for `CMAEvolutionStrategy.optimize(f, callback=…)` of the package cma: every better one."""
     best = Best(trace)
     return lambda strategy: best.take(strategy.best.f, solution=strategy.best.x)
+
+
+def pymoo(trace: Trace, /) -> Callable[[Any], None]:
+    """Return a callback for `minimize(problem, algorithm, callback=…)` of pymoo: every better feasible one."""
+    best = Best(trace)
+
+    def callback(algorithm: Any) -> None:
+        if algorithm.problem.n_obj > 1:
+            raise _several("problem", algorithm.problem.n_obj)
+        for one in algorithm.opt:
+            if one.feas:
+                best.take(float(one.F[0]), solution=one.X)
+
+    return callback
+
+
+def _several(what: str, count: int) -> UsageError:
+    return UsageError(
+        f"{what}: expected one objective, got {count}",
+        hint="a trace has one line of values; record a weighted sum, or one of them, with trace.add",
+    )

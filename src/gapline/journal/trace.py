@@ -83,6 +83,11 @@ class Trace:
         self._zero = time.monotonic_ns()
 
     @property
+    def is_open(self) -> bool:
+        """Whether the run is still being recorded, in this process."""
+        return self._file is not None and self._forks == _forks
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the run began."""
         return (time.monotonic_ns() - self._zero) / 1e9
