@@ -49,6 +49,7 @@ def test_the_lines_of_the_page_print_a_candidate_at_once(language, tmp_path):
     program = subprocess.Popen(steps[-1], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     # Output that is held back would have both wait for ever.
     patience = threading.Timer(120, program.kill)
+    patience.daemon = True
     patience.start()
     with program:
         for value in VALUES:
