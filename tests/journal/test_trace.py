@@ -227,6 +227,7 @@ def test_of_two_whole_runs_of_one_name_the_first_counts_and_it_is_said(tmp_path)
     campaign = gl.read(path)
     assert campaign.objective.tolist() == [5.0]
     assert campaign.diagnostics.superseded == {"whole, but not the first": 1}
+    assert any("to count new ones, use a new file" in note for note in campaign.diagnostics.notes)
 
 
 def test_a_run_that_has_ended_takes_nothing_more(tmp_path):

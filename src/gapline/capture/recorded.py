@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gapline.capture.journals import Tally, campaign_of_journals, trace_of
 from gapline.errors import TraceError
-from gapline.journal.attempts import CellRecord
+from gapline.journal.attempts import CellRecord, Superseded
 from gapline.journal.line import is_sealed, unseal
 from gapline.journal.read import MOST_LINE, Journal, take_line
 from gapline.journal.trace import LOOKED_AT, RUN_HEAD, begins_a_run
@@ -47,7 +47,11 @@ def read_recorded(path: Path) -> Campaign:
             traces.append(trace)
     if not cells:
         raise TraceError(f"{path}: expected runs, got none that can be read", hint="\n".join(problems[:3]) or None)
-    return campaign_of_journals(traces, tally, source=str(path), problems=problems, notes=tally.notes(path))
+    notes = tally.notes(path)
+    if tally.superseded[Superseded.REPEATED]:
+        # Whoever runs a script again looks for the new numbers.
+        notes.append(f"{path}: runs of one arm, instance and seed are there twice; to count new ones, use a new file")
+    return campaign_of_journals(traces, tally, source=str(path), problems=problems, notes=notes)
 
 
 def read_journals(path: Path) -> tuple[list[Journal], list[str]]:
