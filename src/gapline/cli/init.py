@@ -45,6 +45,12 @@ _OF_FOUND = ("family", "clones", "include", "exclude", "most", "references")
 @click.option("--name", default="", help="Name of the study; instances that are generated follow from it.")
 @click.option("--horizon", type=click.FloatRange(0, min_open=True), help="Seconds of each run.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="How many seeds: 1 to N.")
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let each solver stop after N steps, whatever the clock says: the same candidates on any machine.",
+)
 @click.option("--family", metavar="FOLDER", help="Take one family of the store (default: all).")
 @click.option("--clones", type=click.Path(file_okay=False), help="Folder of clones of a git store's submodules.")
 @click.option(
@@ -71,7 +77,9 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
     """
     from gapline.cli.next_steps import print_next, running_commands
     from gapline.model.contract import load_contract
+    from gapline.model.layout import CONTRACT_FILE
     from gapline.model.plan import Plan
+    from gapline.model.text import counted
     from gapline.solvers import arms_lack
 
     collected = None
@@ -91,16 +99,18 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
     if as_json:
         options.print_json(_document(directory, contract, plan, collected) | {"lacking": lacking, "next": following})
         return
-    panels = len({one.panel for one in contract.instances})
+    panels = counted(len({one.panel for one in contract.instances}), "panel")
+    instances = f"{counted(len(contract.instances), 'instance')} in {panels}"
     say(
-        f"{directory}/study.toml: {len(contract.arms)} arms, {len(contract.instances)} instances in {panels} panels, "
-        f"{len(contract.seeds)} seeds"
+        f"{directory}/{CONTRACT_FILE}: {counted(len(contract.arms), 'arm')}, {instances}, "
+        f"{counted(len(contract.seeds), 'seed')}"
     )
     if collected is not None:
         options.print_lines("", collected.lines(directory))
     seconds = sum(cell.horizon for cell in plan.cells)
     total = f"{seconds / 3600:,.1f} hours" if seconds >= 3600 else f"{seconds:g} s"
-    say(f"{len(plan.cells):,} runs of {contract.time.horizon:g} s each: {total} of solving, one at a time")
+    runs = counted(len(plan.cells), "run")
+    say(f"{runs} of {contract.time.horizon:g} s each: {total} of solving, one at a time")
     options.print_lines("missing: ", lacking)
     print_next(following)
 
@@ -111,8 +121,10 @@ def _write_new(directory: str, choices: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--{strange[0]} needs instances to choose from: --from STORE:PLACE or --instances FOLDER."
         )
-    given = {name: choices[name] for name in ("name", "horizon", "seeds") if choices[name]}
+    given = {name: choices[name] for name in ("name", "horizon", "seeds", "iterations") if choices[name]}
     if choices["problem"] == "command":
+        if choices["iterations"]:
+            raise click.UsageError("--iterations is for solvers that gapline knows: solver.py is yours to stop.")
         from gapline.generate.own import write_own_study
 
         write_own_study(directory, **given)
@@ -136,8 +148,10 @@ def _document(directory: str, contract: "Contract", plan: Any, collected: "Colle
     from collections import Counter
     from pathlib import Path
 
+    from gapline.model.layout import CONTRACT_FILE
+
     return {
-        "contract": str(Path(directory) / "study.toml"),
+        "contract": str(Path(directory) / CONTRACT_FILE),
         "problem": contract.objective.checker,
         "arms": [arm.name for arm in contract.arms],
         "instances": len(contract.instances),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ def collect_study(
     name: str,
     horizon: float | None,
     seeds: int | None,
+    iterations: int | None,
     progress: Progress,
 ) -> Collected:
     """Find instances, freeze what is known of them, and write the study."""
@@ -111,14 +112,15 @@ def collect_study(
         found,
         origin=where,
         name=name,
+        iterations=iterations,
         most=most,
         references=None if frozen is None else write_references,
         in_place=_inside(files, Path(directory)),
         progress=progress,
         **{key: value for key, value in given.items() if value is not None},
     )
-    notes = (*getattr(files, "notes", ()), *(() if frozen is None else frozen.notes))
-    return Collected(found, None if frozen is None else frozen.snapshot, file, tuple(dict.fromkeys(notes)))
+    notes = () if frozen is None else frozen.notes
+    return Collected(found, None if frozen is None else frozen.snapshot, file, notes)
 
 
 Take = Callable[[str], Frozen]
@@ -130,7 +132,7 @@ def _open(
     """Return the files, where they come from in words, and what freezes best-known values of a problem."""
     if folder is not None:
         place = Path(folder, family or "")
-        take = None if references is None else lambda _problem: freeze_references(references)
+        take = None if references is None else lambda _problem: _freeze_given(references)
         return FolderFiles(place), place.name or str(place), take
     scheme, _, location = str(store).partition(":")
     if scheme not in STORES or not location:
@@ -154,6 +156,12 @@ def _open(
         )
 
     return files, f"{'mamut' if not top else f'mamut:{top}'}@{files.commit[:12]}", freeze_commit
+
+
+def _freeze_given(references: str) -> Frozen:
+    frozen = freeze_references(references)
+    # What it says of values that are read where they lie does not hold of these, which are frozen into the study.
+    return replace(frozen, notes=tuple(note for note in frozen.notes if "`gapline snapshot freeze`" not in note))
 
 
 def _keep_known(found: Found, snapshot: Snapshot, where: str) -> None:

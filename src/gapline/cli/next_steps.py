@@ -3,12 +3,8 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gapline.terminal import say
-
-if TYPE_CHECKING:
-    from gapline.model.contract import Contract
 
 
 def running_commands(study: str) -> list[str]:
@@ -16,16 +12,19 @@ def running_commands(study: str) -> list[str]:
     return [f"gapline {words}" for words in (f"status {shlex.quote(study)} --plan", f"run {shlex.quote(study)}")]
 
 
-def scoring_commands(study: str, contract: "Contract") -> list[str]:
-    """Return what follows on a campaign whose runs are all there."""
-    policy = " --policy analysis" if lacks_references(study, contract) else ""
-    return [f"gapline {command} {shlex.quote(study)}{policy}" for command in ("score", "report")]
+def scoring_commands(study: str) -> tuple[list[str], str | None]:
+    """Return what follows on a campaign whose runs are all there, and what it lacks for the scores it declares."""
+    from gapline.model.contract import load_contract
 
-
-def lacks_references(study: str, contract: "Contract") -> bool:
-    """Say whether a contract asks for references that are not in the study."""
-    named = contract.reference.snapshot
-    return contract.reference.policy != "analysis" and (named is None or not (Path(study) / named).is_file())
+    reference = load_contract(study).reference
+    lacks = reference.snapshot is None or not (Path(study) / reference.snapshot).is_file()
+    lacks = lacks and reference.policy != "analysis"
+    policy = " --policy analysis" if lacks else ""
+    commands = [f"gapline {command} {shlex.quote(study)}{policy}" for command in ("score", "report")]
+    words = (
+        f"the contract says {reference.policy}, and there are no references: the best of these runs takes their place"
+    )
+    return commands, words if lacks else None
 
 
 def print_next(commands: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from operator import methodcaller
 from pathlib import Path
 
 from gapline.errors import GaplineError, TraceError, UsageError
-from gapline.generate.contract_text import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference
+from gapline.generate.contract_text import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms
 from gapline.generate.files import Files
 from gapline.generate.found import Found, Progress
 from gapline.generate.instance_blocks import LIST_FILE, instance_blocks
@@ -28,6 +28,7 @@ def write_collected_study(
     name: str = "",
     horizon: float = 60.0,
     seeds: int | Sequence[int] = 3,
+    iterations: int | None = None,
     most: int | None = None,
     references: WriteReferences | None = None,
     in_place: str | None = None,
@@ -50,8 +51,7 @@ def write_collected_study(
         if in_place is None:
             _copy(files, found, study / INSTANCES, progress)
         base = INSTANCES if in_place is None else in_place
-        # A pattern would also find what was left out where it lies.
-        listed = in_place is not None and bool(found.left_out or found.passed_over)
+        listed = in_place is not None and _has_others(files, found)
         blocks, rows = instance_blocks(instances, panels, base=base, listed=listed)
         if rows is not None:
             _write(study / LIST_FILE, rows.encode())
@@ -61,20 +61,29 @@ def write_collected_study(
             reference = frozen_reference(snapshot, known=known)
         facts = PROBLEMS[found.problem]
         text = contract_text(
-            found.problem,
-            facts,
             name=name or directory.resolve().name or found.problem,
             title=f"{facts.title}, {origin}",
+            objective=facts.objective,
+            checker=found.problem,
             horizon=horizon,
             seeds=seeds,
             reference=reference,
+            contrast=facts.contrast,
             instances=blocks,
+            arms=problem_arms(found.problem, iterations=iterations),
         )
         _write(study / CONTRACT_FILE, text.encode())
         contract = load_contract(study) if in_place is None else None
         if contract is not None and sorted(one.name for one in contract.instances) != sorted(by_name):
             raise GaplineError(f"{directory}: expected a contract of {len(by_name)} instances, got other names")
     return contract or load_contract(directory)
+
+
+def _has_others(files: Files, found: Found) -> bool:
+    """Say whether a pattern would also find, where they lie, files that are no instances of the study."""
+    ours = {one.path for one in found.instances}
+    suffixes = tuple({one.suffix for one in found.instances})
+    return any(path.endswith(suffixes) and path not in ours for path in files.paths)
 
 
 def _copy(files: Files, found: Found, folder: Path, progress: Progress) -> None:

@@ -5,6 +5,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
+class ArmGroup(NamedTuple):
+    """Arms that stand together: name, solver and options of each, their tier, and what is to be said of them."""
+
+    arms: tuple[tuple[str, str, dict[str, str]], ...]
+    tier: int = 1
+    comment: str = ""
+
+
 class ProblemFacts(NamedTuple):
     """What a study of a problem needs: a title, the name of its objective, arms that fit, and one declared contrast.
 
@@ -13,46 +21,50 @@ class ProblemFacts(NamedTuple):
 
     title: str
     objective: str
-    arms: str
+    arms: tuple[ArmGroup, ...]
     contrast: tuple[str, str] = ("pyvrp", "ortools")
-    generated_arms: str = ""
-    checker: str = ""
+    generated_arms: tuple[ArmGroup, ...] = ()
 
 
-_Arm = tuple[str, str, dict[str, str]]
-_KAYROS = (("kayros-ils", "kayros", {"strategy": "ils"}), ("kayros-aco", "kayros", {"strategy": "aco"}))
-_SLICES = (("pyvrp-mean", "pyvrp", {"slice": "mean"}), ("ortools-mean", "ortools", {"slice": "mean"}))
-_NATIVE: tuple[_Arm, ...] = (("pyvrp", "pyvrp", {}), ("ortools", "ortools", {"metaheuristic": "guided_local_search"}))
-_MIP: tuple[_Arm, ...] = (("highs", "highs", {}), ("scip", "scip", {}))
-_SLICED = """
+_NATIVE = ArmGroup((("pyvrp", "pyvrp", {}), ("ortools", "ortools", {"metaheuristic": "guided_local_search"})))
+_KAYROS = ArmGroup((("kayros-ils", "kayros", {"strategy": "ils"}), ("kayros-aco", "kayros", {"strategy": "aco"})))
+_SLICED = ArmGroup(
+    (("pyvrp-mean", "pyvrp", {"slice": "mean"}), ("ortools-mean", "ortools", {"slice": "mean"})),
+    tier=2,
+    comment="""
 # These two plan with the mean travel time of the day. Their plans may miss the true time windows, which the checker
-# finds out: tier 2 is described, not compared."""
-_WHOLE = "\n# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are."
-
-
-def _arms(*arms: _Arm, tier: int = 1) -> str:
-    text = ""
-    for name, solver, options in arms:
-        text += f'\n[[arms]]\nname = "{name}"\nsolver = "{solver}"\n'
-        if options:
-            text += "options = { " + ", ".join(f'{key} = "{value}"' for key, value in options.items()) + " }\n"
-        text += f"tier = {tier}\n" if tier > 1 else ""
-    return text
-
+# finds out: tier 2 is described, not compared.""",
+)
+_MIP = ArmGroup((("highs", "highs", {}), ("scip", "scip", {})))
+_WHOLE = ArmGroup(
+    (("cpsat", "cpsat", {}),),
+    comment="\n# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are.",
+)
 
 PROBLEMS = {
     "tdvrptw": ProblemFacts(
-        "Time-dependent vehicle routing with time windows",
-        "duration",
-        _arms(*_KAYROS) + _SLICED + _arms(*_SLICES, tier=2),
-        ("kayros-ils", "kayros-aco"),
+        "Time-dependent vehicle routing with time windows", "duration", (_KAYROS, _SLICED), ("kayros-ils", "kayros-aco")
     ),
-    "vrptw": ProblemFacts("Vehicle routing with time windows", "distance", _arms(*_NATIVE)),
-    "cvrp": ProblemFacts("Capacitated vehicle routing", "distance", _arms(*_NATIVE)),
-    "mip": ProblemFacts(
-        "Mixed-integer programs", "cost", _arms(*_MIP), ("highs", "scip"), _WHOLE + _arms(("cpsat", "cpsat", {}))
-    ),
+    "vrptw": ProblemFacts("Vehicle routing with time windows", "distance", (_NATIVE,)),
+    "cvrp": ProblemFacts("Capacitated vehicle routing", "distance", (_NATIVE,)),
+    "mip": ProblemFacts("Mixed-integer programs", "cost", (_MIP,), ("highs", "scip"), (_WHOLE,)),
 }
+
+
+def problem_arms(problem: str, *, generated: bool = False, iterations: int | None = None) -> str:
+    """Return the arms of a problem; with `iterations` each stops after so many steps."""
+    facts = PROBLEMS[problem]
+    text = ""
+    for group in (*facts.arms, *(facts.generated_arms if generated else ())):
+        text += group.comment
+        for name, solver, chosen in group.arms:
+            options = [f"{key} = {quoted(value)}" for key, value in chosen.items()]
+            options += [f"iterations = {iterations}"] if iterations is not None else []
+            text += f"\n[[arms]]\nname = {quoted(name)}\nsolver = {quoted(solver)}\n"
+            text += f"options = {{ {', '.join(options)} }}\n" if options else ""
+            text += f"tier = {group.tier}\n" if group.tier > 1 else ""
+    return text
+
 
 NO_REFERENCE = """\
 # The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:
@@ -75,18 +87,19 @@ def quoted(text: str) -> str:
 
 
 def contract_text(
-    problem: str,
-    facts: ProblemFacts,
     *,
     name: str,
     title: str,
+    objective: str,
+    checker: str,
     horizon: float,
     seeds: int | Sequence[int],
     reference: str,
+    contrast: tuple[str, str],
     instances: str,
-    generated: bool = False,
+    arms: str,
 ) -> str:
-    """Return the contract of a study; `reference` and `instances` are its sections of these."""
+    """Return the contract of a study; `reference`, `instances` and `arms` are its sections of these."""
     return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
@@ -98,10 +111,10 @@ name = {quoted(name)}
 title = {quoted(title)}
 
 [objective]
-name = {quoted(facts.objective)}
+name = {quoted(objective)}
 # Every candidate is checked against the original problem, and its objective recomputed.
 validation = "checker"
-checker = {quoted(facts.checker or problem)}
+checker = {quoted(checker)}
 
 [time]
 # Seconds, announced to the solver. A second (grace) later it is told to stop.
@@ -120,7 +133,7 @@ goals = [0.0, 0.01, 0.05]
 [aggregate]
 # Panels count alike, whatever their number of instances.
 weighting = "panel"
-contrasts = [["{facts.contrast[0]}", "{facts.contrast[1]}"]]
+contrasts = [[{", ".join(map(quoted, contrast))}]]
 
 {instances.strip()}
-{facts.arms}{facts.generated_arms if generated else ""}"""
+{arms}"""

@@ -90,7 +90,7 @@ def find_instances(
     if looked and not chosen:
         raise UsageError(
             f"{where}: expected instances that fit --include and --exclude, got none of {len(looked)}",
-            hint=f"names are such as {listing(list(named.values()), most=3)}",
+            hint=f"there are: {listing(list(named.values()), most=3)}",
         )
     found, left_out = _read(files, chosen, named, progress)
     kinds = Counter(one.problem for one in found)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from operator import methodcaller
 from pathlib import Path
 
-from gapline.generate.contract_text import NO_REFERENCE, ProblemFacts, contract_text
+from gapline.generate.contract_text import NO_REFERENCE, contract_text
 from gapline.generate.draws import Draws
 from gapline.generate.staging import new_study
 from gapline.generate.study import Panel
@@ -94,15 +94,7 @@ name = "{move}"
 solver = "command"
 command = ["python3", "solver.py", "{{instance}}", "{{seed}}", "{{horizon}}", "{move}"]
 """
-_FACTS = ProblemFacts(
-    title="Round trips",
-    objective="length",
-    arms="\n# Two settings of one program. Runs start in this directory, and any language will do."
-    + _ARM.format(move="reverse")
-    + _ARM.format(move="swap"),
-    contrast=("reverse", "swap"),
-    checker="command:python3 checker.py",
-)
+_TWO = "\n# Two settings of one program. Runs start in this directory, and any language will do."
 
 
 def write_own_study(
@@ -122,14 +114,16 @@ def write_own_study(
         _write(study / "solver.py", SOLVER)
         _write(study / "checker.py", CHECKER)
         text = contract_text(
-            "command",
-            _FACTS,
             name=name,
-            title=_FACTS.title,
+            title="Round trips",
+            objective="length",
+            checker="command:python3 checker.py",
             horizon=horizon,
             seeds=seeds,
             reference=NO_REFERENCE,
+            contrast=("reverse", "swap"),
             instances="\n".join(blocks),
+            arms=_TWO + _ARM.format(move="reverse") + _ARM.format(move="swap"),
         )
         _write(study / CONTRACT_FILE, text)
     return Path(folder) / CONTRACT_FILE

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gapline.generate.contract_text import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference
+from gapline.generate.contract_text import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms
 from gapline.generate.staging import new_study
 from gapline.generate.write import refuse_unknown, write_instances
 from gapline.model.contract import default_name
@@ -31,16 +31,18 @@ def write_study(
     name: str = "",
     horizon: float = 2.0,
     seeds: int | Sequence[int] = (1, 2),
+    iterations: int | None = None,
     panels: Sequence[Panel] | None = None,
     snapshot: str | None = None,
 ) -> Path:
     """Write `study.toml` and `instances/` into a directory that has none yet, and return the path of the contract.
 
     `name` is that of the study, from which the instances follow too; the problem's when left out. `snapshot` is the
-    path of a frozen one inside the study; without it, scores are against the best of the campaign itself.
+    path of a frozen one inside the study; without it, scores are against the best of the campaign itself. With
+    `iterations` solvers stop after so many steps, whatever the clock says.
     """
     refuse_unknown(problem)
-    name = name or problem
+    name, facts = name or problem, PROBLEMS[problem]
     sizes = panels or (MIP_PANELS if problem == "mip" else PANELS)
     with new_study(Path(folder)) as study:
         entries = {}
@@ -53,10 +55,10 @@ def write_study(
                 suffix = path.name.removeprefix(default_name(path.name))
                 entries[f"{INSTANCES}/{family}-*{suffix}"] = (family, panel.customers)
         text = contract_text(
-            problem,
-            PROBLEMS[problem],
             name=name,
-            title=f"{PROBLEMS[problem].title}, generated instances",
+            title=f"{facts.title}, generated instances",
+            objective=facts.objective,
+            checker=problem,
             horizon=horizon,
             seeds=seeds,
             reference=NO_REFERENCE if snapshot is None else frozen_reference(snapshot),
@@ -64,7 +66,8 @@ def write_study(
                 f'[[instances]]\npath = "{pattern}"\npanel = "{family}"\nsize = {size}\n'
                 for pattern, (family, size) in entries.items()
             ),
-            generated=True,
+            contrast=facts.contrast,
+            arms=problem_arms(problem, generated=True, iterations=iterations),
         )
         write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
     return Path(folder) / CONTRACT_FILE

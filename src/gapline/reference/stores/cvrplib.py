@@ -17,7 +17,7 @@ _ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:", re.IGNORECASE | re.MULTILINE)
 
 
 def freeze_cvrplib(request: FreezeRequest) -> Frozen:
-    """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` beside one gives the instance digest."""
+    """Freeze a folder of `.sol` files, keyed by path inside it; the instance beside one gives its digest."""
     folder = Path(request.location)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
@@ -34,8 +34,8 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{folder}: expected .sol files, got none")
     bare = sum("instance_digest" not in entry for entry in entries.values())
-    notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
-    return request.frozen(entries, "cvrplib", notes)
+    note = f"solutions without a .vrp or .txt file beside them, so without an instance digest: {bare}"
+    return request.frozen(entries, "cvrplib", (note,) if bare else ())
 
 
 def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
@@ -55,7 +55,8 @@ def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
         "solution_digest": file_digest(file),
         "routes": len(_ROUTE.findall(text)),
     }
-    instance = file.with_suffix(".vrp")
-    if instance.is_file():
+    # A file of Solomon's and others' sets has the suffix .txt.
+    instance = next((one for suffix in (".vrp", ".txt") if (one := file.with_suffix(suffix)).is_file()), None)
+    if instance is not None:
         entry |= {"instance_digest": file_digest(instance), "problem_digest": problem_digest_of(instance)}
     return entry

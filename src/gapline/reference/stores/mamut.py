@@ -8,7 +8,7 @@ import hashlib
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -69,12 +69,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     repository, commit, where = open_revision(request.location)
     mounts = follow_submodules(repository, commit, None if request.clones is None else Path(request.clones))
     repository, paths = mounts.repository, repository.blobs(commit) | mounts.paths
-    try:
-        family = find_family(paths, request.family or repository.prefix or None, where=where)
-    except GaplineError as error:
-        # The family may lie in what could not be read.
-        unread = [f"{note}: --clones FOLDER names a folder of clones" for note in mounts.notes]
-        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *unread))) or None) from None
+    family = find_family(paths, request.family or repository.prefix or None, where=where, unread=mounts.notes)
     objective = find_objective(paths, family, request.objective, where=where)
     stored = list(stored_solutions(paths, family, objective))
     noticed = _read_entries(repository, paths, stored, objective)
@@ -108,8 +103,19 @@ def families(paths: Iterable[str]) -> set[str]:
     return {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
 
 
-def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
-    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes."""
+def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str, unread: Sequence[str] = ()) -> str:
+    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes.
+
+    `unread` are notes on what could not be read, in which the family may lie.
+    """
+    try:
+        return _find_family(paths, wanted, where=where)
+    except GaplineError as error:
+        hints = [f"{note}: --clones FOLDER names a folder of clones" for note in unread]
+        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *hints))) or None) from None
+
+
+def _find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
     folders = families(paths)
     if not folders:
         raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")

@@ -22,7 +22,6 @@ class MamutFiles:
     root: str
     commit: str
     source: str
-    notes: tuple[str, ...]
 
     @property
     def paths(self) -> Collection[str]:
@@ -49,8 +48,7 @@ def open_mamut(location: str, *, family: str | None = None, clones: str | None =
     return MamutFiles(
         repository=mounts.repository,
         blobs=blobs,
-        root=find_family(blobs, wanted, where=where),
+        root=find_family(blobs, wanted, where=where, unread=mounts.notes),
         commit=commit.id,
         source=f"mamut:{where.rpartition('@')[0]}@{commit.id}",
-        notes=mounts.notes,
     )
