@@ -23,7 +23,10 @@ def test_each_problem_is_known_by_its_files():
     assert facts(find(cvrp("X-n12", 12))) == {"X-n12": ("cvrp", 12)}
     assert facts(find(solomon("C101", 9))) == {"C101": ("vrptw", 9)}
     windows = VRPLIB.format("w", "VRPTW", 4) + "TIME_WINDOW_SECTION\n"
-    assert facts(find({"w.vrp": windows.encode()})) == {"w": ("vrptw", 3)}
+    assert facts(find({"w.vrp": windows.encode(), "v.txt": windows.replace("\n", "\r\n").encode()})) == {
+        "v": ("vrptw", 3),
+        "w": ("vrptw", 3),
+    }
     assert facts(find(mamut("n=20/A", 20))) == {"n=20/A": ("tdvrptw", 20)}
     model = setcover_files("s", 8)["s.mps"]
     found = find({"s.mps": model, "f/t.mps.gz": gzip.compress(model)})
@@ -36,6 +39,7 @@ def test_each_problem_is_known_by_its_files():
 def test_names_begin_at_the_root_and_solutions_are_no_instances():
     files = mamut("data/Fam/n=5/A", 5) | {"data/Fam/n=5/A.bks.Duration.json": b"{}", "x.vrp": b""} | cvrp("Y", 3)
     assert facts(find(files, "data/Fam")) == {"n=5/A": ("tdvrptw", 5)}
+    assert list(facts(find(files, suffix=".vrp.json"))) == ["data/Fam/n=5/A"]
 
 
 def test_patterns_choose_by_name_before_anything_is_read():
@@ -58,6 +62,8 @@ def test_what_cannot_be_used_is_left_out_by_name_and_reason():
         "n=5/large.vrp.json": POINTER,
         "tsp.vrp": VRPLIB.format("t", "TSP", 5).encode(),
         "limited.vrp": (VRPLIB.format("t", "CVRP", 5) + "DISTANCE : 200\n").encode(),
+        "decimal.vrp": (VRPLIB.format("t", "CVRP", 2) + "EDGE_WEIGHT_SECTION\n0.0 1.5\n1.5 0.0\nEOF\n").encode(),
+        "halves.txt": solomon("h", 3)["h.txt"].replace(b"      50 ", b"    50.5 "),
         "empty.vrp": b"",
         "bad.mps": b"nothing",
     }
@@ -70,6 +76,8 @@ def test_what_cannot_be_used_is_left_out_by_name_and_reason():
         "not in the clone: a large file that was not fetched": ["n=5/large"],
         "of TYPE TSP, which no checker here prices": ["tsp"],
         "with a limit on the length of a route (DISTANCE), which no checker here has": ["limited"],
+        "with weights that are not whole numbers, which no checker here prices": ["decimal"],
+        "with coordinates or times that are not whole numbers, which no checker here prices": ["halves"],
         "not VRPLIB instances: no DIMENSION": ["empty"],
         "neither MPS nor LP to HiGHS, which reads them plain or .gz": ["bad"],
     }

@@ -55,6 +55,12 @@ def test_each_family_has_a_pattern_of_its_own(tmp_path):
     assert (blocks.count("[[instances]]"), listed) == (2, False)
 
 
+def test_folders_below_the_size_are_of_the_name_and_not_of_the_panel(tmp_path):
+    blocks, listed, _ = expanded(tmp_path, found(("F/n=3/a/x/p", 3), ("F/n=3/b/y/p", 3), ("F/n=4/a/x/p", 4)))
+    assert 'path = "instances/F/n=*/*/*/*.vrp"\npanel = "F/n={1}"\nname = "F/n={1}/{2}/{3}/{stem}"' in blocks
+    assert (blocks.count("[[instances]]"), listed) == (1, False)
+
+
 def test_a_folder_of_one_size_states_it(tmp_path):
     blocks, listed, _ = expanded(tmp_path, found(("a", 25), ("b", 25), ("F/c", 7)), base="data")
     assert 'path = "data/*.vrp"\npanel = "n=25"\nsize = 25\n' in blocks

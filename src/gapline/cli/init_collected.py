@@ -15,6 +15,7 @@ from gapline.model.layout import CONTRACT_FILE, REFERENCES
 from gapline.model.text import counted, meant
 from gapline.reference.freeze import Frozen, freeze, freeze_references, store_names
 from gapline.reference.snapshot import Snapshot
+from gapline.reference.stores.mamut import INSTANCE
 from gapline.reference.stores.mamut_files import open_mamut
 
 STORES = ("mamut", "cvrplib")
@@ -92,7 +93,10 @@ def collect_study(
         other = "--instances" if folder is not None else "--references"
         raise UsageError(f"expected --from or {other}, got both", hint="--from brings instances and best-known values")
     files, where, take = _open(store, folder, references, family, clones)
-    found = find_instances(files, where=where, problem=problem, include=include, exclude=exclude, progress=progress)
+    # Such a store also holds files for other programs beside its own.
+    suffix = INSTANCE if store is not None and store.startswith("mamut:") else ""
+    chosen: dict[str, Any] = {"problem": problem, "suffix": suffix, "include": include, "exclude": exclude}
+    found = find_instances(files, where=where, progress=progress, **chosen)
     frozen = None if take is None else take(found.problem)
     if frozen is not None:
         _keep_known(found, frozen.snapshot, where)
@@ -147,13 +151,15 @@ def _open(
     top = files.root.rpartition("/")[2]
 
     def freeze_commit(problem: str) -> Frozen:
-        return freeze(
+        frozen = freeze(
             files.source,
             name=f"mamut-{files.commit[:12]}",
             family=files.root or ".",
             objective=_STORED_OBJECTIVE.get(problem),
             clones=clones,
         )
+        # Those are left out, and counted there.
+        return replace(frozen, notes=tuple(note for note in frozen.notes if not note.startswith("instances without")))
 
     return files, f"{'mamut' if not top else f'mamut:{top}'}@{files.commit[:12]}", freeze_commit
 

@@ -22,6 +22,7 @@ Progress = Callable[[int, int], object]
 _DIMENSION = re.compile(r"^DIMENSION\s*:\s*(\d+)\s*$", re.MULTILINE)
 _TYPE = re.compile(r"^TYPE\s*:\s*(\S+)", re.MULTILINE)
 _ROUTE_LENGTH = re.compile(r"^DISTANCE\s*:", re.MULTILINE)
+_FRACTION = re.compile(r"\.\d*[1-9]")
 # Number, place, demand, ready time, due date, service time.
 _SOLOMON_ROW = re.compile(r"^\s*\d+(?:\s+\S+){6}\s*$", re.MULTILINE)
 _MODEL = re.compile(r"\.(?:mps|lp)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)
@@ -71,16 +72,20 @@ def find_instances(
     *,
     where: str,
     problem: str | None = None,
+    suffix: str = "",
     include: Sequence[str] = (),
     exclude: Iterable[str] = (),
     progress: Progress = lambda _done, _total: None,
 ) -> Found:
-    """Find the instances of one problem; `include` and `exclude` are patterns of their names.
+    """Find the instances of one problem.
 
-    Names are paths under the root without the suffix, as stores of best-known values have them.
+    `include` and `exclude` are patterns of their names, `suffix` is how their files end. Names are paths under the root
+    without the suffix, as stores of best-known values have them.
     """
     prefix = f"{files.root}/" if files.root else ""
-    looked = sorted(path for path in files.paths if path.startswith(prefix) and _facts_of(path) is not None)
+    looked = sorted(
+        path for path in files.paths if path.startswith(prefix) and path.endswith(suffix) and _facts_of(path)
+    )
     named = {path: _name(path[len(prefix) :]) for path in looked}
     chosen = [
         path
@@ -154,7 +159,7 @@ def _facts_of(path: str) -> Facts | None:
     if name.endswith(".vrp"):
         return _vrplib_facts
     if name.endswith(".txt"):
-        return _solomon_facts
+        return _text_facts
     return _model_facts if _MODEL.search(name) else None
 
 
@@ -182,14 +187,23 @@ def _vrplib_facts(data: bytes, _path: str) -> dict[str, Any]:
         raise _Unusable(f"of TYPE {kind[1][:20]}, which no checker here prices")
     if _ROUTE_LENGTH.search(text):
         raise _Unusable("with a limit on the length of a route (DISTANCE), which no checker here has")
+    if _FRACTION.search(text.partition("EDGE_WEIGHT_SECTION")[2].partition("SECTION")[0]):
+        raise _Unusable("with weights that are not whole numbers, which no checker here prices")
     problem = "vrptw" if "TIME_WINDOW_SECTION" in text else "cvrp"
     return {"problem": problem, "size": int(dimension[1]) - 1}
 
 
-def _solomon_facts(data: bytes, _path: str) -> dict[str, Any] | None:
-    head, mark, rows = data.decode("utf-8", "replace").partition("CUSTOMER")
-    customers = len(_SOLOMON_ROW.findall(rows)) - 1
-    return {"problem": "vrptw", "size": customers} if mark and "VEHICLE" in head and customers > 0 else None
+def _text_facts(data: bytes, path: str) -> dict[str, Any] | None:
+    text = data.decode("utf-8", "replace")
+    if _DIMENSION.search(text):
+        return _vrplib_facts(data, path)
+    head, mark, below = text.partition("CUSTOMER")
+    rows = _SOLOMON_ROW.findall(below)
+    if not mark or "VEHICLE" not in head or len(rows) < 2:
+        return None
+    if any("." in row for row in rows):
+        raise _Unusable("with coordinates or times that are not whole numbers, which no checker here prices")
+    return {"problem": "vrptw", "size": len(rows) - 1}
 
 
 def _model_facts(data: bytes, path: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from gapline.generate.contract_text import quoted
 from gapline.generate.found import FoundInstance
-from gapline.generate.panels import family_of
+from gapline.generate.panels import place_of
 from gapline.model.contract import default_name
 
 LIST_FILE = "instances.csv"
@@ -32,25 +32,27 @@ def instance_blocks(
 
 
 def _patterns(instances: Sequence[FoundInstance], panels: Mapping[str, str], base: str) -> list[str] | None:
-    groups: dict[tuple[str, bool, str], list[FoundInstance]] = {}
+    groups: dict[tuple[str, int | None, str], list[FoundInstance]] = {}
     for one in instances:
         plain = default_name(one.path) == one.name.rpartition("/")[2] and _PLAIN.fullmatch(one.name + one.suffix)
-        if one.sense != "min" or not plain:
+        family, sized, below = place_of(one.name)
+        if one.sense != "min" or not plain or (sized and sized != f"n={one.size}"):
             return None
-        family, folder = family_of(one.name)
-        if folder and folder != f"n={one.size}":
-            return None
-        groups.setdefault((family, bool(folder), one.suffix), []).append(one)
+        groups.setdefault((family, len(below) if sized else None, one.suffix), []).append(one)
     blocks = []
-    for (family, sized, suffix), group in groups.items():
+    for (family, depth, suffix), group in groups.items():
         above = f"{family}/" if family else ""
-        if sized:
-            path, panel, name, size = f"n=*/*{suffix}", f"{above}{{parent}}", f"{above}{{parent}}/{{stem}}", '"{1}"'
+        if depth is not None:
+            path, panel, size = f"n=*/{'*/' * depth}*{suffix}", f"{above}n={{1}}", '"{1}"'
+            # Folders below that of the size are part of the name and not of the panel.
+            name = "/".join([panel, *(f"{{{star}}}" for star in range(2, depth + 2)), "{stem}"])
         elif len({one.size for one in group}) == 1:
             path, panel, size = f"*{suffix}", panels[group[0].name], str(group[0].size)
             name = f"{above}{{stem}}" if family else ""
         else:
             return None
+        if depth == 0:
+            panel, name = f"{above}{{parent}}", f"{above}{{parent}}/{{stem}}"
         found = str(PurePosixPath(base) / above / path)
         named = f"name = {quoted(name)}\n" if name else ""
         blocks.append(f"[[instances]]\npath = {quoted(found)}\npanel = {quoted(panel)}\n{named}size = {size}\n")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gapline.generate.found import FoundInstance
 from gapline.model.expand import natural_order
@@ -14,15 +14,25 @@ _SIZED = re.compile(r"n=\d+")
 T = TypeVar("T")
 
 
-def family_of(name: str) -> tuple[str, str]:
-    """Return the folder of an instance above its size, and the folder of its size where it lies in one.
+class Place(NamedTuple):
+    """Where an instance lies: the folders above that of its size, this one where there is one, and those below it."""
 
-    >>> family_of("Fam/n=20/A-1"), family_of("X-n101-k25")
-    (('Fam', 'n=20'), ('', ''))
+    family: str
+    sized: str = ""
+    below: tuple[str, ...] = ()
+
+
+def place_of(name: str) -> Place:
+    """Return the place of an instance by its name.
+
+    >>> place_of("Fam/n=20/A-1"), place_of("X/X-n101-k25")
+    (Place(family='Fam', sized='n=20', below=()), Place(family='X', sized='', below=()))
     """
-    folder = name.rpartition("/")[0]
-    above, _, last = folder.rpartition("/")
-    return (above, last) if _SIZED.fullmatch(last) else (folder, "")
+    folders = name.split("/")[:-1]
+    at = next((at for at, folder in enumerate(folders) if _SIZED.fullmatch(folder)), None)
+    if at is None:
+        return Place("/".join(folders))
+    return Place("/".join(folders[:at]), folders[at], tuple(folders[at + 1 :]))
 
 
 def panels_of(instances: Iterable[FoundInstance]) -> dict[str, str]:
@@ -32,19 +42,19 @@ def panels_of(instances: Iterable[FoundInstance]) -> dict[str, str]:
     ranges of sizes where these are many.
     """
 
-    def place(one: FoundInstance) -> tuple[object, ...]:
-        return natural_order(family_of(one.name)[0]), one.size, natural_order(one.name)
+    def order(one: FoundInstance) -> tuple[object, ...]:
+        return natural_order(place_of(one.name).family), one.size, natural_order(one.name)
 
-    found = sorted(instances, key=place)
+    found = sorted(instances, key=order)
     loose: dict[str, list[int]] = {}
     for one in found:
-        family, sized = family_of(one.name)
+        family, sized, _ = place_of(one.name)
         if not sized:
             loose.setdefault(family, []).append(one.size)
     ranges = {family: _ranges(sizes) for family, sizes in loose.items()}
     panels = {}
     for one in found:
-        family, sized = family_of(one.name)
+        family, sized, _ = place_of(one.name)
         panels[one.name] = "/".join(filter(None, (family, sized or ranges[family][one.size])))
     return panels
 
