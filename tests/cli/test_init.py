@@ -83,3 +83,15 @@ def test_a_solver_of_ones_own_runs_as_it_is_from_start_to_scores(tmp_path, capsy
     assert (scored["validation"], scored["reference"]["policy"]) == ("checker", "analysis")
     for arm in scored["arms"]:
         assert (arm["runs"], arm["empty"], arm["rejected"], arm["late"]) == (4, 0, 0, 0)
+    assert run(["run", study]) == 0
+    assert capsys.readouterr().out.endswith(f"next: gapline score {study}\n      gapline report {study}\n")
+    # A contract that asks for references which it does not have: what can be done is said by each command.
+    contract = tmp_path / "mine/study.toml"
+    contract.write_text(contract.read_text().replace('policy = "analysis"', 'policy = "frozen"'))
+    assert run(["run", study]) == 0
+    out = capsys.readouterr().out
+    assert "the contract says frozen, and there are no references" in out
+    assert f"next: gapline score {study} --policy analysis\n" in out
+    for command in ("score", "curve", "analyse", "report"):
+        assert run([command, study]) == 2
+        assert "Hint: --policy analysis takes the best of these runs" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gapline.errors import UsageError
-from gapline.model.layout import CONTRACT_FILE
+from gapline.model.layout import CONTRACT_FILE, INSTANCES
 from gapline.model.writing import SUFFIX, naming
 
 
@@ -59,7 +59,9 @@ def _put_in_place(scratch: Path, directory: Path) -> None:
         raise UsageError(
             f"{directory}: expected a directory without {', '.join(there)}, got one with "
             + ("it" if len(there) == 1 else "them"),
-            hint="name a new directory, or move these away",
+            hint=f"--instances {directory / INSTANCES} makes a study of what is there"
+            if there == [INSTANCES]
+            else "name a new directory, or move these away",
         )
     moved = []
     try:
