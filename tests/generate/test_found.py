@@ -88,6 +88,8 @@ def test_nothing_found_several_problems_and_names_twice_are_refused():
         find({"README.txt": b"hello"})
     with pytest.raises(UsageError, match=r"expected instances, got 1 not VRPLIB instances: no DIMENSION \(a\)"):
         find({"a.vrp": b"hello"})
+    with pytest.raises(UsageError, match=r"that can be used, got 1 without a sidecar that they name \(A\)"):
+        find(mamut("A", 3, atf=None))
     both = cvrp("a", 3) | solomon("b", 3)
     with pytest.raises(UsageError, match=r"expected instances of one problem, got cvrp \(1\), vrptw \(1\)"):
         find(both)

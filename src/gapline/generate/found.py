@@ -101,10 +101,9 @@ def find_instances(
     kinds = Counter(one.problem for one in found)
     shown = ", ".join(f"{kind} ({count})" for kind, count in kinds.items())
     if not found or (problem is not None and problem not in kinds):
-        reasons = "; ".join(f"{len(names)} {reason} ({listing(names, most=3)})" for reason, names in left_out.items())
         raise UsageError(
             f"{where}: expected instances{f' of {problem}' if problem else ''}, got "
-            + (shown or reasons or f"none among {len(files.paths)} files"),
+            + (shown or _in_words(left_out) or f"none among {len(files.paths)} files"),
             hint=None if found else "instances are .vrp.json (MAMUT), .vrp (VRPLIB), .txt (Solomon), .mps or .lp files",
         )
     if problem is None and len(kinds) > 1:
@@ -118,7 +117,13 @@ def find_instances(
     _refuse_twins(result.instances, where)
     without = lacking(files, list(dict.fromkeys(path for one in result.instances for path in one.sidecars.values())))
     result.keep(lambda one: not without & set(one.sidecars.values()), "without a sidecar that they name")
+    if not result.instances:
+        raise UsageError(f"{where}: expected instances that can be used, got {_in_words(result.left_out)}")
     return result
+
+
+def _in_words(left_out: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{len(names)} {reason} ({listing(names, most=3)})" for reason, names in left_out.items())
 
 
 def _name(path: str) -> str:

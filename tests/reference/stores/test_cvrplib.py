@@ -16,7 +16,7 @@ def test_cvrplib_folder(tmp_path):
     assert {name: entry.value for name, entry in values.items()} == {"A-n3": 10.5, "X/X-n5": 27591.0}
     assert values["X/X-n5"].instance_digest.startswith("sha256:")
     assert values["X/X-n5"].more["routes"] == 2
-    assert frozen.notes == ("solutions without a .vrp or .txt file beside them, so without an instance digest: 1",)
+    assert frozen.notes == ("solutions without a .vrp file beside them, so without an instance digest: 1",)
     (tmp_path / "A-n3.txt").write_text("A-n3\nVEHICLE\n")
     assert freeze(f"cvrplib:{tmp_path}", name="x").notes == ()
     (tmp_path / "B.sol").write_text("Route #1: 1 2\n")

@@ -17,7 +17,7 @@ _ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:", re.IGNORECASE | re.MULTILINE)
 
 
 def freeze_cvrplib(request: FreezeRequest) -> Frozen:
-    """Freeze a folder of `.sol` files, keyed by path inside it; the instance beside one gives its digest."""
+    """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` beside one gives the instance digest."""
     folder = Path(request.location)
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
@@ -34,8 +34,8 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{folder}: expected .sol files, got none")
     bare = sum("instance_digest" not in entry for entry in entries.values())
-    note = f"solutions without a .vrp or .txt file beside them, so without an instance digest: {bare}"
-    return request.frozen(entries, "cvrplib", (note,) if bare else ())
+    notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
+    return request.frozen(entries, "cvrplib", notes)
 
 
 def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
