@@ -494,7 +494,8 @@ def open_study(
     envelopes = build_envelopes(campaign, transform=scale, **accepted)
     registered = None if register is None else register.snapshot_digests()
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
-    entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance)
+    named = None if contract is None else contract.reference.snapshot
+    entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance, named=named)
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)

@@ -7,7 +7,7 @@ import lzma
 
 import pytest
 
-from gapline.model.problem import problem_digest, problem_digest_of
+from gapline.model.problem import pointed_digest, problem_digest, problem_digest_of, sidecar_names
 
 INSTANCE = {"instance_name": "T", "demands": [0, 3], "horizon": [0, 90], "metadata": {"sidecars": {"geo": "aa"}}}
 LIBRARY = "NAME : T\nCOMMENT : (first)\nDIMENSION : 2\nNODE_COORD_SECTION\n1 0 0\n2 3 4\nEOF\n"
@@ -93,3 +93,18 @@ def test_a_text_keeps_its_digits_where_numbers_lose_their_zeros(word):
 
     assert digest(word, "1.0") == digest(word, "1") == digest(word, "1e0")
     assert digest(word, "1.0") != digest(word.replace(".0", ""), "1.0")
+
+
+def test_a_large_file_pointer_states_the_digest_of_what_it_stands_for():
+    oid = "ab" * 32
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 9\n".encode()
+    assert pointed_digest(pointer) == oid
+    assert pointed_digest(b"{}") is None
+    assert pointed_digest(b" " + pointer) is None
+
+
+def test_sidecars_are_those_that_are_read_and_never_lead_out_of_the_collection():
+    td = {"atf_path": "A.atf.json", "road": {"path": "net/r.json"}, "model": "x", "up_path": "../x", "root_path": "/x"}
+    document = {"td": td, "metadata": {"sidecars": {"geo": {"path": "A.geo.json"}}}}
+    assert sidecar_names(json.dumps(document).encode()) == ["A.atf.json", "net/r.json"]
+    assert sidecar_names(b"{") == sidecar_names(b"[]") == sidecar_names(b'{"td": 1}') == []

@@ -45,6 +45,12 @@ def test_without_a_snapshot_only_the_policy_analysis_has_a_reference():
     assert found.snapshot.values["i1"].value == 9.0
     with pytest.raises(UsageError, match="expected a reference"):
         choose_references([], envelopes(*RUNS), None, None)
+    for named, words in ((None, "got none"), ("references/k.json", "got none: references/k.json, which the contract")):
+        with pytest.raises(UsageError, match=f"expected a reference for the instances, {words}") as error:
+            choose_references([], envelopes(*RUNS), None, None, named=named)
+        hint = error.value.hint
+        assert hint.startswith("--policy analysis takes the best of these runs; known values come from --references")
+        assert "`gapline snapshot freeze csv:FILE --name known -o STUDY/references/known.json`" in hint
     with pytest.raises(UsageError, match="frozen, analysis or both, got 'best'"):
         choose_references([KNOWN], envelopes(*RUNS), "best", None)
 

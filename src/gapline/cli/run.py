@@ -36,6 +36,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
 
     Example: gapline run my-study -j 2
     """
+    from gapline.cli.next_steps import print_next, scoring_commands
     from gapline.model.diagnostics import Diagnostics
     from gapline.model.text import counted
     from gapline.run.campaign import resume_command, run_study
@@ -52,6 +53,9 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
     noisy = sum(result.noisy for result in report.results)
     unchecked = campaign.diagnostics.unchecked if campaign else 0
     go_on = resume_command(report.study, report.options, *(["--calibrate"] * calibrate), *(["--json"] * as_json))
+    # What is left or unchecked comes first: until then another command follows, which is printed.
+    whole = campaign is not None and not (report.left or report.busy or unchecked)
+    following, lack = scoring_commands(study) if whole else ([], None)
     if as_json:
         answer = {name: getattr(report, name) for name in ("planned", "done", "busy", "left", "outcomes")} | {
             "unchecked": unchecked,
@@ -60,6 +64,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
             "problems": problems,
             **(campaign.diagnostics if campaign else Diagnostics()).attempts_document(),
             "resume": go_on if report.left or report.busy else None,
+            "next": following,
         }
         options.print_json(answer)
     else:
@@ -76,6 +81,9 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
             say(f"{counted(report.busy, 'run')} held by others: wait for them or end them; gapline status {study}")
         if report.left or report.busy:
             say(f"go on with: {go_on}")
+        if lack:
+            say(lack)
+        print_next(following)
     # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:
         return 3

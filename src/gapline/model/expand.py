@@ -244,10 +244,10 @@ def find_files(folder: Path, pattern: str, exclude: Iterable[str] = ()) -> list[
             fit = wanted.fullmatch(path)
             if fit and (hidden or not name.startswith(".")) and not any(other.fullmatch(path) for other in unwanted):
                 found.append((path, fit.groups()))
-    return sorted(found, key=lambda entry: _natural(entry[0]))
+    return sorted(found, key=lambda entry: natural_order(entry[0]))
 
 
-def _natural(path: str) -> list[tuple[int, int, str]]:
+def natural_order(path: str) -> list[tuple[int, int, str]]:
     """Sort n=10 before n=100 before n=1000."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", path)]
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from gapline.errors import TraceError, listing
 
 CONTRACT_FILE = "study.toml"
+INSTANCES = "instances"
+REFERENCES = "references"
 JOURNALS = "journal"
 REGISTER = "register.jsonl"
 # The options of the last call of the runner.

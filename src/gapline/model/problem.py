@@ -27,6 +27,9 @@ _LIBRARY = re.compile(r"^(DIMENSION|EDGE_WEIGHT_TYPE)\s*:", re.MULTILINE)
 # The `.0` of a whole number, where it does not stand in a text.
 _POINT_ZERO = re.compile(rb'("(?:[^"\\]|\\.)*")|\.0(?=[,\]}]|$)')
 _WORDS = re.compile(r"^(NAME|COMMENT)\s*:")
+_POINTER = re.compile(rb"\Aversion https://git-lfs\S*\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
+# At the root of a MAMUT collection, from which its instances name sidecars that several of them share.
+COLLECTION_MARKER = "mamut-collection.json"
 
 
 def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> str:
@@ -52,6 +55,33 @@ def problem_digest_of(path: Path) -> str:
         return next((read_limited(file) for above in path.parents if (file := above / name).is_file()), None)
 
     return problem_digest(read_limited(path), path.name, beside)
+
+
+def pointed_digest(data: bytes) -> str | None:
+    """Return the digest that a large-file pointer of git states of the file it stands for; None for any other file."""
+    pointer = _POINTER.match(data[:1024])
+    return pointer[1].decode("ascii") if pointer else None
+
+
+def sidecar_names(instance: bytes) -> list[str]:
+    """Return the sidecars that a MAMUT instance names for checker and solver, as it names them.
+
+    >>> sidecar_names(b'{"td": {"atf_path": "A.atf.json.gz", "road": {"path": "net/r.json"}}}')
+    ['A.atf.json.gz', 'net/r.json']
+    """
+    try:
+        document = msgspec.json.decode(instance)
+    except msgspec.MsgspecError:
+        return []
+    td = document.get("td") if isinstance(document, dict) else None
+    if not isinstance(td, dict):
+        return []
+    found = []
+    for name, value in td.items():
+        path = value.get("path") if isinstance(value, dict) else value if name.endswith("_path") else None
+        if isinstance(path, str) and path and not path.startswith("/") and ".." not in path.split("/"):
+            found.append(path)
+    return found
 
 
 def _content(data: bytes, name: str, beside: Beside) -> bytes:

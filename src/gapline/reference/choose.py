@@ -18,6 +18,14 @@ from gapline.reference.snapshot import Snapshot
 if TYPE_CHECKING:
     from gapline.model.contract import Contract
 
+# Said wherever runs are there and nothing to read them against.
+HOW_TO_REFER = (
+    "--policy analysis takes the best of these runs; known values come from --references FILE (a CSV instance,value, "
+    "a .solu file, a store such as cvrplib:DIR) or --snapshot FILE.json\n"
+    "a study keeps them: `gapline snapshot freeze csv:FILE --name known -o STUDY/references/known.json`, and in its "
+    'study.toml [reference] snapshot = "references/known.json"; frozen if before the first run, else retrospective'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledSnapshot:
@@ -79,17 +87,20 @@ def choose_references(
     policy: str | None,
     registered: frozenset[str] | None,
     tolerance: float = TOLERANCE,
+    *,
+    named: str | None = None,
 ) -> tuple[LabelledSnapshot, ...]:
-    """Return what the runs are read against under a policy, the declared one first."""
+    """Return what the runs are read against under a policy, the declared one first.
+
+    `named` is the snapshot that a contract names, for the error where it is not there.
+    """
     if policy not in (None, Policy.FROZEN, Policy.ANALYSIS, "both"):
         raise UsageError(f"policy: expected frozen, analysis or both, got {policy!r}")
     if not stored:
         if policy == Policy.ANALYSIS:
             return (fold_reference(None, envelopes, tolerance),)
-        raise UsageError(
-            "expected a reference for the instances, got none",
-            hint="give --references FILE or --snapshot FILE.json; --policy analysis takes the best of these runs",
-        )
+        absent = f": {named}, which the contract names, is not there" if named else ""
+        raise UsageError(f"expected a reference for the instances, got none{absent}", hint=HOW_TO_REFER)
     found = []
     for snapshot in stored:
         # Refused before it is labelled: a contract that says frozen must not become retrospective in silence.

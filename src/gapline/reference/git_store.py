@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError
@@ -107,25 +107,34 @@ class Repository:
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
+        for name, size, answer in self._asked("--batch", blobs):
+            if size is None:
+                yield None
+                continue
+            data = answer.read(size)
+            if len(data) != size or answer.read(1) != b"\n":
+                raise SnapshotError(f"git cat-file: expected {size} bytes of {name}, got {len(data)}")
+            yield data
+
+    def sizes(self, blobs: Iterable[str]) -> Iterator[int | None]:
+        """Yield how many bytes each blob has in the order asked, None where the clone does not have it."""
+        return (size for _, size, _ in self._asked("--batch-check", blobs))
+
+    def _asked(self, how: str, blobs: Iterable[str]) -> Iterator[tuple[str, int | None, IO[bytes]]]:
+        """Yield each blob with its size, None where it is missing, and the stream in which its bytes may follow."""
         with TemporaryFile() as asked:
             # From a file: through a pipe git would block on a full output before it has read all of a long list.
             names = list(blobs)
             asked.write("".join(f"{name}\n" for name in names).encode("ascii"))
             asked.seek(0)
-            process = self._start("cat-file", "--batch", stdin=asked, stderr=subprocess.DEVNULL)
+            process = self._start("cat-file", how, stdin=asked, stderr=subprocess.DEVNULL)
             with process, process.stdout as answer:  # type: ignore[union-attr]
                 for name in names:
                     head = answer.readline().split()
                     if not head:
                         raise SnapshotError(f"git cat-file: expected an answer for {name}, got none")
-                    if len(head) != 3:
-                        # "<name> missing": no body follows.
-                        yield None
-                        continue
-                    data = answer.read(int(head[2]))
-                    if len(data) != int(head[2]) or answer.read(1) != b"\n":
-                        raise SnapshotError(f"git cat-file: expected {int(head[2])} bytes of {name}, got {len(data)}")
-                    yield data
+                    # "<name> missing": no body follows.
+                    yield name, int(head[2]) if len(head) == 3 else None, answer
 
     def url(self) -> str | None:
         """Return the web address of the origin without user names, or None: a path on this machine is no address."""

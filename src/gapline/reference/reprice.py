@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from gapline.errors import EnvironmentLacksError, listing
+from gapline.model.problem import COLLECTION_MARKER, sidecar_names
 from gapline.reference.freeze import Moved
 from gapline.reference.git_store import Repository
 from gapline.reference.stores.mamut import Stored, StoredSolution
-
-_MARKER = "mamut-collection.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +130,8 @@ def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, inst
     wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
     for parent in PurePosixPath(one.instance).parents:
         # A collection names sidecars from its own root, which its marker file shows.
-        marker = str(parent / _MARKER)
-        for name in _sidecar_names(instance) if parent == folder or marker in paths else ():
+        marker = str(parent / COLLECTION_MARKER)
+        for name in sidecar_names(instance) if parent == folder or marker in paths else ():
             path = str(parent / name)
             if path in paths:
                 wanted[path] = paths[path]
@@ -151,19 +150,3 @@ def _write(root: Path, path: str, data: bytes) -> None:
         raise _CannotPriceError(f"path {path!r} leads out of the store")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)
-
-
-def _sidecar_names(instance: bytes) -> list[str]:
-    try:
-        document = msgspec.json.decode(instance)
-    except msgspec.MsgspecError:
-        return []
-    td = document.get("td") if isinstance(document, dict) else None
-    if not isinstance(td, dict):
-        return []
-    found = []
-    for name, value in td.items():
-        path = value.get("path") if isinstance(value, dict) else value if name.endswith("_path") else None
-        if isinstance(path, str) and path and not path.startswith("/") and ".." not in path.split("/"):
-            found.append(path)
-    return found

@@ -17,6 +17,8 @@ def test_cvrplib_folder(tmp_path):
     assert values["X/X-n5"].instance_digest.startswith("sha256:")
     assert values["X/X-n5"].more["routes"] == 2
     assert frozen.notes == ("solutions without a .vrp file beside them, so without an instance digest: 1",)
+    (tmp_path / "A-n3.txt").write_text("A-n3\nVEHICLE\n")
+    assert freeze(f"cvrplib:{tmp_path}", name="x").notes == ()
     (tmp_path / "B.sol").write_text("Route #1: 1 2\n")
     with pytest.raises(SnapshotError, match=r"B\.sol: expected one line `Cost VALUE`, got none"):
         freeze(f"cvrplib:{tmp_path}", name="x")

@@ -55,7 +55,8 @@ def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
         "solution_digest": file_digest(file),
         "routes": len(_ROUTE.findall(text)),
     }
-    instance = file.with_suffix(".vrp")
-    if instance.is_file():
+    # A file of Solomon's and others' sets has the suffix .txt.
+    instance = next((one for suffix in (".vrp", ".txt") if (one := file.with_suffix(suffix)).is_file()), None)
+    if instance is not None:
         entry |= {"instance_digest": file_digest(instance), "problem_digest": problem_digest_of(instance)}
     return entry

@@ -8,7 +8,7 @@ import hashlib
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from gapline.errors import GaplineError, SnapshotError, UsageError, listing
-from gapline.model.problem import Beside, problem_digest
+from gapline.model.problem import Beside, pointed_digest, problem_digest
 from gapline.model.text import meant
 from gapline.reference.canonical import EXACT
 from gapline.reference.freeze import FreezeRequest, Frozen, Moved
@@ -29,7 +29,6 @@ _BKS = re.compile(r"^(?P<stem>.+)\.bks\.(?P<objective>[^./]+)\.json$")
 _SIZE = re.compile(r"^n=\d+$")
 # An instance that states the digest of its sidecars needs no second look at them.
 _PINNED = re.compile(rb'_sha256"\s*:\s*"')
-_POINTER = re.compile(rb"\Aversion https://git-lfs\S*\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
 # The objective whose first component is the number of routes.
 _HIERARCHICAL = "HierarchicalVehicleCost"
 
@@ -70,12 +69,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     repository, commit, where = open_revision(request.location)
     mounts = follow_submodules(repository, commit, None if request.clones is None else Path(request.clones))
     repository, paths = mounts.repository, repository.blobs(commit) | mounts.paths
-    try:
-        family = find_family(paths, request.family or repository.prefix or None, where=where)
-    except GaplineError as error:
-        # The family may lie in what could not be read.
-        unread = [f"{note}: --clones FOLDER names a folder of clones" for note in mounts.notes]
-        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *unread))) or None) from None
+    family = find_family(paths, request.family or repository.prefix or None, where=where, unread=mounts.notes)
     objective = find_objective(paths, family, request.objective, where=where)
     stored = list(stored_solutions(paths, family, objective))
     noticed = _read_entries(repository, paths, stored, objective)
@@ -104,9 +98,25 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     return Frozen(snapshot, tuple(notes), moved)
 
 
-def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
-    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes."""
-    folders = {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
+def families(paths: Iterable[str]) -> set[str]:
+    """Return the folders above the sizes that hold best-known solutions."""
+    return {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
+
+
+def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str, unread: Sequence[str] = ()) -> str:
+    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes.
+
+    `unread` are notes on what could not be read, in which the family may lie.
+    """
+    try:
+        return _find_family(paths, wanted, where=where)
+    except GaplineError as error:
+        hints = [f"{note}: --clones FOLDER names a folder of clones" for note in unread]
+        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *hints))) or None) from None
+
+
+def _find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
+    folders = families(paths)
     if not folders:
         raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")
     if wanted is None:
@@ -172,8 +182,7 @@ def stored_solutions(paths: Mapping[str, str], family: str, objective: str) -> I
 
 def instance_digest(data: bytes) -> str:
     """Return the digest of an instance file; a large-file pointer already states that of the file it stands for."""
-    pointer = _POINTER.match(data[:1024])
-    return "sha256:" + (pointer[1].decode("ascii") if pointer else hashlib.sha256(data).hexdigest())
+    return "sha256:" + (pointed_digest(data) or hashlib.sha256(data).hexdigest())
 
 
 def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str) -> _Noticed:
@@ -193,7 +202,7 @@ def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list
         else:
             entry["instance_digest"] = instance_digest(instance)
             # A large-file pointer says nothing of the problem in the file it stands for.
-            if not _POINTER.match(instance[:1024]):
+            if pointed_digest(instance) is None:
                 entry["problem_digest"] = problem_digest(instance, one.instance, _sidecars(repository, paths, one))
             if one.sidecars and not _PINNED.search(instance):
                 entry["sidecars"] = {name: f"git:{blob}" for name, blob in one.sidecars.items()}
