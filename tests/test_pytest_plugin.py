@@ -71,6 +71,14 @@ def test_rings(gapline_gate):
     gapline_gate(new="traces/*.csv", baseline="baseline.zip", snapshot="beaten.json", fail_if_worse=0.5)
 
 
+def test_escapes(gapline_gate):
+    gapline_gate(new="odd.csv", baseline="odd.csv", fail_if_worse=0.5)
+
+
+def test_escapes_that_pass(gapline_gate):
+    gapline_gate(new="odd.csv:\\x1b[2Jb", baseline="odd.csv:\\x1b[2Ja", references="refs.csv", fail_if_worse=0.5)
+
+
 @pytest.fixture
 def early(gapline_gate):
     gapline_gate(new="traces/*.csv", baseline="baseline.zip", fail_if_worse=0.002)
@@ -85,7 +93,7 @@ def test_without_a_gate():
 """
 FAIL = {
     "test_fails", "test_lacks_its_baseline", "test_matches_nothing", "test_has_a_wrong_option", "test_asks_nothing",
-    "test_asks_twice", "test_lacks_runs", "test_rings",
+    "test_asks_twice", "test_lacks_runs", "test_rings", "test_escapes",
 }  # fmt: skip
 
 
@@ -99,8 +107,10 @@ def place(tmp_path_factory):
     write_traces(root / "traces" / "new.csv", slower=1.5, arms=("mine",))
     rows = (root / "traces" / "new.csv").read_text().splitlines()
     (root / "part.csv").write_text("\n".join(row for row in rows if ",small-0,1," not in row) + "\n")
+    write_traces(root / "odd.csv", arms=("\x1b[2Ja", "\x1b[2Jb"))
     names = gl.read(root / "old.csv").runs["instance"].unique().to_list()
     gl.Snapshot.from_values(dict.fromkeys(names, 100.0), name="known").save(root / "known.json")
+    (root / "refs.csv").write_text("instance,value\n" + "".join(f"{name},100\n" for name in names))
     beaten = gl.Snapshot.from_values(dict.fromkeys(names, 130.0), name="beaten", certified=names)
     beaten.save(root / "beaten.json")
     made = ["export", str(root / "old.csv"), "--snapshot", str(root / "known.json"), "-o", str(root / "baseline.zip")]
@@ -195,7 +205,12 @@ def test_the_summary_tells_passed_gates_too(done):
     assert "failed tests/test_gates.py::test_of_a_fixture\n" in section
     assert "  not judged: gone.zip: expected a trace file" in section
     assert "test_without_a_gate" not in section
-    assert len(re.findall(r"^(?:passed|failed) ", section, re.M)) == len(FAIL) + 4
+    assert len(re.findall(r"^(?:passed|failed) ", section, re.M)) == len(FAIL) + 5
+
+
+def test_names_are_shown_and_never_obeyed(done):
+    assert [line for line in done.stdout.split("\n") if not line.isprintable()] == []
+    assert "passed tests/test_gates.py::test_escapes_that_pass\n  odd.csv:\\u001b[2Jb: worse: " in done.stdout
 
 
 def test_the_summary_comes_from_other_processes_too(place):

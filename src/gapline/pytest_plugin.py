@@ -51,11 +51,11 @@ def _judge(request: pytest.FixtureRequest, new: str, baseline: str, choices: dic
         # Sources, references and snapshots are then found, and named, as `gapline compare` does it there.
         with contextlib.chdir(root):
             judged = judge_pair(baseline, new, **_options(choices))
-    except GaplineError as error:
-        refused = error
+    except (GaplineError, OSError) as error:
+        refused = str(error)
     # Not where it was caught: pytest would show both, one as a failure in handling the other.
     if refused is not None:
-        _keep(request, [f"not judged: {visible(refused.message)}"])
+        _keep(request, [f"not judged: {visible(refused.split(chr(10))[0])}"])
         said = f"gapline_gate: {refused}\n(relative paths start at pytest's rootdir, {root})"
         pytest.fail(visible(said), pytrace=False)
     lines = [visible(line) for line in judged_lines(judged)]
