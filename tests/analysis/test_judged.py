@@ -9,7 +9,7 @@ import gapline as gl
 from cli.two_arms import write_traces
 from gapline.analysis.comparison import compare
 from gapline.analysis.judged import judge_pair
-from gapline.errors import TraceError, UsageError
+from gapline.errors import MixedScoresError, TraceError, UsageError
 from gapline.summary.power import power_table
 
 
@@ -65,6 +65,14 @@ def test_the_reference_of_one_source_is_read_for_both_and_noted():
     assert lent not in given.comparison.notes
     with pytest.raises(UsageError, match="expected a reference"):
         judge_pair("old.csv", "new.csv")
+
+
+def test_references_that_differ_are_refused_and_never_lent():
+    names = gl.read("old.csv").runs["instance"].unique().to_list()
+    gl.read("new.csv").save("new")
+    gl.Snapshot.from_values(dict.fromkeys(names, 99.0), name="other").save("new/references.json")
+    with pytest.raises(MixedScoresError, match="snapshots differ: old:mine is judged against known"):
+        judge_pair("old", "new")
 
 
 def test_a_pattern_is_one_source():
