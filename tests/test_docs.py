@@ -43,6 +43,25 @@ def test_a_page_runs_as_it_stands(page, tmp_path):
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
+def test_the_workflow_parses_and_what_it_runs_is_run_here():
+    """Its gapline commands are those of the console blocks, which run above; its files are the ones that they write."""
+    import shlex
+
+    import yaml
+
+    page = ROOT / "docs" / "compare-in-ci.md"
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    workflow = yaml.safe_load(text)
+    steps = workflow["jobs"]["anytime"]["steps"]
+    assert all("uses" in step or "run" in step for step in steps)
+    lines = [line for step in steps for line in step.get("run", "").splitlines()]
+    ours = [shlex.split(line) for line in lines if line.startswith("gapline ")]
+    shown = "\n".join(script_of(block) for block in blocks(page, "console"))
+    run_here = [shlex.split(line) for line in shown.splitlines() if line.startswith("gapline ")]
+    assert ours
+    assert [command for command in ours if command not in run_here] == []
+
+
 def test_the_docs_import_nothing_from_inner_modules():
     """`gapline`, or a folder that authors of plug-ins import from: never a module inside a folder."""
     inner = re.compile(r"^\s*(?:from|import) gapline\.\w+\.\w+", re.MULTILINE)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gapline.capture.planned import planned_cells, runs_of_contract, with_empty_runs
-from gapline.capture.read import read
+from gapline.capture.read import matching, read
 from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
@@ -386,7 +386,7 @@ def open_study(
     ----------
     sources
         A study directory, whose contract gives every choice that is not given here; or campaign directories, trace
-        files, frames, campaigns.
+        files, zips or patterns of them, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
     columns, decimal, strict
@@ -442,7 +442,11 @@ def open_study(
     """
     if not sources:
         raise UsageError("open_study: expected at least one source, got none")
-    paths = tuple(str(source) for source in sources if isinstance(source, str | Path))
+    # One pattern may stand for several sources, which are then several here too.
+    sources = tuple(
+        one for source in sources for one in (matching(source) if isinstance(source, str | Path) else [source])
+    )
+    paths = tuple(source for source in sources if isinstance(source, str))
     # Several sources have no contract in common: choices that one of them declares would bind the others.
     folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
     contract, text, register = _contract(folder)
@@ -555,7 +559,25 @@ def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
             name: choices[name] for name in ("columns", "decimal", "strict", "checker") if name in choices
         }
         choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
-    return {source: open_study(source, **choices) for source in sources}
+    given = choices.get("references") or choices.get("snapshots")
+    own = {} if given or len(sources) < 2 else {one: _own(one) for one in sources}
+    lenders = [source for source, snapshots in own.items() if snapshots]
+    opened = {}
+    for source in sources:
+        # What neither the caller nor a source itself names is lent by the only other one that has references.
+        lent = own[lenders[0]] if len(lenders) == 1 and source not in lenders else ()
+        study = open_study(source, **choices | ({"snapshots": lent} if lent else {}))
+        remark = f"{source} has no reference of its own: read against that of {lenders[0]}" if lent else ""
+        opened[source] = replace(study, remarks=(*study.remarks, remark)) if lent else study
+    return opened
+
+
+def _own(source: str) -> tuple[Snapshot, ...]:
+    """Return the snapshots that a source names or carries."""
+    paths = matching(source)
+    folder = Path(paths[0]) if len(paths) == 1 and is_study(paths[0]) else None
+    contract, _, _ = _contract(folder)
+    return stored_snapshots(paths, folder, contract, None, ())
 
 
 def _load_functions(
@@ -659,8 +681,11 @@ def declared_choices(contract: "Contract | None") -> dict[str, Any]:
     }
 
 
-def score_options(contract: "Contract", folder: Path) -> list[str]:
-    """Return the options under which `gapline score` reads the traces of a study as the study itself is read."""
+def score_options(contract: "Contract", folder: Path, *, carried: bool = False) -> list[str]:
+    """Return the options under which `gapline score` reads the traces of a study as the study itself is read.
+
+    `carried` where the snapshot lies beside the traces, and need not be named.
+    """
     stated = declared_choices(contract)
     goals = _led(stated["goals"])
     scale = stated["time_scale"]
@@ -669,7 +694,7 @@ def score_options(contract: "Contract", folder: Path) -> list[str]:
     # In this order, as the study itself looks for them.
     places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
     files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
-    options += [("--snapshot", str(file)) for file in files[:1]]
+    options += [("--snapshot", str(file)) for file in files[:1] if not carried]
     if stated["policy"] in (Policy.ANALYSIS, "both"):
         options.append(("--policy", stated["policy"]))
     options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]

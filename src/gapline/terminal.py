@@ -54,7 +54,7 @@ def _json_escape(letter: str) -> str:
     return json.dumps(letter)[1:-1] if letter != "\x7f" else "\\u007f"
 
 
-def console(*, err: bool = False) -> "Console":
+def console(*, err: bool = False, file: IO[str] | None = None) -> "Console":
     """Return a console for tables, plots and bars, which does not fold them on the way to a file or a pipe."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -66,7 +66,10 @@ def console(*, err: bool = False) -> "Console":
                 yield part if part.control else Segment(visible(part.text), part.style)
 
     # A bar needs the width that there is; rich draws none where nobody watches.
-    width = None if err or sys.stdout.isatty() else 240
+    width = None if file is None and (err or sys.stdout.isatty()) else 240
+    if file is not None:
+        # Whatever the environment says of terminals, a text has no colours.
+        return Visible(file=file, highlight=False, width=width, color_system=None, force_terminal=False)
     return Visible(stderr=err, highlight=False, width=width)
 
 

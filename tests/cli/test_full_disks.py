@@ -18,6 +18,9 @@ COMMANDS = {
     "import": ["{in}/t.csv", "-o", "{out}/campaign"],
     "export": ["{in}/t.csv", "-o", "{out}/t.parquet"],
     "export csv": ["{in}/t.csv", "-o", "{out}/t.csv"],
+    "export zip": ["{in}/t.csv", "--references", "{in}/refs.csv", "-o", "{out}/t.zip"],
+    "compare": ["{in}/t.csv:a", "{in}/t.csv:b", "--references", "{in}/refs.csv", "--junit", "{out}/c.xml"],
+    "compare md": ["{in}/t.csv:a", "{in}/t.csv:b", "--references", "{in}/refs.csv", "--markdown", "{out}/c.md"],
     "merge": ["{in}/t.csv", "-o", "{out}/campaign"],
     "snapshot freeze": ["csv:{in}/refs.csv", "--name", "n", "-o", "{out}/refs.json"],
     "snapshot fold": ["{in}/refs.json", "{in}/t.csv", "--name", "n", "-o", "{out}/fold.json"],
@@ -44,7 +47,8 @@ def inputs(tmp_path_factory):
 
 
 def command(name, inputs, out):
-    return [*name.replace(" csv", "").split(), *(part.format(**{"in": inputs, "out": out}) for part in COMMANDS[name])]
+    words = [word for word in name.split() if word not in ("csv", "zip", "md")]
+    return [*words, *(part.format(**{"in": inputs, "out": out}) for part in COMMANDS[name])]
 
 
 def needs_study(name):

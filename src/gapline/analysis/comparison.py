@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.analysis.gate import ERROR, Gate, Question, judge_gate
+from gapline.analysis.gate import ERROR, POWER, Gate, Question, judge_gate
+from gapline.capture.read import matches_of
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.document import as_document
 from gapline.model.reading import add_coverage
@@ -18,11 +19,13 @@ from gapline.model.time_scale import join_time_scales
 from gapline.reference.alarm import Alarm
 from gapline.reference.contradictions import find_contradictions
 from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import Weighting
 from gapline.study import Study, open_studies
 from gapline.summary.bootstrap import Bootstrap, JudgedTable
 from gapline.summary.cells import finite_or_none, sign
 from gapline.summary.contrasts import few_notes
 from gapline.summary.estimate import Estimate
+from gapline.summary.power import power_table
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
 # Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
@@ -80,6 +83,7 @@ class Comparison(JudgedTable):
     reason: str | None
     machines: tuple[tuple[str, ...], tuple[str, ...]]
     estimate: Estimate
+    scores: Scores
     absent: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()
@@ -117,11 +121,20 @@ class Comparison(JudgedTable):
             seed=self.seed,
         )
 
+    def detectable(self) -> float | None:
+        """Return the smallest true difference that runs like these show in 80 % of comparisons; see `power_table`."""
+        weighting = self.reading.weighting or Weighting.PANEL
+        plan = power_table(
+            self.scores, pairs=[("2", "1")], deltas=(), seeds=(), power=POWER, level=self.level, weighting=weighting
+        )
+        found: float | None = plan.pilot["detectable"][0]
+        return found
+
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         found = as_document(self)
         means, machines = found.pop("means"), found.pop("machines")
-        del found["estimate"]
+        del found["estimate"], found["scores"]
         return {
             "panels": found.pop("frame"),
             "mean_first": means[0],
@@ -141,12 +154,13 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     Parameters
     ----------
     first, second
-        `SOURCE:ARM`, or a source with one arm. Two arms of one source are read from one opened study, so that the
-        difference is the one that `score`, `analyse` and `report` state.
+        `SOURCE:ARM`, or a source with one arm; a source may be a pattern. Two arms of one source are read from one
+        opened study, so that the difference is the one that `score`, `analyse` and `report` state.
     choices
         As `gapline.open_study` takes them, for both sides.
 
-    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged.
+    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged. Where no
+    reference is given and one source alone has one, it is read for both.
     """
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.
@@ -192,6 +206,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         reason=judged.reason,
         machines=machines,
         estimate=whole,
+        scores=both,
         reading=boot.reading,
         method=lead.interval,
         level=lead.level,
@@ -332,8 +347,9 @@ def find_arm(study: Study, source: str, arm: str | None) -> str:
 def _split(given: str) -> tuple[str, str | None]:
     """Split `SOURCE:ARM` where no file has that whole name."""
     source, _, arm = given.rpartition(":")
-    # A colon is legal in a file name, so a path that exists is never cut.
-    return (given, None) if Path(given).exists() or not source else (source, arm)
+    # A colon is legal in a file name, so a path that exists, or a pattern that has matches, is never cut.
+    whole = not source or Path(given).exists() or bool(matches_of(given))
+    return (given, None) if whole else (source, arm)
 
 
 def _scores(first: Side, second: Side) -> Scores:

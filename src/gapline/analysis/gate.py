@@ -40,6 +40,11 @@ class Question(StrEnum):
     NON_INFERIOR = "non-inferior"
     SUPERIOR = "superior"
 
+    @property
+    def option(self) -> str:
+        """The option of `gapline compare` that asks it."""
+        return f"fail-if-{self}" if self is Question.WORSE else f"fail-unless-{self}"
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:

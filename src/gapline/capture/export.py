@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.errors import UsageError, found_at, listing
+from gapline.errors import UsageError, listing
 from gapline.model.campaign import OPTIONAL_COLUMNS, Campaign
 from gapline.model.scale import Senses, instance_senses
 from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
-from gapline.model.writing import write_atomically
+from gapline.model.writing import refuse_no_file, write_atomically
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 _ALIASES = {"ndjson": "jsonl", "pq": "parquet", "ipc": "arrow", "feather": "arrow"}
@@ -85,9 +85,7 @@ def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> N
     suffix = _ALIASES.get(suffix, suffix)
     if suffix not in FORMATS:
         raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
-    if path.exists() and not path.is_file():
-        # The rename at the end would put a file in the place of a pipe or a device.
-        raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
+    refuse_no_file(path)
     table = trace_table(with_senses(campaign))
     # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
     write_csv = partial(table.write_csv, quote_style="non_numeric")

@@ -1,11 +1,13 @@
 """`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
 
 from collections.abc import Mapping, Sequence
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gapline.capture.archive import read_archive
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.merge import merge_campaigns
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
@@ -15,6 +17,7 @@ from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import JOURNALS, campaign_directory
 from gapline.model.store import open_campaign
+from gapline.model.zip_read import is_zip
 
 
 def read(
@@ -32,8 +35,9 @@ def read(
     ----------
     source
         A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
-        directory; any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
-        records; or a list of any of these, which must hold disjoint runs.
+        directory, to a .zip of a campaign directory or of traces; a pattern of such paths (`traces/*.jsonl`); any frame
+        that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of records; or a list of any
+        of these, which must hold disjoint runs.
     columns
         The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
     decimal
@@ -105,9 +109,37 @@ def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
     return campaign
 
 
+def matching(source: str | Path) -> list[str]:
+    """Return the paths that a source stands for: itself, or what matches a pattern such as `traces/*.jsonl`, sorted."""
+    given = str(source)
+    # Brackets and stars are legal in a name: what is there is never taken for a pattern.
+    if Path(given).exists() or not has_magic(given):
+        return [given]
+    found = matches_of(given)
+    if not found:
+        raise TraceError(f"{given}: expected files that match, got none", hint=f"paths start at {Path.cwd()}")
+    return found
+
+
+def matches_of(pattern: str) -> list[str]:
+    """Return the paths that match a pattern, sorted; none where it has no star, question mark or bracket."""
+    # Not `Path.glob`: a pattern may be absolute, and there `**` takes in files in newer Pythons alone.
+    return sorted(glob(pattern, recursive=True)) if has_magic(pattern) else []  # noqa: PTH207
+
+
 def _read_path(path: Path, dialect: Dialect) -> Campaign:
+    matched = matching(path)
+    if matched != [str(path)]:
+        return merge_campaigns([_read_path(Path(one), dialect) for one in matched])
     if not path.exists():
         raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+    if is_zip(path):
+        return read_archive(path, lambda place: _read_plain(place, dialect))
+    return _read_plain(path, dialect)
+
+
+def _read_plain(path: Path, dialect: Dialect) -> Campaign:
+    """Read a directory or a trace; a zip is none: what lies in one is never unpacked again."""
     if path.is_dir():
         return _no_table(open_campaign(campaign_directory(path)), dialect, path)
     if is_recorded(path):

@@ -1,11 +1,18 @@
 """`gapline compare`: is the second arm better, worse, or is no difference shown."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from gapline.cli import options
 from gapline.terminal import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gapline.report.writers.junit import Case
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 @click.command("compare")
@@ -37,64 +44,90 @@ from gapline.terminal import say
     show_default=True,
     help="In how many comparisons the gate may be wrong about an arm at the limit.",
 )
-@click.option("--suggest", is_flag=True, help="Say which limit a gate on runs like these can hold, and what it finds.")
+@click.option(
+    "--suggest",
+    is_flag=True,
+    help="Say which limit a gate on runs like these can hold, what it finds, and the smallest difference they show.",
+)
 @click.option("--allow-missing", is_flag=True, help="Judge what is there, although runs are missing on one side.")
+@click.option(
+    "--markdown",
+    metavar="FILE|-",
+    help="Write Markdown for a pull request, and append it to $GITHUB_STEP_SUMMARY where that is set.",
+)
+@click.option("--junit", metavar="FILE", help="Write JUnit XML: the gate, and alarms, as test cases.")
 @options.as_json
 def command(
     first: str,
     second: str,
-    fail_if_worse: float | None,
-    fail_unless_non_inferior: float | None,
-    fail_unless_superior: float | None,
-    gate_error: float,
-    suggest: bool,
-    allow_missing: bool,
+    markdown: str | None,
+    junit: str | None,
     as_json: bool,
-    **choices: Any,
+    **asked: Any,
 ) -> int:
     """Compare two arms of one source, or one arm in two sources, paired by instance against one reference.
 
     The difference is second minus first in score units; smaller scores are better. Snapshots, horizons or checkers that
     differ are refused. A gate says how often it errs and what it finds, simulated on the given runs.
 
-    Example: gapline compare old/campaign new/campaign --snapshot references/2026-08.json --fail-if-worse 0.002
+    Example: gapline compare baseline.zip 'traces/*.jsonl' --fail-if-worse 0.005 --markdown comparison.md
     """
-    from gapline.analysis.comparison import compare
-    from gapline.errors import UsageError
-    from gapline.model.text import printable
+    from gapline.analysis.judged import judge_pair
+    from gapline.errors import GaplineError, UsageError
+    from gapline.report.judged import judged_cases, judged_lines, refused_cases
     from gapline.report.printing import print_comparison
-    from gapline.report.tables.contrasts import suggestion_line, verdict_line
+    from gapline.report.pull_request import refused_pull_request, to_pull_request
 
-    limits = {"worse": fail_if_worse, "non-inferior": fail_unless_non_inferior, "superior": fail_unless_superior}
-    asked = [(question, limit) for question, limit in limits.items() if limit is not None]
-    if len(asked) > 1:
-        raise UsageError(f"compare: expected one gate, got {len(asked)}")
-    comparison = compare(first, second, **choices)
-    judged: dict[str, Any] = {"error": gate_error, "allow_missing": allow_missing}
-    gate = comparison.gate(asked[0][1], question=asked[0][0], **judged) if asked else None
-    hint = comparison.gate(question=asked[0][0] if asked else "worse", **judged) if suggest else None
-    failed = gate is not None and gate.failed
-    code = 1 if failed or comparison.alarms else 0
+    if as_json and markdown == "-":
+        raise UsageError("compare: expected --json or --markdown - on the standard output, got both")
+    try:
+        judged = judge_pair(first, second, **asked)
+    except GaplineError as error:
+        # Who reads the pull request or the list of tests has to see why there is no verdict.
+        _write_markdown(markdown, refused_pull_request(first, second, error))
+        _write_junit(junit, refused_cases(first, second, error))
+        raise
     if as_json:
-        answer = {
-            "fail_if_worse": fail_if_worse,
-            "failed": failed,
-            "failed_because": None if gate is None else gate.because,
-            "gate": None if gate is None else gate.document(),
-            "suggested": None if hint is None else hint.document(),
-        }
-        options.print_json(comparison.document() | answer)
-        return code
-    print_comparison(comparison)
-    options.print_lines("note: ", comparison.notes)
-    if comparison.absent:
-        say(f"note: {len(comparison.absent):,} runs are missing on one side")
-    say(printable(verdict_line(comparison)))
-    if gate is not None:
-        options.print_lines("gate: ", gate.words())
-    if hint is not None:
-        say(suggestion_line(hint))
-    if gate is not None and gate.because is not None:
-        say(f"failed: {printable(gate.because)}")
-    options.print_lines("ALARM ", comparison.alarms)
-    return code
+        options.print_json(judged.document())
+    elif markdown != "-":
+        print_comparison(judged.comparison)
+        options.print_lines("", judged_lines(judged))
+    _write_markdown(markdown, to_pull_request(judged))
+    _write_junit(junit, judged_cases(judged))
+    return 1 if judged.failed else 0
+
+
+def _write_markdown(place: str | None, text: str) -> None:
+    """Write the Markdown to a file or the standard output, and to the summary of a workflow that has one."""
+    import os
+    from pathlib import Path
+
+    if place is None:
+        return
+    if place == "-":
+        say(text.rstrip("\n"))
+    else:
+        _write(place, text.encode())
+    if summary := os.environ.get(STEP_SUMMARY):
+        # Appended, as GitHub asks for it: other steps write to the same file.
+        with Path(summary).open("ab") as stream:
+            stream.write(f"{text}\n".encode())
+        say(f"appended to ${STEP_SUMMARY}", err=True)
+
+
+def _write_junit(place: str | None, cases: "Sequence[Case]") -> None:
+    from gapline.report.writers.junit import to_junit
+
+    if place is not None:
+        _write(place, to_junit("gapline compare", cases))
+
+
+def _write(place: str, content: bytes) -> None:
+    from pathlib import Path
+
+    from gapline.model.writing import refuse_no_file, write_atomically
+
+    refuse_no_file(Path(place))
+    write_atomically(Path(place), lambda stream: stream.write(content))
+    # On the error stream: the standard output may be one document.
+    say(f"wrote {place}", err=True)

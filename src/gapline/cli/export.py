@@ -1,4 +1,4 @@
-"""`gapline export`: campaigns as neutral trace files."""
+"""`gapline export`: campaigns as neutral trace files, or as a zip of a campaign directory."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +9,12 @@ from gapline.model.text import counted
 from gapline.terminal import say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gapline.model.campaign import Campaign
+    from gapline.model.contract import Contract
     from gapline.model.diagnostics import Diagnostics
+    from gapline.reference.snapshot import Snapshot
 
 SHOWN_PROBLEMS = 10
 
@@ -19,43 +23,104 @@ SHOWN_PROBLEMS = 10
 @options.sources
 @options.filters
 @options.checker
-@click.option("-o", "--output", required=True, type=click.Path(), help="File: .csv, .jsonl, .parquet or .arrow.")
+@click.option("--references", metavar="FILE|STORE:PLACE", help="Into a .zip: reference values for whoever reads it.")
+@click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Into a .zip: the same, from its file.")
+@click.option("-o", "--output", required=True, type=click.Path(), help="File: .csv, .jsonl, .parquet, .arrow or .zip.")
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "jsonl", "parquet", "arrow"]), help="Where the name does not say it."
+    "--format",
+    "form",
+    type=click.Choice(["csv", "jsonl", "parquet", "arrow", "zip"]),
+    help="Where the name does not say it.",
 )
-def command(sources: tuple[str, ...], output: str, form: str | None, checker: str | None, **filters: Any) -> None:
-    """Write campaigns or studies as one neutral trace file, which scores again to the same bits.
+def command(
+    sources: tuple[str, ...],
+    output: str,
+    form: str | None,
+    checker: str | None,
+    references: str | None,
+    snapshots: tuple[str, ...],
+    **filters: Any,
+) -> None:
+    """Write campaigns or studies as one neutral trace file, or as a .zip of a campaign directory with its references.
 
-    Example: gapline export campaign/ -o traces.csv
+    Either scores again to the same bits; a .zip has what a trace has no place for too, and is what a gate in CI is set
+    against (docs/compare-in-ci.md).
+
+    Example: gapline export campaign/ -o baseline.zip
     """
     import shlex
     from pathlib import Path
 
+    from gapline.capture.archive import write_archive
     from gapline.capture.export import not_in_a_trace, with_senses, write_trace
-    from gapline.capture.planned import runs_of_contract
+    from gapline.capture.planned import planned_cells, runs_of_contract
+    from gapline.errors import UsageError
     from gapline.model.contract import load_contract
     from gapline.model.layout import JOURNALS, is_study
     from gapline.model.reading import TOLERANCE
+    from gapline.model.writing import refuse_no_file
     from gapline.study import declared_choices, score_options
 
+    packed = (form or Path(output).suffix.lstrip(".")).lower() == "zip"
+    if (references or snapshots) and not packed:
+        raise UsageError(f"{output}: expected a .zip for --references and --snapshot, got a trace, which holds none")
     campaign, lines = read_and_count(sources, filters, checker)
-    command = ""
+    command, contract, folder = "", None, None
     if len(sources) == 1 and is_study(sources[0]):
         # What the study scores is what is written: not the runs of arms that its contract no longer has.
         contract, folder = load_contract(sources[0]), Path(sources[0])
-        campaign, removed = runs_of_contract(campaign, contract, cells=(folder / JOURNALS).is_dir())
+        planned = (folder / JOURNALS).is_dir()
+        campaign, removed = runs_of_contract(campaign, contract, cells=planned)
         if removed:
             lines.append(f"left out, because the contract does not have their arms or cells: {counted(removed, 'run')}")
+        if packed and planned:
+            states = planned_cells(campaign, contract, filters)["state"]
+            if missing := int((states == "missing").sum()):
+                lines.append(f"not in the file, which has no plan: {counted(missing, 'planned run')} never begun")
         stated = declared_choices(contract)
         campaign = with_senses(campaign, stated["sense"])
-        command = shlex.join(["gapline", "score", output, *score_options(contract, folder)])
         if stated["tolerance"] != TOLERANCE:
             lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")
-    write_trace(campaign, Path(output), form=form)
+    carried = None
+    if packed:
+        refuse_no_file(Path(output))
+        carried, words = _carried(sources, folder, contract, references, snapshots)
+        write_archive(campaign, Path(output), references=None if carried is None else carried.to_bytes())
+        lines += [f"campaign {campaign.digest()}", *words, *campaign.notes()]
+    else:
+        write_trace(campaign, Path(output), form=form)
+        lines += not_in_a_trace(campaign)
+    if contract is not None and folder is not None:
+        choices = score_options(contract, folder, carried=carried is not None)
+        command = shlex.join(["gapline", "score", output, *choices])
     say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
-    options.print_lines("", (*lines, *not_in_a_trace(campaign)))
+    options.print_lines("", lines)
     if command:
         options.print_lines("", [f"next, to score it as the study does: {command}"])
+
+
+def _carried(
+    sources: tuple[str, ...],
+    folder: "Path | None",
+    contract: "Contract | None",
+    references: str | None,
+    snapshots: tuple[str, ...],
+) -> "tuple[Snapshot | None, list[str]]":
+    """Return the snapshot that goes with the campaign, and say which it is or why there is none."""
+    from gapline.capture.read import matching
+    from gapline.reference.choose import stored_snapshots
+
+    paths = [path for source in sources for path in matching(source)]
+    words: list[str] = []
+    found = {one.digest: one for one in stored_snapshots(paths, folder, contract, references, snapshots, words)}
+    if len(found) == 1:
+        (snapshot,) = found.values()
+        return snapshot, [f"with the references {snapshot.name} ({snapshot.digest})", *words]
+    if found:
+        words.append(f"without references, because there are {len(found)}: choose one with --snapshot")
+    else:
+        words.append("without references: whoever reads it gives --snapshot or --references")
+    return None, words
 
 
 def read_and_count(

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from gapline.errors import UsageError, found_at
+
 SUFFIX = ".gapline"
 # Seconds after which a file that is empty and not locked is no longer one that is just being made.
 _JUST_MADE = 60.0
@@ -83,6 +85,12 @@ def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def refuse_no_file(path: Path) -> None:
+    """Refuse to write where something stands that is no file: a rename would put one in the place of a pipe."""
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
 
 
 @contextlib.contextmanager

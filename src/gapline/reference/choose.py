@@ -3,13 +3,14 @@
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, MANIFEST
 from gapline.model.reading import TOLERANCE, ReferenceLabel
+from gapline.model.zip_read import is_zip, unpacked
 from gapline.reference.freeze import freeze_references
 from gapline.reference.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.reference.resolve import unreferenced_instances
@@ -78,7 +79,15 @@ def stored_snapshots(
         for place in (Path(path), Path(path) / CAMPAIGN)
         if (place / MANIFEST).is_file() and os.path.lexists(place / CARRIED_REFERENCES)
     ]
-    return tuple(Snapshot.load(file) for file in dict.fromkeys(carried))
+    found = [Snapshot.load(file) for file in dict.fromkeys(carried)]
+    return (*found, *(one for path in dict.fromkeys(paths) if is_zip(path) for one in _carried_in(path)))
+
+
+def _carried_in(path: str) -> list[Snapshot]:
+    """Return the snapshot that lies beside the campaign in a zip, where there is one."""
+    with unpacked(path, only=lambda name: PurePosixPath(name).name in (MANIFEST, CARRIED_REFERENCES)) as folder:
+        beside = (file.parent / CARRIED_REFERENCES for file in folder.rglob(MANIFEST))
+        return [Snapshot.load(file) for file in sorted(beside) if file.is_file()]
 
 
 def choose_references(

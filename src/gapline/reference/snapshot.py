@@ -237,10 +237,14 @@ class Snapshot(BaseModel):
             if content_digest(there) == self.digest:
                 return file
         created = self.created or datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        document = self.document() | {"created": created, "digest": self.digest}
-        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(file, lambda stream: stream.write(text.encode("utf-8")))
+        write_atomically(file, lambda stream: stream.write(self.to_bytes(created=created)))
         return file
+
+    def to_bytes(self, *, created: str | None = None) -> bytes:
+        """Return the content of a snapshot file; where no date is known or given, the same on any day."""
+        date = created or self.created
+        document = self.document() | ({"created": date} if date else {}) | {"digest": self.digest}
+        return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
     def __len__(self) -> int:
         return len(self.values)

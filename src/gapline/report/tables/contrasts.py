@@ -101,13 +101,13 @@ def suggestion_line(gate: Gate, /) -> str:
     """Say which limit a gate on runs like these can hold."""
     if gate.suggested is None:
         return "suggestion: none, since nothing can be judged"
-    options = {
-        Question.WORSE: ("--fail-if-worse", "finds one that is worse by twice that"),
-        Question.NON_INFERIOR: ("--fail-unless-non-inferior", "passes one that does not differ"),
-        Question.SUPERIOR: ("--fail-unless-superior", "passes one that is better by twice that"),
+    finds = {
+        Question.WORSE: "finds one that is worse by twice that",
+        Question.NON_INFERIOR: "passes one that does not differ",
+        Question.SUPERIOR: "passes one that is better by twice that",
     }
-    name, what = options[Question(gate.question)]
+    asked = Question(gate.question)
     return (
-        f"suggestion: {name} {gate.suggested:.2g} {what} in {POWER:.0%}; a smaller limit needs more instances "
-        "(`gapline plan`)"
+        f"suggestion: --{asked.option} {gate.suggested:.2g} {finds[asked]} in {POWER:.0%}; a smaller limit needs more "
+        "instances (`gapline plan`)"
     )

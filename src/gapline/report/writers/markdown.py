@@ -1,9 +1,13 @@
 """Tables and text in Markdown."""
 
+import re
 from collections.abc import Sequence
 
 from gapline.model.text import printable
 from gapline.report.table import Table
+
+# What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`.
+_NOTICED = re.compile(r"(?<!\w)@(?=\w)|:(?=[\w+-]+:)")
 
 
 def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
@@ -23,6 +27,14 @@ def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape what Markdown, or the HTML that it may hold, would take for more than text."""
+    """Escape what Markdown, or the HTML that it may hold, would take for more than text.
+
+    Where it is posted to a pull request, a name is no mention of somebody, no picture and no address either:
+
+    >>> plain("a_b"), plain("@all see www.x.org"), plain(":ant: $x$")
+    ('a\\\\_b', '@&#8203;all see www&#46;x.org', ':&#8203;ant: \\\\$x\\\\$')
+    """
     # The ampersand as an entity: a name with `&lt;` in it would otherwise come out as `<`.
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in printable(text)).replace("&", "&amp;")
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#~$" else c for c in printable(text)).replace("&", "&amp;")
+    escaped = escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
+    return _NOTICED.sub("\\g<0>&#8203;", escaped)

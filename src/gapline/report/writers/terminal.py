@@ -1,12 +1,29 @@
 """Tables on a terminal."""
 
+import io
+from typing import TYPE_CHECKING
+
 from gapline.model.text import printable
 from gapline.report.table import Table
 from gapline.terminal import console
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def to_text(table: Table) -> str:
+    """Return a table as it stands in a file, without colours."""
+    stream = io.StringIO()
+    _print(table, console(file=stream))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
 
 def print_table(table: Table) -> None:
     """Print a table, its caption above, the best in bold, its notes below in small print."""
+    _print(table, console())
+
+
+def _print(table: Table, out: "Console") -> None:
     from rich import box
     from rich import table as rich_table
     from rich.text import Text as RichText
@@ -26,7 +43,6 @@ def print_table(table: Table) -> None:
             grid.add_row(*[""] * place, RichText(printable(heading), style="italic dim"))
         for row in rows:
             grid.add_row(*(RichText(printable(cell.text), style="bold" if cell.bold else "") for cell in row))
-    out = console()
     out.print(grid)
     for note in table.notes:
         out.print(printable(note), style="dim", markup=False, soft_wrap=True)

@@ -1,0 +1,75 @@
+"""A judged comparison in sentences: on the terminal, in a pull request, as a test case and in the output of pytest."""
+
+from gapline.analysis.gate import POWER, Question
+from gapline.analysis.judged import Judged
+from gapline.errors import GaplineError
+from gapline.report.tables.contrasts import suggestion_line, verdict_line
+from gapline.report.writers.junit import Case
+
+_SUITE = "gapline.compare"
+
+
+def judged_lines(judged: Judged, /) -> list[str]:
+    """Return what stands below the table, a sentence each: notes, the verdict, the gate and its rates, alarms."""
+    comparison, gate = judged.comparison, judged.gate
+    lines = [f"note: {note}" for note in comparison.notes]
+    if comparison.absent:
+        lines.append(f"note: {len(comparison.absent):,} runs are missing on one side")
+    lines.append(verdict_line(comparison))
+    if gate is not None:
+        lines += [f"gate: {words}" for words in gate.words()]
+    if judged.suggested is not None:
+        lines += [suggestion_line(judged.suggested), _detectable_line(judged)]
+    if gate is not None and gate.because is not None:
+        lines.append(f"failed: {gate.because}")
+    return [*lines, *(f"ALARM {alarm}" for alarm in comparison.alarms)]
+
+
+def _detectable_line(judged: Judged) -> str:
+    level = f"{judged.comparison.level:.0%}"
+    if judged.detectable is None:
+        return "these runs show no difference, however large: there is no spread to judge by"
+    return (
+        f"these runs show a true difference of {judged.detectable:.2g} in {POWER:.0%} of comparisons, with the whole "
+        f"{level} interval on one side of zero"
+    )
+
+
+def gate_name(judged: Judged, /) -> str | None:
+    """Return the gate as it was asked for.
+
+    >>> Question("non-inferior").option
+    'fail-unless-non-inferior'
+    """
+    gate = judged.gate
+    return None if gate is None else f"--{Question(gate.question).option} {gate.limit:g}"
+
+
+def outcome(judged: Judged, /) -> str:
+    """Say in a few words what came out: of the gate, else of the comparison."""
+    gate, alarms = judged.gate, judged.comparison.alarms
+    if gate is not None and gate.because is not None:
+        return f"failed: {gate.because}"
+    if alarms:
+        return f"failed: {len(alarms):,} alarm{'' if len(alarms) == 1 else 's'}"
+    return judged.comparison.verdict if gate is None else f"passed: {gate_name(judged)}"
+
+
+def judged_cases(judged: Judged, /) -> list[Case]:
+    """Return the test cases: the gate, or the contrast where no gate was asked for, and whether alarms ring."""
+    comparison, gate = judged.comparison, judged.gate
+    pair = f"{comparison.second} against {comparison.first}"
+    lines = "\n".join([*judged_lines(judged), f"{comparison.caption()}."])
+    because = gate.because if gate is not None else None
+    failure = None if because is None else f"{verdict_line(comparison)}; {because}"
+    alarms = "\n".join(str(alarm) for alarm in comparison.alarms)
+    name = gate_name(judged)
+    return [
+        Case(_SUITE, f"{name}: {pair}" if name else pair, failure=failure, output=lines),
+        Case(_SUITE, f"alarms: {pair}", failure=alarms or None),
+    ]
+
+
+def refused_cases(first: str, second: str, error: GaplineError) -> list[Case]:
+    """Return the one test case of a comparison that could not be made."""
+    return [Case(_SUITE, f"{second} against {first}", error=str(error))]
