@@ -77,7 +77,9 @@ def test_a_reader_that_believes_half_a_number_is_caught():
     def believing(log: LogFile) -> Found:
         return read(LogFile(log.path, log.data + b"\n"))
 
-    with pytest.raises(AssertionError, match=r"cut at byte \d+: \{2.0\} is not in the file, and no line is named"):
+    with pytest.raises(
+        AssertionError, match=r"cut at byte \d+: \{\('objective', 2.0\)\} is not in the file, and no line is named"
+    ):
         suite_with(read=believing).test_every_prefix_is_read_or_refused()
 
 

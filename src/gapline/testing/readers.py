@@ -208,11 +208,15 @@ def _candidates(run: FoundRun) -> list[tuple[float, float]]:
     return list(zip(time[valid].tolist(), objective[valid].tolist(), strict=True))
 
 
-def _numbers(found: Found) -> set[float]:
-    """Return the times and values of the valid candidates, and the bounds."""
-    told = {number for run in found.runs for candidate in _candidates(run) for number in candidate}
+def _numbers(found: Found) -> set[tuple[str, float]]:
+    """Return the times and values of the valid candidates, and the bounds, each with its kind."""
+    candidates = [candidate for run in found.runs for candidate in _candidates(run)]
     bounds = [np.asarray(run.bound, float) for run in found.runs if run.bound is not None]
-    return told | {bound for column in bounds for bound in column[np.isfinite(column)].tolist()}
+    return (
+        {("time", time) for time, _ in candidates}
+        | {("objective", value) for _, value in candidates}
+        | {("bound", bound) for column in bounds for bound in column[np.isfinite(column)].tolist()}
+    )
 
 
 def _check_run(run: FoundRun) -> None:
