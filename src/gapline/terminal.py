@@ -8,6 +8,7 @@ tables and plots through a `console`, and both make unprintable characters visib
 import codecs
 import io
 import json
+import os
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
@@ -71,6 +72,13 @@ def console(*, err: bool = False, file: IO[str] | None = None) -> "Console":
         # Whatever the environment says of terminals, a text has no colours.
         return Visible(file=file, highlight=False, width=width, color_system=None, force_terminal=False)
     return Visible(stderr=err, highlight=False, width=width)
+
+
+def open_closed() -> None:
+    """Let a standard stream that the caller has closed (`>&-`) go nowhere: the next open file would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 (open to the end)
 
 
 def replace_unencodable() -> None:

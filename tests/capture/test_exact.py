@@ -8,8 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.capture.exact import is_exact, not_exact
+from gapline.capture.exact import not_exact
+from gapline.check.python import PythonChecker
+from gapline.check.verdict import CheckerFailure
 from gapline.errors import SnapshotError, TraceError
+from gapline.reference.freeze import freeze
 
 BIG = 2**53 + 1
 ROW = {"arm": "a", "instance": "i", "seed": 1, "time": 1.0, "objective": 9.0, "horizon": 30.0}
@@ -103,6 +106,62 @@ def test_a_reference_that_no_double_holds_is_refused(tmp_path):
         gl.read_references(tmp_path / "refs.csv")
 
 
+@pytest.mark.parametrize(
+    ("store", "name", "text"),
+    [
+        ("solu", "refs.solu", f"=opt= i {BIG}\n"),
+        ("history", "h.csv", f"date,instance,value\n2026-01-01,i,{BIG}\n"),
+        ("cvrplib", "i.sol", f"Route #1: 1\nCost {BIG}\n"),
+    ],
+)
+def test_a_store_whose_value_no_double_holds_is_refused(store, name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    place = tmp_path if store == "cvrplib" else tmp_path / name
+    with pytest.raises(SnapshotError, match=rf"expected a (number|cost) that a double holds.*, got {BIG}"):
+        freeze(f"{store}:{place}", name="s")
+    (tmp_path / name).write_text(text.replace(str(BIG), str(BIG - 1)))
+    assert [one.value for one in freeze(f"{store}:{place}", name="s").snapshot.values.values()] == [float(BIG - 1)]
+
+
+def test_a_value_at_hand_that_no_double_holds_is_refused():
+    with pytest.raises(SnapshotError, match=rf"expected a number that a double holds for i, got {BIG}"):
+        gl.Snapshot.from_values({"i": BIG}, name="s")
+
+
+def test_a_recorded_objective_that_no_double_holds_is_a_counted_rejection(tmp_path):
+    """The journal of a run is read by the same lines."""
+    with gl.record(tmp_path / "t.jsonl", arm="a", instance="i", seed=1, horizon=30) as trace:
+        trace.add(BIG)
+        trace.add(BIG - 1, bound=BIG)
+    campaign = gl.read(tmp_path / "t.jsonl")
+    assert campaign.diagnostics.rejected == {"objective not exact": 1}
+    assert gl.build_envelopes(campaign).objective.tolist() == [float(BIG - 1)]
+    assert campaign.bound is None or float(BIG) not in campaign.bound.tolist()
+
+
+@pytest.mark.parametrize("form", ["olines", "hgs", "minizinc"])
+def test_an_objective_of_a_log_that_no_double_holds_is_a_counted_rejection(form, tmp_path):
+    logs = {
+        "olines": f"c wall time: 1.0\no {BIG}\nc wall time: 2.0\no {BIG - 1}\ns SATISFIABLE\n",
+        "hgs": f"i.vrp;1;{BIG};1\ni.vrp;1;{BIG - 1};2\n",
+        "minizinc": "".join(
+            f'{{"type": "solution", "time": {t}000, "output": {{"json": {{"_objective": {z}}}}}}}\n'
+            for t, z in ((1, BIG), (2, BIG - 1))
+        ),
+    }
+    (tmp_path / "run.log").write_text(logs[form])
+    given = {"arm": "a", "instance": "i", "seed": 1, "horizon": 30.0}
+    campaign = gl.import_logs([tmp_path / "run.log"], format=form, **given).campaign
+    assert campaign.diagnostics.rejected == {"objective not exact": 1}
+    assert gl.build_envelopes(campaign).objective.tolist() == [float(BIG - 1)]
+
+
+@pytest.mark.parametrize(("found", "shown"), [(BIG, BIG), (10**400, "a huge number")])
+def test_a_checker_that_recomputes_such_an_integer_fails_and_the_candidate_stays_unchecked(found, shown):
+    with pytest.raises(CheckerFailure, match=rf"expected an objective that a double holds .*, got {shown}$"):
+        PythonChecker("mine", lambda *_: found, "1").check("i", [])
+
+
 powers = st.integers(0, 80).map(lambda n: 2**n)
 
 
@@ -114,7 +173,6 @@ powers = st.integers(0, 80).map(lambda n: 2**n)
 @example(10**23)
 def test_exact_is_what_python_says(number):
     exact = int(float(number)) == number
-    assert is_exact(number) == exact
     assert not_exact(pl.Series([str(number), "x", "1e5", None])).tolist() == [not exact, False, False, False]
     assert not_exact(pl.Series([number], dtype=pl.Int128)).tolist() == [not exact]
     assert not_exact(pl.Series([number], dtype=pl.Decimal(38, 0))).tolist() == [not exact]

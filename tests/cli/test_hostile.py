@@ -260,3 +260,17 @@ def test_an_encoding_of_few_letters_gets_ascii(environment, words, code, tmp_pat
         assert written.isascii()
     if "--json" in words:
         assert "solveur-é" in json.dumps(json.loads(call.stdout), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)])
+def test_a_standard_stream_that_is_closed_is_no_error_and_no_file_takes_its_place(closed, tmp_path):
+    """`gapline export … >&-`: Python has no stream then, and the next file to be opened gets its number."""
+    (tmp_path / "t.csv").write_text("arm,instance,seed,time,objective,horizon\na,i,1,1,20,30\n")
+    (tmp_path / "refs.csv").write_text("instance,value\ni,10\n")
+    shut = " ".join(f"{number}>&-" if number else "0<&-" for number in closed)
+    main = f"{sys.executable} -c 'from gapline.cli import main; main()'"
+    for words in ("score t.csv --references refs.csv", "export t.csv -o out.csv"):
+        call = subprocess.run(["sh", "-c", f"{main} {words} {shut}"], cwd=tmp_path, capture_output=True, check=False)
+        assert call.returncode == 0, (call.stdout, call.stderr)
+        assert b"internal error" not in call.stderr
+    assert gl.read(tmp_path / "out.csv", strict=True).objective.tolist() == [20.0]

@@ -4,8 +4,10 @@ import json
 import mmap
 import os
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 
@@ -202,7 +204,41 @@ def test_a_sealed_column_of_another_type_is_refused_and_never_converted(column, 
 def test_a_sealed_code_without_a_name_is_refused(tmp_path):
     campaign().save(tmp_path / "c")
     reseal(tmp_path / "c", reasons=[""])
-    with pytest.raises(TraceError, match=r"reason\.npy: expected codes below 1, got 2"):
+    with pytest.raises(TraceError, match=r"c: reason: expected codes below 1, got 2"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_sealed_verdict_that_there_is_not_is_refused(tmp_path):
+    campaign().save(tmp_path / "c")
+    codes = np.load(tmp_path / "c" / "verdict.npy")
+    codes[0] = 9
+    np.save(tmp_path / "c" / "verdict.npy", codes)
+    reseal(tmp_path / "c")
+    with pytest.raises(TraceError, match="verdict: expected codes below 4, got 9"):
+        gl.open(tmp_path / "c")
+
+
+def test_a_sealed_column_whose_header_is_no_python_is_refused(tmp_path):
+    """NumPy reads the header with Python's tokenizer, whose error is no ValueError."""
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "time.npy"
+    path.write_bytes(path.read_bytes().replace(b"}", b"(", 1))
+    reseal(tmp_path / "c")
+    with pytest.raises(TraceError, match=r"time\.npy: expected a NumPy column"):
+        gl.open(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"), [("clock", 3), ("import_notes", 1.5), ("resolution", date(2026, 1, 1)), ("sense", [1])]
+)
+def test_a_sealed_run_column_of_another_kind_is_refused(name, cell, tmp_path):
+    """Whoever reads such a column later would end in an internal error."""
+    campaign().save(tmp_path / "c")
+    path = tmp_path / "c" / "runs.parquet"
+    runs = pl.read_parquet(path)
+    runs.with_columns(pl.Series(name, [cell] * runs.height)).write_parquet(path)
+    reseal(tmp_path / "c")
+    with pytest.raises(TraceError, match=f"runs table: expected (String|Float64) in {name}, got"):
         gl.open(tmp_path / "c")
 
 

@@ -122,6 +122,15 @@ def test_where_the_system_cannot_swap_the_old_one_stands_aside_whole_and_nothing
     assert seen == {("old", "old"), ("new", "new")}
 
 
+def test_a_link_to_itself_is_refused_as_no_directory(tmp_path):
+    """In older Pythons its resolving is a RuntimeError, which nobody could tell from a defect of ours."""
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    with pytest.raises(NotADirectoryError):
+        swap.replace_directory(loop, lambda folder: (folder / "file").write_text("x"), ours={"file"})
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
 def test_a_link_to_a_directory_stays_a_link(place, tmp_path):
     link = tmp_path / "link"
     link.symlink_to("c")

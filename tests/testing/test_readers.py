@@ -21,6 +21,8 @@ def read(log: LogFile) -> Found:
         raise TraceError(f"{log.path}: expected TOY, got something else")
     found = Found()
     rows = []
+    if not log.data.endswith(b"\n"):
+        found.refuse_torn(f"{log.path}:{len(lines)}", lines.pop())
     for number, line in enumerate(lines[1:], start=2):
         cells = line.split()
         if len(cells) == 2 and all(cell.isascii() and cell.replace(".", "", 1).isdigit() for cell in cells):
@@ -69,6 +71,16 @@ def test_a_reader_that_claims_the_sample_of_another_is_caught():
     suite = suite_with(looks_like=lambda _path, _head: False)
     with pytest.raises(AssertionError, match="recognised by"):
         suite.test_the_sample_is_recognised_by_this_reader_alone()
+
+
+def test_a_reader_that_believes_half_a_number_is_caught():
+    def believing(log: LogFile) -> Found:
+        return read(LogFile(log.path, log.data + b"\n"))
+
+    with pytest.raises(
+        AssertionError, match=r"cut at byte \d+: \{\('objective', 2.0\)\} is not in the file, and no line is named"
+    ):
+        suite_with(read=believing).test_every_prefix_is_read_or_refused()
 
 
 def test_whole_seconds_out_of_floats_are_caught():

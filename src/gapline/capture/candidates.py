@@ -7,11 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.exact import EXACT, not_exact
+from gapline.capture.exact import not_exact
 from gapline.capture.heads import Rows
 from gapline.capture.whole_rows import Broken, Fault
 from gapline.errors import TraceError
 from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.exact import EXACT
 from gapline.model.tables import RUN_KEY, Reason, VerdictCode
 
 # What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.

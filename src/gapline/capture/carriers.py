@@ -18,10 +18,10 @@ import polars as pl
 from gapline.capture.blocks import BLOCK, line_blocks, row_blocks
 from gapline.capture.columnar import read_columnar
 from gapline.capture.dialect import find_separator
-from gapline.capture.exact import EXACT, is_exact
 from gapline.capture.unpack import Content
 from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
+from gapline.model.exact import EXACT, is_exact
 from gapline.model.tables import TRACE_REQUIRED
 
 HEADER = 1 << 16

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from gapline.model.exact import EXACT, is_rounded
 from gapline.model.tables import Reason, VerdictCode
 
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
@@ -39,14 +40,20 @@ def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
 def parse_number(text: str) -> float | None:
     """Return the number a text is, or None; stricter than `float`: no inf, nan, 1_000, 1,5, 1e400 or foreign digits.
 
+    Nor an integer that no float holds, which would become another one.
+
     >>> parse_number("-1.5e3"), parse_number("1_000"), parse_number("1,5"), parse_number("1e400")
     (-1500.0, None, None, None)
+    >>> parse_number("9007199254740992"), parse_number("9007199254740993")
+    (9007199254740992.0, None)
     """
     text = text.strip()
     # No float has more than some 330 digits: what is longer is noise, and dear to convert.
     if len(text) > 400 or not _NUMBER.fullmatch(text):
         return None
     value = float(text)
+    if abs(value) >= EXACT and is_rounded(text):
+        return None
     return value if math.isfinite(value) else None
 
 
@@ -127,6 +134,15 @@ class EventColumns(MutableSequence[tuple[float, float, int, float, str]]):
         return code
 
 
+_STAMP = (Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE, Reason.TIME_NOT_EXACT)
+_VALUE = (
+    Reason.OBJECTIVE_MISSING,
+    Reason.OBJECTIVE_NOT_A_NUMBER,
+    Reason.OBJECTIVE_NOT_FINITE,
+    Reason.OBJECTIVE_NOT_EXACT,
+)
+
+
 @dataclass(slots=True)
 class EventList:
     """The events of one run; what has no usable number is a counted rejection. `problems` is that of the `Found`."""
@@ -148,10 +164,8 @@ class EventList:
         reason: str = "",
     ) -> None:
         """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
-        stamp, why_stamp = _reading(time, Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE)
-        value, why_value = _reading(
-            objective, Reason.OBJECTIVE_MISSING, Reason.OBJECTIVE_NOT_A_NUMBER, Reason.OBJECTIVE_NOT_FINITE
-        )
+        stamp, why_stamp = _reading(time, *_STAMP)
+        value, why_value = _reading(objective, *_VALUE)
         if not why_stamp and stamp < 0:
             why_stamp = Reason.TIME_NEGATIVE.value
         if not valid and reason and time is None:
@@ -187,7 +201,9 @@ class EventList:
         return columns
 
 
-def _reading(value: float | str | None, missing: Reason, text: Reason, infinite: Reason) -> tuple[float, str]:
+def _reading(
+    value: float | str | None, missing: Reason, text: Reason, infinite: Reason, inexact: Reason
+) -> tuple[float, str]:
     """Return the number and "" or NaN and the reason why there is none."""
     # Good texts first: a log has millions of them.
     if isinstance(value, str):
@@ -195,6 +211,8 @@ def _reading(value: float | str | None, missing: Reason, text: Reason, infinite:
         if number is None:
             if not value.strip():
                 return math.nan, missing.value
+            if is_rounded(value.strip()):
+                return math.nan, inexact.value
             # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
             endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
             return math.nan, (infinite if endless else text).value

@@ -7,10 +7,13 @@ from typing import Any
 
 from gapline.capture.loglines import log_lines
 from gapline.capture.reader import LogFile
+from gapline.model.exact import is_rounded
 
 
 def decode_json(data: bytes | str) -> Any:
     """Decode a JSON text, or raise ValueError; every number becomes a float, a giant one (1e999) is infinite.
+
+    An integer that no float holds stays text, which no reader takes for a number.
 
     >>> decode_json('{"Time": 1, "Incumbent": NaN}')
     {'Time': 1.0, 'Incumbent': nan}
@@ -18,9 +21,13 @@ def decode_json(data: bytes | str) -> Any:
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     try:
         # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
-        return json.loads(text, parse_int=float)
+        return json.loads(text, parse_int=_whole)
     except RecursionError:
         raise ValueError("expected JSON nested as a log is, got thousands of levels") from None
+
+
+def _whole(digits: str) -> float | str:
+    return digits if is_rounded(digits) else float(digits)
 
 
 def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:

@@ -19,7 +19,7 @@ from gapline.capture.assemble import assemble
 from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
 from gapline.capture.carriers import Cells, frame_of_records, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
-from gapline.capture.exact import EXACT, INTEGER, not_exact
+from gapline.capture.exact import not_exact
 from gapline.capture.heads import Heads, Rows, find_heads
 from gapline.capture.ladder import Ladder, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
@@ -27,6 +27,7 @@ from gapline.capture.unpack import read_content
 from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
+from gapline.model.exact import EXACT, INTEGER
 from gapline.model.regular import reason_of
 from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED
 

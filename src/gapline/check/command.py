@@ -43,7 +43,8 @@ class _Hello(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     valid: bool
-    objective: float | None = None
+    # Of both kinds: an integer that no float holds is refused, not rounded.
+    objective: int | float | None = None
     reason: str = ""
 
 

@@ -40,7 +40,7 @@ class PythonChecker:
         if isinstance(found, str) and found.strip():
             return Verdict.reject(found)
         if isinstance(found, int | float) and not isinstance(found, bool):
-            return Verdict.accept(float(found))
+            return Verdict.accept(found)
         raise CheckerFailure(f"{self.name}: expected an objective, a reason or a Verdict, got {found!r}")
 
 

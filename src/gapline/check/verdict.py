@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from gapline.errors import GaplineError
+from gapline.model.exact import is_exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,10 @@ class Verdict:
         >>> Verdict.accept(10.0)
         Verdict(valid=True, objective=10.0, reason='')
         """
+        # Of integers first: one of 400 digits is not even asked whether it is finite.
+        if isinstance(objective, int) and not is_exact(objective):
+            got = objective if abs(objective) < 10**40 else "a huge number"
+            raise CheckerFailure(f"expected an objective that a double holds (each integer up to 2^53), got {got}")
         if not math.isfinite(objective):
             raise CheckerFailure(f"expected a finite objective from the checker, got {objective!r}")
         return cls(valid=True, objective=float(objective))

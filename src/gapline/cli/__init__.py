@@ -13,8 +13,9 @@ def main() -> None:
         print(f"gapline {VERSION}")
         return
     from gapline.cli.app import run
-    from gapline.terminal import replace_unencodable, say
+    from gapline.terminal import open_closed, replace_unencodable, say
 
+    open_closed()
     replace_unencodable()
     try:
         code = run(arguments)

@@ -15,6 +15,7 @@ from gapline.errors import TraceError
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
+from gapline.model.exact import EXACT, is_rounded
 from gapline.model.regular import open_regular, reason_of
 from gapline.model.tables import Proof, Reason, RunStatus
 
@@ -391,6 +392,8 @@ def _number(raw: msgspec.Raw | msgspec.UnsetType) -> tuple[float, str]:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return float("nan"), Reason.OBJECTIVE_NOT_FINITE
+    if abs(value) >= EXACT and is_rounded(text.decode()):
+        return float("nan"), Reason.OBJECTIVE_NOT_EXACT
     return value, ""
 
 

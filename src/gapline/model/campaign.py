@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import DEFAULT_PANEL, RUN_KEY, RUNS, Reason, RunKey, RunStatus, VerdictCode
+from gapline.model.tables import CARRIED, DEFAULT_PANEL, RUN_KEY, RUNS, Reason, RunKey, RunStatus, VerdictCode
 from gapline.model.text import meant
 
 Column = NDArray[Any]
@@ -103,6 +103,7 @@ class Campaign:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise TraceError(f"from_arrays: expected columns of one length, got {lengths}")
+        _check_codes(columns["verdict"], columns.get("reason"), reasons)
         table = _complete_runs(runs, candidates=len(columns["time"]))
         if diagnostics is None:
             diagnostics = Diagnostics(
@@ -299,6 +300,20 @@ def _as_column(name: str, column: Column) -> Column:
     return view
 
 
+def _check_codes(verdict: Column, reason: Column | None, reasons: Sequence[str]) -> None:
+    """Refuse codes that nobody has given a meaning to."""
+    for name, column, known in (("verdict", verdict, len(VerdictCode)), ("reason", reason, len(reasons))):
+        if column is not None and len(column) and (highest := int(column.max())) >= known:
+            raise TraceError(f"{name}: expected codes below {known}, got {highest}")
+
+
+def _can_hold(found: pl.DataType, meant: pl.DataType) -> bool:
+    """Say whether a column can hold what gapline reads from it: text, or numbers; one without any value can."""
+    if found == pl.Null:
+        return True
+    return found.is_float() or found.is_integer() if meant == pl.Float64 else found == pl.String
+
+
 def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
     """Fill, cast and check the runs table."""
     required = (*RUN_KEY, "first", "count")
@@ -312,6 +327,9 @@ def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
         table = table.with_columns(pl.col(name).cast(dtype) for name, dtype in RUNS.items())
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"runs table: expected { ({n: str(t) for n, t in RUNS.items()}) }, got {error}") from error
+    for name in CARRIED.keys() & set(table.columns):
+        if not _can_hold(table.schema[name], CARRIED[name]):
+            raise TraceError(f"runs table: expected {CARRIED[name]} in {name}, got {table.schema[name]}")
     table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
     # Known columns first, so that a file does not depend on the order in which a reader made them.
     extras = [name for name in table.columns if name not in RUNS]

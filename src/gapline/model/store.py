@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import msgspec
@@ -151,9 +152,6 @@ def _load(folder: Path, stated: _Manifest) -> Campaign:
         if name in REQUIRED_COLUMNS or os.path.lexists(folder / f"{name}.npy")
     ]
     columns = {name: _map_column(folder, name) for name in there}
-    reason = columns.get("reason")
-    if reason is not None and len(reason) and int(reason.max()) >= len(stated.reasons):
-        raise TraceError(f"{folder / 'reason.npy'}: expected codes below {len(stated.reasons)}, got {reason.max()}")
     try:
         return Campaign.from_arrays(
             runs=runs,
@@ -164,7 +162,7 @@ def _load(folder: Path, stated: _Manifest) -> Campaign:
             **columns,
         )
     except TraceError as error:
-        raise TraceError(f"{folder / RUNS_FILE}: {error.message}", hint=error.hint) from error
+        raise TraceError(f"{folder}: {error.message}", hint=error.hint) from error
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -256,7 +254,7 @@ def _map_column(folder: Path, name: str) -> Any:
         array = np.load(path, mmap_mode="r" if size > _HEADER else None, allow_pickle=False)
     except OSError as error:
         raise TraceError(f"{path}: expected a NumPy column, got {reason_of(error)}") from error
-    except (ValueError, TypeError, OverflowError, EOFError, MemoryError) as error:
+    except (ValueError, TypeError, OverflowError, EOFError, MemoryError, TokenError) as error:
         raise TraceError(f"{path}: expected a NumPy column, got {error}") from error
     if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
         got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

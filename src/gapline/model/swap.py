@@ -22,7 +22,8 @@ _RENAME_EXCHANGE = 2
 def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
     """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced."""
     # A link to the directory stays a link; the new directory takes the place of what it points to.
-    place = directory.resolve()
+    # By `realpath`: of a link to itself `Path.resolve` makes a RuntimeError in older Pythons.
+    place = Path(os.path.realpath(directory))
     with naming(place):
         _replace(place, fill, ours)
 

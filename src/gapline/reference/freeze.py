@@ -172,6 +172,12 @@ def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
         raise SnapshotError(f"{file}: expected a {what} in UTF-8, got {got}") from error
 
 
+def unended(text: str, file: Path) -> list[str]:
+    """Return a note where a table of values ends without a line end: `951` may have become `9`."""
+    ended = not text or text.endswith(("\n", "\r"))
+    return [] if ended else [f"{file}: expected a line end after the last row, got none: its last number may be cut"]
+
+
 def check_moment(as_of: str) -> None:
     """Refuse a declared date that is none."""
     try:

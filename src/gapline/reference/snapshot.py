@@ -12,6 +12,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
+from gapline.model.exact import is_exact
 from gapline.model.limits import most_document, read_limited
 from gapline.model.regular import reason_of
 from gapline.model.tables import RunKey
@@ -142,6 +143,8 @@ class Snapshot(BaseModel):
             raise SnapshotError(f"{name}: expected certified instances among the values, got {listing(strangers)}")
         entries: dict[str, dict[str, Any]] = {}
         for instance, value in values.items():
+            if isinstance(value, int) and not is_exact(value):
+                raise SnapshotError(f"{name}: expected a number that a double holds for {instance}, got {value!r}")
             try:
                 number = float(value)
             except (TypeError, ValueError):

@@ -103,10 +103,15 @@ class ReaderConformance:
             assert log.data == self.sample, name
 
     def test_every_prefix_is_read_or_refused(self) -> None:
-        """A file cut anywhere gives what it still holds, or one error; never more than the whole file."""
+        """A file cut anywhere gives what it still holds, or one error; never a number that was not written.
+
+        Half a number is another number (`951` is read as `9`): where a reader takes it, it names the line as a problem.
+        """
         size = len(self.sample)
         cuts = range(size) if size <= 600 else sorted(random.Random(0).sample(range(size), 600))
-        whole = [candidate for run in self.read(self.sample).runs for candidate in _candidates(run)]
+        read = self.read(self.sample)
+        whole = [candidate for run in read.runs for candidate in _candidates(run)]
+        written = _numbers(read)
         for cut in cuts:
             found = self.attempt(self.sample[:cut])
             if found is None:
@@ -114,7 +119,10 @@ class ReaderConformance:
             for run in found.runs:
                 _check_run(run)
             kept = [candidate for run in found.runs for candidate in _candidates(run)]
-            # Only whole lines bind: half a number may be another number, and is for the reader to refuse.
+            made_up = _numbers(found) - written
+            assert found.problems or not made_up, (
+                f"cut at byte {cut}: {made_up} is not in the file, and no line is named"
+            )
             if self.is_text and self.sample[cut - 1 : cut] == b"\n":
                 assert kept == whole[: len(kept)], f"cut at byte {cut}: {kept[-1:]} is not in the whole file"
 
@@ -198,6 +206,17 @@ def _candidates(run: FoundRun) -> list[tuple[float, float]]:
     time, objective = np.asarray(run.time, float), np.asarray(run.objective, float)
     valid = np.ones(len(time), bool) if run.verdict is None else np.asarray(run.verdict) == VerdictCode.VALID
     return list(zip(time[valid].tolist(), objective[valid].tolist(), strict=True))
+
+
+def _numbers(found: Found) -> set[tuple[str, float]]:
+    """Return the times and values of the valid candidates, and the bounds, each with its kind."""
+    candidates = [candidate for run in found.runs for candidate in _candidates(run)]
+    bounds = [np.asarray(run.bound, float) for run in found.runs if run.bound is not None]
+    return (
+        {("time", time) for time, _ in candidates}
+        | {("objective", value) for _, value in candidates}
+        | {("bound", bound) for column in bounds for bound in column[np.isfinite(column)].tolist()}
+    )
 
 
 def _check_run(run: FoundRun) -> None:

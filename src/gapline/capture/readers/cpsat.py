@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gapline.capture.loglines import EventList, log_lines, parse_number
+from gapline.capture.loglines import EventList, log_lines, parse_number, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import Proof, RunStatus
@@ -66,6 +66,7 @@ def _read(log: LogFile) -> Found:
     """
     found = Found()
     solves: list[_Solve] = []
+    torn_at = torn_line(log.data)
     for number, line in log_lines(log.data):
         if line.startswith(_START):
             solves.append(_Solve())
@@ -73,6 +74,10 @@ def _read(log: LogFile) -> Found:
             if not _EVENT.match(line):
                 continue
             solves.append(_Solve())
+        if number == torn_at and _is_cut(solves[-1], line):
+            # `best:21` cut to `best:2` is another value, and a value that lost its range looks like a proven one.
+            found.refuse_torn(f"{log.path}:{number}", line)
+            break
         _read_line(solves[-1], line, f"{log.path}:{number}")
     if not solves:
         raise TraceError(
@@ -83,6 +88,11 @@ def _read(log: LogFile) -> Found:
     if skipped := sum(solve.skipped for solve in solves):
         found.notes.append(f"CP-SAT left {skipped:,} lines out of its own log (skipped_logs)")
     return found.numbered("solve")
+
+
+def _is_cut(solve: _Solve, line: str) -> bool:
+    """Say whether a last line without a line end may lack a part of a number."""
+    return (line.startswith("#") and not line.startswith("#Done")) or (solve.in_summary and not line[-1:].isalpha())
 
 
 def _read_line(solve: _Solve, line: str, where: str) -> None:
@@ -153,7 +163,7 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
         moment = max(end, solve.latest)
         best = (max if sense == "max" else min)(solve.bests, default=None)
         if last is not None and (best is None or (last > best if sense == "max" else last < best)):
-            events.add(moment, last, where=f"{log.path}: summary")
+            events.add(moment, solve.stated["objective"], where=f"{log.path}: summary")
         if bound is not None:
             events.add_bound(moment, bound)
     status = _status(solve, end, cut=log.cut and is_last)

@@ -82,7 +82,10 @@ def _read(log: LogFile) -> Found:
         else:
             if not solve.has_events:
                 solve.note_header(text)
-            solve.note_end(text)
+            if number != torn_at or not _BOUND.match(text):
+                solve.note_end(text)
+            else:
+                found.refuse_torn(where, text)
     if solve.started or solve.has_events:
         _close(found, solve, log.path)
     if not found.runs:

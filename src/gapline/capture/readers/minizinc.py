@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from gapline.capture.loglines import EventList, log_lines, parse_number
+from gapline.capture.loglines import EventList, log_lines, parse_number, torn_line
 from gapline.capture.loosejson import as_float, json_lines
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
@@ -68,7 +68,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     is_stream = _STREAM.match(log.data[: 64 * 1024]) is not None
-    searches = _read_stream(log, found) if is_stream else _read_text(log)
+    searches = _read_stream(log, found) if is_stream else _read_text(log, found)
     if not searches:
         raise TraceError(
             f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
@@ -79,11 +79,15 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-def _read_text(log: LogFile) -> list[_Search]:
+def _read_text(log: LogFile, found: Found) -> list[_Search]:
     searches: list[_Search] = []
     search = _Search()
+    torn_at = torn_line(log.data)
     for number, line in log_lines(log.data):
         text = line.rstrip()
+        if number == torn_at and _STATISTIC.match(text):
+            found.refuse_torn(f"{log.path}:{number}", text)
+            break
         is_comment = text.startswith(_COMMENTS) and not text.startswith(_FIRST)
         if (search.is_closed and text and not is_comment) or (search.solutions and text.startswith(_FIRST)):
             # Comments after the end still speak of the run that ended; anything else is the next run.

@@ -2,15 +2,14 @@
 
 import csv
 import io
-import math
 import re
 from pathlib import Path
 from typing import Any
 
 from gapline.capture.candidates import FALSE, NUMBER, TRUE
-from gapline.capture.exact import INTEGER, is_exact
 from gapline.errors import SnapshotError, closest, listing
-from gapline.reference.freeze import FreezeRequest, Frozen, read_text
+from gapline.model.exact import is_rounded
+from gapline.reference.freeze import FreezeRequest, Frozen, read_text, unended
 from gapline.reference.snapshot import lines
 
 _NUMBER = re.compile(NUMBER)
@@ -27,9 +26,7 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
     # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
     notes = [f"instances without a usable value: {len(unusable)} ({listing(unusable)})"] if unusable else []
-    if not text.endswith(("\n", "\r")):
-        notes.append(f"{file}: expected a line end after the last row, got none: its last number may be cut")
-    return request.frozen(entries, f"csv:{file.name}", tuple(notes))
+    return request.frozen(entries, f"csv:{file.name}", (*notes, *unended(text, file)))
 
 
 def _read_entries(text: str, file: Path) -> dict[str, dict[str, Any]]:
@@ -92,7 +89,7 @@ def _read_entry(cells: dict[str, str], where: str, problems: list[str]) -> dict[
             if cell:
                 entry[name] = cell
         elif _NUMBER.match(cell):
-            if re.match(INTEGER, cell) and math.isfinite(float(cell)) and not is_exact(int(cell)):
+            if is_rounded(cell):
                 problems.append(f"{where}: expected a number that a double holds in {name}, got {cell}")
                 continue
             # 1e400 becomes an infinite float, which from_entries puts under `stated`.

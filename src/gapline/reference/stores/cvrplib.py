@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from gapline.capture.candidates import NUMBER
-from gapline.errors import SnapshotError
+from gapline.errors import SnapshotError, listing
+from gapline.model.exact import is_rounded
 from gapline.model.limits import read_document
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
@@ -24,9 +25,10 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
         raise SnapshotError(f"{folder}: expected a folder of .sol files, got {found}")
     entries: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
+    cut: list[str] = []
     for file in sorted(folder.rglob("*.sol")):
         key = file.relative_to(folder).with_suffix("").as_posix()
-        entry = _read_solution(file, problems)
+        entry = _read_solution(file, problems, cut)
         if entry is not None:
             entries[key] = entry
     if problems:
@@ -34,11 +36,13 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{folder}: expected .sol files, got none")
     bare = sum("instance_digest" not in entry for entry in entries.values())
-    notes = (f"solutions without a .vrp file beside them, so without an instance digest: {bare}",) if bare else ()
-    return request.frozen(entries, "cvrplib", notes)
+    notes = [f"solutions without a .vrp file beside them, so without an instance digest: {bare}"] if bare else []
+    if cut:
+        notes.append(f"solutions that end inside the line of their cost, which may be cut: {len(cut)} ({listing(cut)})")
+    return request.frozen(entries, "cvrplib", tuple(notes))
 
 
-def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
+def _read_solution(file: Path, problems: list[str], cut: list[str]) -> dict[str, Any] | None:
     try:
         text = read_document(file).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,6 +52,11 @@ def _read_solution(file: Path, problems: list[str]) -> dict[str, Any] | None:
     if len(costs) != 1 or not re.match(NUMBER, costs[0]):
         problems.append(f"{file}: expected one line `Cost VALUE`, got {', '.join(costs) or 'none'}")
         return None
+    if is_rounded(costs[0]):
+        problems.append(f"{file}: expected a cost that a double holds, got {costs[0]}")
+        return None
+    if text.endswith(costs[0]):
+        cut.append(file.name)
     entry: dict[str, Any] = {
         "value": float(costs[0]),
         "certified": False,

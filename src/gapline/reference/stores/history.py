@@ -15,7 +15,8 @@ from typing import Any
 
 from gapline.capture.candidates import NUMBER, TRUE
 from gapline.errors import SnapshotError, UsageError, listing
-from gapline.reference.freeze import FreezeRequest, Frozen, read_text
+from gapline.model.exact import is_rounded
+from gapline.reference.freeze import FreezeRequest, Frozen, read_text, unended
 from gapline.reference.git_store import open_revision
 from gapline.reference.snapshot import Snapshot, lines, parse_moment
 
@@ -47,9 +48,11 @@ class _Fact:
 def freeze_history(request: FreezeRequest) -> Frozen:
     """Freeze a CSV of best values by date, at the end of the day that is asked for or of its last one."""
     file = Path(request.location)
-    facts, ordered = _read_csv(file)
+    text = read_text(file, "CSV of best values by date", encoding="utf-8-sig")
+    facts, ordered = _read_csv(text, file)
     store = {"name": f"history:{file.name}", "version": request.version, "url": request.url}
-    return _freeze(facts, request, store, where=str(file), ordered=ordered)
+    frozen = _freeze(facts, request, store, where=str(file), ordered=ordered)
+    return replace(frozen, notes=(*frozen.notes, *unended(text, file)))
 
 
 def freeze_combopt(request: FreezeRequest) -> Frozen:
@@ -119,9 +122,8 @@ def _entry(fact: _Fact) -> dict[str, Any]:
     return entry
 
 
-def _read_csv(file: Path) -> tuple[list[_Fact], bool]:
+def _read_csv(text: str, file: Path) -> tuple[list[_Fact], bool]:
     """Read the facts of a CSV, and say whether each is an improvement on the one before it."""
-    text = read_text(file, "CSV of best values by date", encoding="utf-8-sig")
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -163,7 +165,9 @@ def _read_fact(cells: Mapping[str, str], where: str, problems: list[str]) -> lis
         problems.append(f"{where}: expected an instance, got nothing")
     numbers = {}
     for name in ("value", "routes"):
-        if re.match(NUMBER, cells.get(name, "")):
+        if is_rounded(cells.get(name, "")):
+            problems.append(f"{where}: expected a number that a double holds in {name}, got {cells[name]}")
+        elif re.match(NUMBER, cells.get(name, "")):
             numbers[name] = float(cells[name])
         elif name == "value" or cells.get(name):
             problems.append(f"{where}: expected a number in {name}, got {cells.get(name)!r}")

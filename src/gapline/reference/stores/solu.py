@@ -6,8 +6,9 @@ from typing import Any
 
 from gapline.capture.candidates import NUMBER
 from gapline.errors import SnapshotError, listing
+from gapline.model.exact import is_rounded
 from gapline.model.text import model_name
-from gapline.reference.freeze import FreezeRequest, Frozen, read_text
+from gapline.reference.freeze import FreezeRequest, Frozen, read_text, unended
 from gapline.reference.snapshot import lines
 
 _NUMBER = re.compile(NUMBER)
@@ -32,8 +33,8 @@ def freeze_solu(request: FreezeRequest) -> Frozen:
     if not entries:
         raise SnapshotError(f"{file}: expected lines such as `=opt= NAME VALUE`, got none")
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
-    notes = (f"instances without a primal value: {len(unusable)} ({listing(unusable)})",) if unusable else ()
-    return request.frozen(entries, f"solu:{file.name}", notes)
+    notes = [f"instances without a primal value: {len(unusable)} ({listing(unusable)})"] if unusable else []
+    return request.frozen(entries, f"solu:{file.name}", (*notes, *unended(text, file)))
 
 
 def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], problems: list[str]) -> None:
@@ -49,6 +50,9 @@ def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], proble
     if tag in _VALUED:
         if cell is None or not _NUMBER.match(cell):
             problems.append(f"{where}: expected a number after {instance}, got {cell!r}")
+            return
+        if is_rounded(cell):
+            problems.append(f"{where}: expected a number that a double holds after {instance}, got {cell}")
             return
         entry |= {"value": float(cell), "certified": _VALUED[tag]}
     else:

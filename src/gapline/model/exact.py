@@ -1,0 +1,32 @@
+"""Integers that a double cannot hold: beyond 2^53 one of two becomes the other, and no reader may do that silently."""
+
+import re
+
+INTEGER = r"^[+-]?[0-9]+$"
+# Every integer up to here is a double.
+EXACT = 2**53
+_INTEGER = re.compile(INTEGER)
+
+
+def is_exact(number: int) -> bool:
+    """Say whether a double holds an integer as it is.
+
+    >>> is_exact(2**53), is_exact(2**53 + 1), is_exact(2**60), is_exact(10**400)
+    (True, False, True, False)
+    """
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
+
+
+def is_rounded(text: str) -> bool:
+    """Say whether a text is an integer that another one would take the place of as a double.
+
+    What is longer than any double is infinite as one, and refused as that.
+
+    >>> is_rounded("9007199254740993"), is_rounded("9007199254740992"), is_rounded("9007199254740993.0")
+    (True, False, False)
+    """
+    # Fifteen digits are always exact, and nearly all numbers have fewer.
+    return 15 < len(text) < 300 and _INTEGER.fullmatch(text) is not None and not is_exact(int(text))
