@@ -87,11 +87,12 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     moved: tuple[Moved, ...] = ()
     notes = [*_notes(paths, family, stored, noticed), *mounts.notes]
     checker = request.checker
+    checked: Mapping[str, str] = {}
     if request.reprice:
         from gapline.reference.reprice import reprice_entries
 
         repriced = reprice_entries(repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance)
-        moved, checker = repriced.moved, repriced.checker
+        moved, checker, checked = repriced.moved, repriced.checker, repriced.checked
         notes += repriced.notes
     snapshot = Snapshot.from_entries(
         noticed.entries,
@@ -101,7 +102,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
         objective=objective,
         checker=checker,
     )
-    return Frozen(snapshot, tuple(notes), moved)
+    return Frozen(snapshot, tuple(notes), moved, checked)
 
 
 def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
