@@ -202,6 +202,12 @@ def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list
     return noticed
 
 
+def read_stored(path: str, blob: str, data: bytes, objective: str) -> dict[str, Any]:
+    """Return the entry of one best-known solution, as its file states it."""
+    stored = Stored(key=path, bks=path, bks_blob=blob, instance="", instance_blob=None, sidecars={})
+    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _Noticed())
+
+
 def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:
     """Return what gives the bytes of a sidecar that an instance names, beside it or from a folder above."""
 
