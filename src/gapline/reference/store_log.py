@@ -1,7 +1,8 @@
 """The commits of a git store in which a best-known value changed."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from gapline.errors import UsageError
 from gapline.reference.git_store import FileChange, Repository, open_revision
@@ -38,9 +39,24 @@ def store_changes(store: str, snapshots: Collection[Snapshot], wanted: Collectio
         instance = _instance(change.path, objective, folder.rpartition("/")[2], wanted)
         if instance is not None:
             found.append((instance, change))
-    blobs = dict.fromkeys(change.blob for _, change in found if change.blob is not None)
+    news = list(_news(reversed(found)))
+    blobs = dict.fromkeys(change.blob for _, change in news if change.blob is not None)
     contents = dict(zip(blobs, repository.read(blobs), strict=True))
-    return [StoredChange(name, change, _entry(change, contents, objective or "")) for name, change in reversed(found)]
+    return [StoredChange(name, change, _entry(change, contents, objective or "")) for name, change in news]
+
+
+def _news(changes: Iterable[tuple[str, FileChange]]) -> Iterator[tuple[str, FileChange]]:
+    """Leave out what only moved: a file that went in the commit that brought it elsewhere, and content that stayed."""
+    last: dict[str, str | None] = {}
+    for _, group in groupby(changes, key=lambda one: one[1].commit.id):
+        found: dict[str, FileChange] = {}
+        for name, change in group:
+            if name not in found or found[name].blob is None:
+                found[name] = change
+        for name, change in found.items():
+            if name not in last or last[name] != change.blob:
+                yield name, change
+            last[name] = change.blob
 
 
 def _versions(snapshot: Snapshot) -> Iterator[str]:
