@@ -119,18 +119,18 @@ function drawValues() {
     x: timeAxisOf(), y: { field: "value", type: "quantitative", title: "against the newest", scale: { domain: [END("y0"), END("y1")] }, axis: { tickCount: 5, format: "~%" } },
     color: { field: "line", type: "nominal", legend: null, scale: { domain, range: domain.map(colourAt) } },
   };
+  const thick = rows.filter((row) => shown[row.line] === page.chosen);
   const line = (strokeWidth) => ({ type: "line", interpolate: "step-after", strokeWidth, clip: true });
   const spec = {
     height: 260, description: "Value of instances relative to the newest, over time",
     layer: [
       { data: { name: "rows" }, mark: line(1.6), encoding },
       { data: { name: "rows" }, mark: { type: "point", filled: true, size: 24 }, encoding },
-      { data: { name: "thick" }, mark: line(4), encoding },
+      ...(thick.length ? [{ data: { name: "thick" }, mark: line(4), encoding }] : []),
     ],
   };
-  const thick = rows.filter((row) => shown[row.line] === page.chosen);
   const [y0, y1] = rangeOf(rows, ["value"], 0, 0);
-  drawChart("value-chart", spec, { rows, thick }, { y0: 1.04 * y0, y1: 1.04 * y1 }, (time) => {
+  drawChart("value-chart", spec, thick.length ? { rows, thick } : { rows }, { y0: 1.04 * y0, y1: 1.04 * y1 }, (time) => {
     const k = nearestEvent(Number(time));
     return [[null, eventLabel(k), eventDate(k)], ...shown.map((one, line) => [mark(colourAt(line)), one.name, atEvent(one, k)])];
   });
