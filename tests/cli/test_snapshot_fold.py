@@ -92,7 +92,10 @@ def test_values_and_runs_in_one_fold(folder, capsys):
         "arm,instance,seed,time,objective,valid,horizon\na,i1,1,1,9.5,true,30\na,i3,1,1,29,true,30\n"
     )
     found = fold(capsys, "traces.csv", "theirs.csv", "--validation", "solver")
-    assert [(c["instance"], c["new"], c["run"]) for c in found["changes"]] == [("i1", 9.0, None), ("i3", 29.0, "a/i3/1")]
+    assert [(c["instance"], c["new"], c["run"]) for c in found["changes"]] == [
+        ("i1", 9.0, None),
+        ("i3", 29.0, "a/i3/1"),
+    ]
 
 
 def test_a_certificate_below_is_an_alarm_and_exit_code_1(folder, capsys):
@@ -103,9 +106,7 @@ def test_a_certificate_below_is_an_alarm_and_exit_code_1(folder, capsys):
 
 
 def test_a_bound_that_a_stored_certificate_contradicts_rings(folder, capsys):
-    (folder / "traces.csv").write_text(
-        "arm,instance,seed,time,objective,valid,horizon,bound\na,i2,1,1,25,true,30,22\n"
-    )
+    (folder / "traces.csv").write_text("arm,instance,seed,time,objective,valid,horizon,bound\na,i2,1,1,25,true,30,22\n")
     (alarm,) = fold(capsys, "traces.csv", code=1)["alarms"]
     assert alarm["kind"] == "a stored value is better than the dual bound of a run allows"
 
@@ -120,6 +121,17 @@ def test_options_of_runs_need_runs(folder, capsys):
 def test_another_sense_is_refused(folder, capsys):
     (folder / "theirs.csv").write_text("instance,value\ni1,9\n")
     assert run(["snapshot", "freeze", "old.csv", "--name", "x", "--sense", "max", "-o", "r/max.json"]) == 0
-    command = ["snapshot", "fold", "r/max.json", "theirs.csv", "--name", "n", "-o", "r/n.json", "--validation", "solver"]
+    command = [
+        "snapshot",
+        "fold",
+        "r/max.json",
+        "theirs.csv",
+        "--name",
+        "n",
+        "-o",
+        "r/n.json",
+        "--validation",
+        "solver",
+    ]
     assert run([*command, "--sense", "min"]) == 1
     assert "expected one sense for each instance" in capsys.readouterr().err

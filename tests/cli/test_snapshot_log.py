@@ -16,17 +16,24 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_lineage_and_one_value_in_words(folder, capsys):
+@pytest.mark.usefixtures("folder")
+def test_the_lineage_and_one_value_in_words(capsys):
     assert run(["snapshot", "log", "march.json", "a"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines if line and not line.startswith(" ")] == ["march", "february", "january", "a"]
+    assert [line.split()[0] for line in lines if line and not line.startswith(" ")] == [
+        "march",
+        "february",
+        "january",
+        "a",
+    ]
     assert lines[1].startswith("  1 improved, 1 added since its parent sha256:")
     assert [line.split()[:3] for line in lines[-3:]] == [
         ["8.0", "2026-03-31", "improved"], ["9.0", "2026-02-28", "improved"], ["10.0", "2026-01-31", "frozen"],
     ]  # fmt: skip
 
 
-def test_the_log_as_json(folder, capsys):
+@pytest.mark.usefixtures("folder")
+def test_the_log_as_json(capsys):
     assert run(["snapshot", "log", "march.json", "*", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in document["snapshots"]] == ["march", "february", "january"]

@@ -275,7 +275,15 @@ def test_the_strongest_bound_of_each_arm_rings_once():
 
 def test_claims_are_held_against_stored_values_too():
     runs = [
-        {"arm": "a", "instance": "i", "seed": 1, "horizon": 9.0, "time": None, "objective": None, "claim": "infeasible"},
+        {
+            "arm": "a",
+            "instance": "i",
+            "seed": 1,
+            "horizon": 9.0,
+            "time": None,
+            "objective": None,
+            "claim": "infeasible",
+        },
         {"arm": "b", "instance": "i", "seed": 1, "horizon": 9.0, "time": 1.0, "objective": 25.0, "claim": "optimal"},
     ]
     campaign = gl.read(pl.DataFrame(runs))

@@ -8,7 +8,7 @@ from gapline.reference.freeze import freeze, freeze_references, freeze_snapshot,
 
 def test_wrong_sources_are_named():
     for sources in ((), ("refs",), ("csv:",)):
-        with pytest.raises(UsageError, match="expected a file .*, or STORE:PLACE"):
+        with pytest.raises(UsageError, match=r"expected a file .*, or STORE:PLACE"):
             freeze(*sources, name="x")
     with pytest.raises(UsageError, match="did you mean 'csv'"):
         freeze("cvs:refs.csv", name="x")

@@ -45,6 +45,6 @@ def test_a_snapshot_from_elsewhere_is_followed_from_the_newest_commit(tmp_path):
     assert found[1].change.subject == "better\x01 and: strange"
 
 
-def test_a_store_without_commits_is_refused(tmp_path):
+def test_a_store_without_commits_is_refused():
     with pytest.raises(UsageError, match="--store: expected mamut:PATH, got 'csv:x'"):
         store_changes("csv:x", [Snapshot.from_values({"i": 1.0}, name="s")], {"i"})

@@ -1,4 +1,4 @@
-"""`gapline snapshot`: freeze, diff, verify and show versioned reference sets; fold, log and page have their own files."""
+"""`gapline snapshot`: freeze, diff, verify and show reference sets; fold, log and page have files of their own."""
 
 import rich_click as click
 
@@ -56,7 +56,9 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
     alarms = find_alarms(snapshot)
     if as_json:
         moved = [words.moved(one) for one in frozen.moved]
-        options.print_json(words.facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": moved} | words.alarms(alarms))
+        options.print_json(
+            words.facts(snapshot) | {"file": output, "notes": frozen.notes, "moved": moved} | words.alarms(alarms)
+        )
         return 1 if frozen.moved or alarms else 0
     say(f"wrote {output}")
     words.print_facts(snapshot)
@@ -97,7 +99,8 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
             continue
         say(f"{kind.replace('_', ' ')}: {len(differences)}")
         for d in differences:
-            line = f"  {printable(d.instance)}: {words.value(d.old, d.old_certified)} -> {words.value(d.new, d.new_certified)}"
+            was, now = words.value(d.old, d.old_certified), words.value(d.new, d.new_certified)
+            line = f"  {printable(d.instance)}: {was} -> {now}"
             if kind == "instance_changed":
                 line += f"  ({d.old_instance_digest} -> {d.new_instance_digest}: not comparable)"
             elif d.new_source:
@@ -136,7 +139,9 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
         whole.append(snapshot)
         parent = find_snapshot(snapshot.parent, Path(file).parent)
         results.append(
-            {"file": file, "whole": True} | words.facts(snapshot) | {"parent_file": None if parent is None else str(parent)}
+            {"file": file, "whole": True}
+            | words.facts(snapshot)
+            | {"parent_file": None if parent is None else str(parent)}
         )
     alarms = find_alarms(whole, tolerance=tolerance, sense=sense)
     broken = len(whole) < len(files)

@@ -77,9 +77,7 @@ def fold(
         raise UsageError("--horizon, --transform and --include-late: expected runs among the sources, got values alone")
     told = {"as_of": choices["as_of"], "sense": choices["sense"], "tolerance": choices["tolerance"]}
     stores = {"family": family, "clones": clones, "objective": old.objective} | told
-    offers = [
-        read_offer(source, reprice=reprice, trust=trust, **stores) for source in sources if holds_values(source)
-    ]
+    offers = [read_offer(source, reprice=reprice, trust=trust, **stores) for source in sources if holds_values(source)]
     folded = fold_sources(old, envelopes, offers=offers, campaign=campaign, trust_solver=trust, **choices)
     folded.snapshot.save(output)
     code = 1 if folded.alarms or folded.rejected else 0

@@ -95,7 +95,9 @@ def page(
     code = 1 if found.alarms or found.lineage.changed else 0
     if as_json:
         document = found.document()
-        options.print_json({"file": output} | {name: document[name] for name in ("snapshots", "missing", "notes", "alarms")})
+        options.print_json(
+            {"file": output} | {name: document[name] for name in ("snapshots", "missing", "notes", "alarms")}
+        )
         return code
     say(f"wrote {output}")
     say(_summary(found))
@@ -117,11 +119,12 @@ def _print_link(link: "Link") -> None:
     dated = f"as of {facts['as_of']}" if facts["as_of"] else "undated"
     counts = f"{counted(facts['instances'], 'instance')}, {facts['certified']} certified"
     say(f"{printable(facts['name'])}  {facts['digest'][:19]}…  {dated}  {counts}")
-    changes = facts["changes"]
+    changes, store = facts["changes"], facts["store"]
     if changes is not None:
         told = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in changes.items() if number)
-        say(f"  {told or 'nothing changed'} since its parent {link.snapshot.parent[:19] if link.snapshot.parent else ''}…")
-    say(f"  {printable(facts['file'])}, from {printable(facts['store']['name'])} {printable(facts['store'].get('version') or '')}".rstrip())
+        say(f"  {told or 'nothing changed'} since its parent {str(facts['parent'])[:19]}…")
+    origin = f"{store['name']} {store.get('version') or ''}".rstrip()
+    say(f"  {printable(facts['file'])}, from {printable(origin)}")
 
 
 def _print_steps(steps: "Sequence[Step]") -> None:

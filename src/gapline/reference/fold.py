@@ -90,13 +90,16 @@ def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: 
         solvers, and of sources that have no checked solution); `campaign` and `include_late` beside envelopes; `sense`.
 
     >>> old = Snapshot.from_values({"a": 10.0, "b": 5.0}, name="old")
-    >>> new = fold_snapshot(old, Snapshot.from_values({"a": 9.0, "b": 6.0}, name="theirs"), name="new", trust_solver=True)
+    >>> theirs = Snapshot.from_values({"a": 9.0, "b": 6.0}, name="theirs")
+    >>> new = fold_snapshot(old, theirs, name="new", trust_solver=True)
     >>> new.values["a"].value, new.values["b"].value, new.parent == old.digest
     (9.0, 5.0, True)
     """
     runs = [one for one in found if isinstance(one, Envelopes)]
     if len(runs) > 1:
-        raise UsageError("fold_snapshot: expected the envelopes of one campaign, got several; merge the campaigns first")
+        raise UsageError(
+            "fold_snapshot: expected the envelopes of one campaign, got several; merge the campaigns first"
+        )
     trust, tolerance = bool(options.get("trust_solver")), options.get("tolerance", TOLERANCE)
     offers = [
         offer_of(one)

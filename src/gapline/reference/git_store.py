@@ -44,7 +44,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a commit did to one file: its blob afterwards, None where the file went; who committed it, and the subject."""
+    """What a commit did to one file: its blob afterwards, None where the file went; its author and its subject."""
 
     commit: Commit
     author: str

@@ -23,7 +23,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """A chain, newest first; `missing` is the digest of the parent at which it ends, and `why` says where it was sought.
+    """A chain, newest first; `missing` is the digest of the parent at which it ends, `why` says where it was sought.
 
     `changed` are files that state the digest of a parent and hold something else.
     """

@@ -169,9 +169,17 @@ def _snapshot_steps(name: str, links: Sequence[Link], tolerance: float, sense: s
         shown = entry or Reference(value=None)
         steps.append(
             Step(
-                name, change, shown.value, shown.certified, shown.source, who_found(shown), snapshot.as_of,
-                snapshot.created, snapshot.name, digest=snapshot.digest,
-            )  # fmt: skip
+                instance=name,
+                change=change,
+                value=shown.value,
+                certified=shown.certified,
+                source=shown.source,
+                who=who_found(shown),
+                as_of=snapshot.as_of,
+                when=snapshot.created,
+                where=snapshot.name,
+                digest=snapshot.digest,
+            )
         )
         before = entry
     return steps
@@ -183,15 +191,15 @@ def _commit_step(found: StoredChange, before: Sequence[Step], sign: float, toler
     change, entry = found.change, found.entry
     shown = entry or Reference(value=None)
     return Step(
-        found.instance,
-        "first" if last is None else _change(old, entry, sign, tolerance),
-        shown.value,
-        shown.certified,
-        shown.source,
-        who_found(shown) or change.author,
-        change.commit.committed,
-        change.commit.committed,
-        change.subject,
+        instance=found.instance,
+        change="first" if last is None else _change(old, entry, sign, tolerance),
+        value=shown.value,
+        certified=shown.certified,
+        source=shown.source,
+        who=who_found(shown) or change.author,
+        as_of=change.commit.committed,
+        when=change.commit.committed,
+        where=change.subject,
         commit=change.commit.id,
         committer=change.author,
     )

@@ -1,4 +1,4 @@
-"""What a source other than runs offers to a fold: values, the solutions behind them checked first where there are any."""
+"""What a source other than runs offers to a fold: values, their solutions checked first where there are any."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -81,13 +81,17 @@ def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[
     """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
     kept, doubtful = [], []
     for offer in offers:
-        unchecked = [name for name, one in offer.snapshot.values.items() if has_number(one) and not offer.checker_of(name)]
+        unchecked = [
+            name for name, one in offer.snapshot.values.items() if has_number(one) and not offer.checker_of(name)
+        ]
         doubtful += unchecked
         kept.append(offer if trust else offer.without(unchecked))
     if not doubtful:
         return kept, []
     if trust:
-        return kept, [f"values that nobody checked, considered on the user's word: {len(doubtful)} ({listing(doubtful)})"]
+        return kept, [
+            f"values that nobody checked, considered on the user's word: {len(doubtful)} ({listing(doubtful)})"
+        ]
     left = sum(has_number(one) for offer in kept for one in offer.snapshot.values.values())
     if not left and not any(offer.rejected for offer in offers):
         raise SnapshotError(
@@ -113,7 +117,11 @@ def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: s
     for instance in snapshot.values:
         stated = {"asked for": sense, snapshot.name: snapshot.sense_of(instance)}
         # An offer may be named as the snapshot is.
-        stated |= {f"{o.source} ({k})": o.snapshot.sense_of(instance) for k, o in enumerate(offers) if instance in o.snapshot.values}
+        stated |= {
+            f"{o.source} ({k})": o.snapshot.sense_of(instance)
+            for k, o in enumerate(offers)
+            if instance in o.snapshot.values
+        }
         known = {where: one for where, one in stated.items() if one is not None}
         if len(set(known.values())) > 1:
             wrong.append(f"{instance} ({listing(f'{one} in {where}' for where, one in known.items())})")
@@ -122,4 +130,3 @@ def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: s
             f"expected one sense for each instance, got several for {len(wrong)}: {listing(wrong)}",
             hint="--sense states that of sources which do not",
         )
-

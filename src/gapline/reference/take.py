@@ -30,7 +30,7 @@ def take_values(
     add: bool = False,
     sense: str | None = None,
 ) -> tuple[list[Taken], list[str]]:
-    """Return the values that beat the current entry of their instance by more than the tolerance, and what was left out.
+    """Return the values that beat the current entry of their instance by more than the tolerance; note what was not.
 
     The best of all offers counts; of equal ones the first that was named. A certified entry is never replaced, and a
     value without its number of routes is not compared with one that states them.
@@ -103,7 +103,9 @@ def _rank(entry: Mapping[str, Any], sign: float) -> Rank:
     return sign * first, sign * second
 
 
-def _beats(one: Reference | Mapping[str, Any], other: Reference | Mapping[str, Any], sign: float, tolerance: float) -> bool:
+def _beats(
+    one: Reference | Mapping[str, Any], other: Reference | Mapping[str, Any], sign: float, tolerance: float
+) -> bool:
     ranks = (_rank(side.document() if isinstance(side, Reference) else side, sign) for side in (one, other))
     for value, reference in zip(*ranks, strict=True):
         if is_beaten(value, reference, tolerance):

@@ -26,7 +26,8 @@ def test_cvrplib_folder(tmp_path):
 def test_routes_are_priced_again_against_the_instance_beside_them(tmp_path):
     pytest.importorskip("vrplib")
     for name, routes, cost in (
-        ("right", GOOD, 20), ("moved", GOOD, 19), ("heavy", OVERLOADED, 14), ("word", "Route #1: 1 x\nRoute #2: 3\n", 9),
+        ("right", GOOD, 20), ("moved", GOOD, 19), ("heavy", OVERLOADED, 14),
+        ("word", "Route #1: 1 x\nRoute #2: 3\n", 9),
     ):  # fmt: skip
         put_solution(tmp_path, name, routes, cost)
     put_solution(tmp_path, "alone", GOOD, 18, instance=False)

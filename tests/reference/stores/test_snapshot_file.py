@@ -9,7 +9,12 @@ from gapline.reference.snapshot import Snapshot
 def file(tmp_path):
     entries = {"i": {"value": 10.0, "certified": True, "source": "a proof", "note": "kept"}}
     given = Snapshot.from_entries(
-        entries, name="given", store={"name": "shelf", "version": "3"}, as_of="2026-02-01", objective="cost", sense="max"
+        entries,
+        name="given",
+        store={"name": "shelf", "version": "3"},
+        as_of="2026-02-01",
+        objective="cost",
+        sense="max",
     )
     return given.save(tmp_path / "given.json")
 

@@ -28,7 +28,10 @@ def test_it_shows_the_chain_and_who_improved_what(open_page, chain_file):
     assert (rows["march"]["as of"], rows["march"]["instances"], rows["march"]["added"]) == ("2026-03-31", "3", "1")
     assert (rows["february"]["improved"], rows["february"]["newly certified"]) == ("1", "1")
     assert rows["january"]["improved"] == "–"
-    assert [(row["who"], row["improvements"]) for row in page.table("people-table")] == [("a letter", "2"), ("deep", "1")]
+    assert [(row["who"], row["improvements"]) for row in page.table("people-table")] == [
+        ("a letter", "2"),
+        ("deep", "1"),
+    ]
     assert page.page.locator(".card-value").all_text_contents()[:2] == ["1 of 3", "1 of 3"]
     for chart in ("#event-chart", "#value-chart"):
         assert page.page.locator(f"{chart} svg path").count() > 0
@@ -122,7 +125,9 @@ def test_long_lists_are_cut_and_say_so(tmp_path):
 def test_the_policy_names_the_hash_of_every_script_and_style(chain_file):
     text = Path(chain_file).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1).replace("&#39;", "'")
-    sealed = re.findall(r"<script>(.*?)</script>", text, re.DOTALL) + re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    sealed = re.findall(r"<script>(.*?)</script>", text, re.DOTALL) + re.findall(
+        r"<style>(.*?)</style>", text, re.DOTALL
+    )
     hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in sealed]
     assert sorted(hashes) == sorted(re.findall(r"'sha256-([^']+)'", policy))
     assert "unsafe" not in policy

@@ -29,7 +29,14 @@ def test_every_step_of_every_value_is_there_once(tmp_path):
     assert [steps["changes"][k] for k in steps["change"]] == [
         "frozen", "improved", "improved", "frozen", "certified", "added",
     ]  # fmt: skip
-    assert [steps["whos"][k] for k in steps["who"]] == ["a paper", "deep", "a letter", "a paper", "B. Prover", "a letter"]
+    assert [steps["whos"][k] for k in steps["who"]] == [
+        "a paper",
+        "deep",
+        "a letter",
+        "a paper",
+        "B. Prover",
+        "a letter",
+    ]
     events = data.head["events"]
     assert [(e["name"], e["improved"], e["added"], e["certified"]) for e in events] == [
         ("january", 0, 0, 0), ("february", 1, 0, 1), ("march", 1, 1, 0),
@@ -66,13 +73,17 @@ def test_commits_beyond_the_most_are_left_out_and_counted(tmp_path):
         patch.setattr("gapline.report.chain.data.MOST_COMMITS", 5)
         short = chain_data(log)
     assert (len(short.head["events"]), short.head["leftOut"], short.head["dropped"]) == (6, 7, 7)
-    assert MOST_COMMITS > number
+    assert number < MOST_COMMITS
 
 
 def test_ten_thousand_instances_fit_a_small_page(tmp_path):
     draw = random.Random(1)
     entries = {
-        f"n={20 * (1 + k % 5)}/Town-{k:05d}": {"value": round(1000 + 9000 * draw.random(), 2), "certified": False, "source": "s"}
+        f"n={20 * (1 + k % 5)}/Town-{k:05d}": {
+            "value": round(1000 + 9000 * draw.random(), 2),
+            "certified": False,
+            "source": "s",
+        }
         for k in range(10_000)
     }
     snapshot = Snapshot.from_entries(entries, name="0", store={"name": "s"}, as_of="2025-01-01")

@@ -24,7 +24,7 @@ _ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:(.*)$", re.IGNORECASE | re.MULTILI
 def freeze_cvrplib(request: FreezeRequest) -> Frozen:
     """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` beside one gives the instance digest.
 
-    With `reprice` the routes are checked against that `.vrp`, and the checker's value stands in place of the stated one.
+    With `reprice` the routes are checked against that `.vrp`, and the checker's value stands in place of the other.
     """
     folder = Path(request.location)
     if not folder.is_dir():
@@ -54,7 +54,7 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
 def _price_all(
     folder: Path, entries: Mapping[str, dict[str, Any]], tolerance: float
 ) -> tuple[tuple[Moved, ...], dict[str, str], list[str]]:
-    """Put the checker's price of each solution into its entry; return what moved, who priced it, and what nobody did."""
+    """Put the price of each solution into its entry; return what moved, who priced it, and what nobody did."""
     import_extra("vrplib", "routing")
     checker = CvrpChecker()
     checked: dict[str, str] = {}

@@ -72,7 +72,11 @@ def _cards(log: SnapshotLog, people: list[tuple[str, int, int, str]]) -> list[di
         ("Instances improved", f"{len(changed):,} of {len(log.steps):,}", f"since {printable(oldest.name)} ({first})"),
         ("Certified", f"{certified:,} of {len(newest):,}", f"in {printable(newest.name)}"),
         ("Improvements", f"{sum(number for _, number, *_ in people):,}", lead),
-        ("Contradictions", f"{len(log.alarms):,}", "see the alarms below" if log.alarms else "no certificate is contradicted"),
+        (
+            "Contradictions",
+            f"{len(log.alarms):,}",
+            "see the alarms below" if log.alarms else "no certificate is contradicted",
+        ),
     )
     return [{"title": title, "value": value, "note": note} for title, value, note in cards]
 
@@ -80,7 +84,9 @@ def _cards(log: SnapshotLog, people: list[tuple[str, int, int, str]]) -> list[di
 def _row(facts: dict[str, Any]) -> list[str]:
     changes = facts["changes"]
     store = facts["store"]
-    counts = [f"{changes[name]:,}" if changes else "–" for name in ("improved", "added", "worsened", "certified", "withdrawn")]
+    counts = [
+        f"{changes[name]:,}" if changes else "–" for name in ("improved", "added", "worsened", "certified", "withdrawn")
+    ]
     return [
         printable(facts["name"]),
         facts["as_of"] or "–",

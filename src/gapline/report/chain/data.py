@@ -30,7 +30,9 @@ class _Texts:
     known: dict[str, int] = field(default_factory=dict)
 
     def place(self, text: str) -> int:
-        return self.known.setdefault(text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…", len(self.known))
+        return self.known.setdefault(
+            text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…", len(self.known)
+        )
 
 
 def chain_data(log: SnapshotLog) -> ChainData:
@@ -50,7 +52,9 @@ def chain_data(log: SnapshotLog) -> ChainData:
             columns["certified"].append(int(step.certified))
             for name, known in texts.items():
                 columns[name].append(known.place(getattr(step, name)))
-    document = {"instances": names, "counts": counts} | columns | {f"{name}s": list(t.known) for name, t in texts.items()}
+    document = (
+        {"instances": names, "counts": counts} | columns | {f"{name}s": list(t.known) for name, t in texts.items()}
+    )
     encoded = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8")
     dated = all(event["time"] is not None for event in events)
     head = {"events": events, "dated": dated, "colours": list(COLOURS), "leftOut": left_out, "dropped": dropped}
