@@ -301,7 +301,7 @@ def test_a_fold_rings_where_runs_contradict_each_other_or_a_stored_value():
     assert {(alarm.kind, alarm.instance) for alarm in folded.alarms} == {
         (AlarmKind.BOUND, "i1"), (AlarmKind.STORED_BOUND, "i1"), (AlarmKind.STORED_BOUND, "i2"),
     }  # fmt: skip
-    assert folded.summary() == "no uncertified value was beaten; 3 claims of runs are contradicted: see ALARM"
+    assert folded.summary() == "no uncertified value was beaten; 3 claimed proofs are contradicted: see ALARM"
 
 
 def test_runs_of_another_sense_are_refused():

@@ -66,10 +66,10 @@ class Folded:
             parts.append(f"{counted(len(self.rejected), 'value')} rejected: the solution fails the check")
         certified = {alarm.instance for alarm in self.alarms if alarm.kind in CERTIFICATES}
         claims = [alarm for alarm in self.alarms if alarm.kind not in CERTIFICATES]
-        for contradicted, what in ((len(certified), "certified value"), (len(claims), "claim of a run")):
+        for contradicted, what in ((len(certified), "certified value"), (len(claims), "claimed proof")):
             if contradicted:
-                many = counted(contradicted, what).replace("claim of a runs", "claims of runs")
-                parts.append(f"{many} {'is' if contradicted == 1 else 'are'} contradicted: see ALARM")
+                verb = "is" if contradicted == 1 else "are"
+                parts.append(f"{counted(contradicted, what)} {verb} contradicted: see ALARM")
         return "; ".join(parts)
 
 
