@@ -10,7 +10,7 @@ import pytest
 from gapline.reference.log import snapshot_log
 from gapline.reference.snapshot import Snapshot
 from gapline.report.chain.build import build_chain
-from gapline.report.chain.data import MOST_COMMITS, chain_data, contributors
+from gapline.report.chain.data import MOST_COMMITS, before_first, chain_data, contributors
 from gapline.report.page.seal import vega_bundle
 from reference.history import History
 from report.chain_store import make_chain
@@ -96,3 +96,14 @@ def test_ten_thousand_instances_fit_a_small_page(tmp_path):
     log = snapshot_log(snapshot.save(tmp_path / "4.json"), "*")
     assert sum(decoded(chain_data(log))["counts"]) == 20_000
     assert len(build_chain(log).encode()) - len(vega_bundle().encode()) < 1_500_000
+
+
+def test_commits_after_the_first_snapshot_are_told_by_the_fold_that_took_them(tmp_path):
+    history = History(tmp_path / "repo")
+    for day, value in (("01-01", 9.0), ("02-01", 8.0), ("03-01", 7.0)):
+        history.bks("F/n=5/A", value)
+        history.commit(day)
+    file = Snapshot.from_values({"n=5/A": 8.0}, name="s", as_of="2026-02-01").save(tmp_path / "s.json")
+    log = snapshot_log(file, "*", store=f"mamut:{history.folder}")
+    assert [step.value for step in log.steps["n=5/A"]] == [8.0, 7.0, 8.0, 9.0]
+    assert [step.value for step in before_first(log).steps["n=5/A"]] == [8.0, 8.0, 9.0]

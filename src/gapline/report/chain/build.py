@@ -7,7 +7,7 @@ from typing import Any
 from gapline.model.text import counted, printable
 from gapline.model.version import VERSION
 from gapline.reference.log import SnapshotLog, link_facts
-from gapline.report.chain.data import chain_data, contributors
+from gapline.report.chain.data import before_first, chain_data, contributors
 from gapline.report.drawing import write_file
 from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
 
@@ -26,14 +26,15 @@ def write_chain(log: SnapshotLog, path: Path | str, /) -> Path:
 
 def build_chain(log: SnapshotLog, /) -> str:
     """Return the page as text."""
-    data = chain_data(log)
+    shown = before_first(log)
+    data = chain_data(shown)
     return seal_page(
         read_part("chain.html.j2", room=_ROOM),
         style=read_part("page.css"),
         script=chain_script(),
         head=script_json(data.head),
         steps=data.steps,
-        **_words(log),
+        **_words(shown) | {"notes": [printable(note) for note in log.notes()]},
     )
 
 
@@ -58,7 +59,6 @@ def _words(log: SnapshotLog) -> dict[str, Any]:
         "more_people": max(0, len(people) - MOST_ROWS),
         "alarms": [printable(alarm) for alarm in log.alarms[:MOST_ROWS]],
         "more_alarms": max(0, len(log.alarms) - MOST_ROWS),
-        "notes": [printable(note) for note in log.notes()],
     }
 
 

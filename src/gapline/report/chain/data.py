@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gapline.reference.log import SnapshotLog, Step
@@ -59,6 +59,19 @@ def chain_data(log: SnapshotLog) -> ChainData:
     dated = all(event["time"] is not None for event in events)
     head = {"events": events, "dated": dated, "colours": list(COLOURS), "leftOut": left_out, "dropped": dropped}
     return ChainData(head, compress(encoded))
+
+
+def before_first(log: SnapshotLog) -> SnapshotLog:
+    """Leave out commits after the first snapshot: where a fold took their values, its own step tells so."""
+    first = log.links[-1].snapshot.as_of
+    if first is None:
+        return log
+    last = parse_moment(first)
+    steps = {
+        name: tuple(s for s in found if s.commit is None or s.as_of is None or parse_moment(s.as_of) <= last)
+        for name, found in log.steps.items()
+    }
+    return replace(log, steps=steps)
 
 
 def contributors(log: SnapshotLog) -> list[tuple[str, int, int, str]]:
