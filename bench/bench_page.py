@@ -9,7 +9,8 @@ from typing import Any
 import gapline as gl
 from bench.timing import ratio
 from bench.traces import make_campaign, references
-from gapline.report.page.build import vega_bundle, write_page
+from gapline.report.page.build import write_page
+from gapline.report.page.seal import vega_bundle
 from gapline.report.write import for_report
 
 Row = tuple[str, float, float | None]

@@ -49,6 +49,7 @@ _HOMES = {
     "run_study": "gapline.run.campaign",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
+    "snapshot_log": "gapline.reference.log",
     "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
@@ -99,6 +100,7 @@ __all__ = [
     "run_study",
     "score",
     "score_grid",
+    "snapshot_log",
     "step_weight",
     "study_status",
     "summarise",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from gapline.reference.diff import diff_snapshots as diff_snapshots
     from gapline.reference.fold import fold_snapshot as fold_snapshot
     from gapline.reference.freeze import freeze_snapshot as freeze_snapshot
+    from gapline.reference.log import snapshot_log as snapshot_log
     from gapline.reference.policy import analysis_snapshot as analysis_snapshot
     from gapline.reference.snapshot import Snapshot as Snapshot
     from gapline.reference.snapshot import read_references as read_references

@@ -37,7 +37,7 @@ from gapline.reference.choose import (
     label_reference,
     stored_snapshots,
 )
-from gapline.reference.contradictions import find_contradictions
+from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
 from gapline.reference.policy import Policy
 from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
@@ -543,6 +543,7 @@ def open_study(
         alarms=(
             *(find_alarms(stored, envelopes, tolerance=chosen_tolerance) if stored else ()),
             *find_contradictions(campaign, envelopes, tolerance=chosen_tolerance),
+            *find_stored_contradictions(campaign, envelopes, stored, tolerance=chosen_tolerance),
         ),
         statistics=chosen_statistics,
         time_scale=scaling,

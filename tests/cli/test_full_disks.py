@@ -24,6 +24,7 @@ COMMANDS = {
     "merge": ["{in}/t.csv", "-o", "{out}/campaign"],
     "snapshot freeze": ["csv:{in}/refs.csv", "--name", "n", "-o", "{out}/refs.json"],
     "snapshot fold": ["{in}/refs.json", "{in}/t.csv", "--name", "n", "-o", "{out}/fold.json"],
+    "snapshot page": ["{in}/refs.json", "-o", "{out}/chain.html"],
     "report": ["{in}/t.csv", "--references", "{in}/refs.csv", "-o", "{out}/results"],
     "paper": ["-o", "{out}/paper"],
     "curve": ["{in}/t.csv", "--references", "{in}/refs.csv", "-o", "{out}/curve.svg"],

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import gapline as gl
 from gapline.errors import UsageError
 from gapline.reference.alarm import AlarmKind
-from gapline.reference.contradictions import find_contradictions
+from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
+from gapline.reference.snapshot import Snapshot
 
 COLUMNS = ("arm", "instance", "seed", "time", "objective", "valid", "bound", "claim", "horizon")
 
@@ -232,3 +233,73 @@ def test_it_rings_where_the_definition_says_so(rows, sense):
     assert {(one.instance, one.certificate.source.split()[1].split("/")[0]) for one in found} == expected
     assert len(found) == len(expected)
     assert all(math.isfinite(one.other.value) for one in found)
+
+
+def stored(values, **options):
+    return Snapshot.from_values(values, name="stored", **options)
+
+
+def bound_alarms(rows, snapshot, **options):
+    table = pl.DataFrame(
+        [
+            {"arm": arm, "instance": "i", "seed": 1, "horizon": 9.0, "time": 1.0, "objective": value, "bound": bound}
+            for arm, value, bound in rows
+        ],
+        schema_overrides={"bound": pl.Float64},
+    )
+    campaign = gl.read(table)
+    return find_stored_contradictions(campaign, gl.build_envelopes(campaign), [snapshot], **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "rings"),
+    [
+        (20.0, 22.0, True), (20.0, 20.0, False), (20.0, 19.0, False),
+        # A whole number may stand for half a unit more, 524.61 for 524.615: what is inside of that is the print.
+        (20.0, 20.4, False), (20.0, 20.6, True), (524.61, 524.614, False), (524.61, 524.616, True),
+    ],
+)  # fmt: skip
+def test_a_bound_is_held_against_stored_values(value, bound, rings):
+    for certified in ([], ["i"]):
+        found = bound_alarms([("a", 600.0, bound)], stored({"i": value}, certified=certified))
+        assert [alarm.kind for alarm in found] == [AlarmKind.STORED_BOUND] * rings
+        for alarm in found:
+            assert (alarm.certificate.value, alarm.other.value) == (bound, value)
+            assert alarm.other.certified is bool(certified)
+
+
+def test_the_strongest_bound_of_each_arm_rings_once():
+    found = bound_alarms([("a", 600.0, 22.0), ("b", 600.0, 30.0), ("c", 600.0, None)], stored({"i": 20.0}))
+    assert [alarm.certificate.source for alarm in found] == ["run a/i/1 at 1 s", "run b/i/1 at 1 s"]
+
+
+def test_claims_are_held_against_stored_values_too():
+    runs = [
+        {
+            "arm": "a",
+            "instance": "i",
+            "seed": 1,
+            "horizon": 9.0,
+            "time": None,
+            "objective": None,
+            "claim": "infeasible",
+        },
+        {"arm": "b", "instance": "i", "seed": 1, "horizon": 9.0, "time": 1.0, "objective": 25.0, "claim": "optimal"},
+    ]
+    campaign = gl.read(pl.DataFrame(runs))
+    envelopes = gl.build_envelopes(campaign)
+    found = find_stored_contradictions(campaign, envelopes, [stored({"i": 20.0, "other": 1.0})])
+    assert [alarm.kind for alarm in found] == [AlarmKind.STORED_INFEASIBLE, AlarmKind.STORED_OPTIMUM]
+    assert find_stored_contradictions(campaign, envelopes, [stored({"other": 1.0})]) == []
+
+
+def test_what_is_maximised_turns_round():
+    table = pl.DataFrame(
+        {"arm": ["a"], "instance": "i", "seed": 1, "horizon": 9.0, "time": 1.0, "objective": 10.0, "bound": 15.0,
+         "sense": "max"}
+    )  # fmt: skip
+    campaign = gl.read(table)
+    envelopes = gl.build_envelopes(campaign)
+    assert find_stored_contradictions(campaign, envelopes, [stored({"i": 15.0})]) == []
+    (alarm,) = find_stored_contradictions(campaign, envelopes, [stored({"i": 17.0})])
+    assert (alarm.certificate.value, alarm.other.value) == (15.0, 17.0)

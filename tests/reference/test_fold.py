@@ -5,12 +5,14 @@ import polars as pl
 import pytest
 from hypothesis import given
 
+import gapline as gl
 from gapline.envelope.build import build_envelopes
 from gapline.errors import IntegrityError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.reference.alarm import AlarmKind
 from gapline.reference.diff import diff_snapshots
 from gapline.reference.fold import fold, fold_snapshot
+from gapline.reference.offers import Offer, offer_of
 from gapline.reference.snapshot import Snapshot
 from reference.campaigns import campaign, drawn_runs, envelopes, references
 
@@ -207,3 +209,102 @@ def test_fold_does_not_depend_on_the_order_of_the_runs(runs, values):
     old = Snapshot.from_values(values, name="old")
     forward, backward = (fold_snapshot(old, envelopes(*order), name="new") for order in (runs, runs[::-1]))
     assert forward.digest == backward.digest
+
+
+def offered(values, name="theirs", certified=(), as_of=None):
+    return Offer(name, Snapshot.from_values(values, name=name, certified=certified, as_of=as_of))
+
+
+def test_values_and_runs_are_folded_together_and_the_rest_stays_to_the_last_bit():
+    entries = {name: entry.document() for name, entry in OLD.values.items()} | {
+        "i4": {"value": 40.0, "certified": False, "source": "a paper", "note": "kept"}
+    }
+    old = Snapshot.from_entries(entries, name="old", store={"name": "s"}, as_of="2026-01-01")
+    offers = [offered({"i1": 9.5, "i2": 4.0, "i4": 41.0}, as_of="2026-04-01")]
+    runs = envelopes(*RUNS[:2], started=["2026-03-01T00:00:00Z"] * 2)
+    folded = fold(old, runs, offers=offers, name="new", trust_solver=True)
+    assert [(c.instance, c.old, c.new, c.run) for c in folded.changes] == [
+        ("i1", 10.0, 9.0, "b/i1/1"), ("i2", 5.0, 4.0, None),
+    ]  # fmt: skip
+    new = folded.snapshot
+    assert (new.parent, new.as_of) == (old.digest, "2026-04-01")
+    for name in ("i3", "i4"):
+        assert new.values[name].document() == old.values[name].document()
+    assert new.values["i2"].source == "given; values; not checked: taken on the user's word"
+    assert new.more["fold"]["sources"] == [
+        {"store": {"name": "values"}, "as_of": "2026-04-01", "taken": 1, "rejected": 0}
+    ]
+
+
+def test_a_value_that_beats_a_run_too_is_the_new_one():
+    folded = fold(OLD, envelopes(*RUNS[:2]), offers=[offered({"i1": 8.0})], name="new", trust_solver=True)
+    assert [(c.new, c.run) for c in folded.changes] == [(8.0, None)]
+
+
+def test_an_offered_value_below_a_certificate_is_an_alarm():
+    folded = fold(OLD, offers=[offered({"i3": 7.0, "i1": 11.0}, certified=["i1"])], name="new", trust_solver=True)
+    assert folded.snapshot is OLD
+    assert {(alarm.kind, alarm.instance) for alarm in folded.alarms} == {
+        (AlarmKind.VALUE, "i3"), (AlarmKind.VALUE, "i1"),
+    }  # fmt: skip
+    assert folded.summary() == "no uncertified value was beaten; 2 certified values are contradicted: see ALARM"
+
+
+def test_values_that_nobody_checked_neither_count_nor_ring():
+    vouched = Offer("vouched", Snapshot.from_values({"i1": 9.0}, name="v"), checked={"i1": "cvrp 1"})
+    folded = fold(OLD, offers=[vouched, offered({"i3": 7.0, "i2": 1.0})], name="new")
+    assert [(c.instance, c.new) for c in folded.changes] == [("i1", 9.0)]
+    assert folded.alarms == ()
+    assert "values left out because nobody checked a solution of theirs: 2 (i2, i3)" in folded.notes
+
+
+def test_a_value_of_another_instance_is_refused():
+    def made(digest):
+        return Snapshot.from_entries({"i": {"value": 1.0, "instance_digest": digest}}, name=digest, store={"name": "s"})
+
+    with pytest.raises(IntegrityError, match="got 1 that changed"):
+        fold(made("sha256:aa"), offers=[offer_of(made("sha256:bb"))], name="new", trust_solver=True)
+
+
+def test_values_cannot_be_known_before_their_source_says_so():
+    offers = [offered({"i1": 9.0}, as_of="2026-04-01")]
+    with pytest.raises(UsageError, match="not before the values of theirs of 2026-04-01"):
+        fold(OLD, offers=offers, name="new", trust_solver=True, as_of="2026-03-01")
+    assert fold(OLD, offers=[offered({"i1": 9.0})], name="new", trust_solver=True).snapshot.as_of is None
+
+
+def test_folding_values_again_changes_nothing():
+    other = Snapshot.from_values({"i1": 9.0, "i2": 9.0}, name="theirs")
+    once = fold_snapshot(OLD, other, name="new", trust_solver=True)
+    assert once.values["i1"].value == 9.0
+    assert fold_snapshot(once, other, name="newer", trust_solver=True) is once
+    assert fold_snapshot(once, OLD, name="newer", trust_solver=True) is once
+
+
+@given(references, references)
+def test_folding_values_is_monotone(ours, theirs):
+    old = Snapshot.from_values(ours, name="old")
+    new = fold_snapshot(old, Snapshot.from_values(theirs, name="theirs"), name="new", trust_solver=True)
+    for name, value in ours.items():
+        better = theirs.get(name, value)
+        assert new.values[name].value == (better if value - better > 1e-9 * value else value)
+
+
+def test_a_fold_rings_where_runs_contradict_each_other_or_a_stored_value():
+    rows = [("a", "i1", 12.0, 11.0), ("b", "i1", 10.5, None), ("a", "i2", 30.0, 20.0)]
+    table = pl.DataFrame(
+        [{"arm": arm, "instance": name, "seed": 1, "horizon": 9.0, "time": 1.0, "objective": value, "valid": True,
+          "bound": bound} for arm, name, value, bound in rows]
+    )  # fmt: skip
+    made = gl.read(table)
+    folded = fold(OLD, build_envelopes(made), campaign=made, name="new")
+    assert {(alarm.kind, alarm.instance) for alarm in folded.alarms} == {
+        (AlarmKind.BOUND, "i1"), (AlarmKind.STORED_BOUND, "i1"), (AlarmKind.STORED_BOUND, "i2"),
+    }  # fmt: skip
+    assert folded.summary() == "no uncertified value was beaten; 3 claimed proofs are contradicted: see ALARM"
+
+
+def test_runs_of_another_sense_are_refused():
+    old = Snapshot.from_entries({"i1": {"value": 10.0}}, name="old", store={"name": "s"}, sense="max")
+    with pytest.raises(IntegrityError, match=r"i1 \(max in the snapshot, min in the runs\)"):
+        fold(old, envelopes(RUNS[0]), name="new")

@@ -7,14 +7,14 @@ from gapline.reference.freeze import freeze, freeze_references, freeze_snapshot,
 
 
 def test_wrong_sources_are_named():
-    for sources in ((), ("refs.csv",)):
-        with pytest.raises(UsageError, match="expected STORE:PLACE"):
+    for sources in ((), ("refs",), ("csv:",)):
+        with pytest.raises(UsageError, match=r"expected a file .*, or STORE:PLACE"):
             freeze(*sources, name="x")
     with pytest.raises(UsageError, match="did you mean 'csv'"):
         freeze("cvs:refs.csv", name="x")
     with pytest.raises(UsageError, match="as_of: expected an ISO 8601 moment"):
         freeze("csv:refs.csv", name="x", as_of="soon")
-    for scheme in ("csv", "solu", "cvrplib", "mamut", "campaign", "history", "combopt"):
+    for scheme in ("csv", "solu", "cvrplib", "mamut", "campaign", "history", "combopt", "snapshot"):
         with pytest.raises((SnapshotError, TraceError), match=r"nowhere/x"):
             freeze(f"{scheme}:nowhere/x", name="x")
 

@@ -36,10 +36,18 @@ class AlarmKind(StrEnum):
     BOUND = "a run has a better solution than the dual bound of another allows"
     OPTIMUM = "a run has a better solution than what another calls the optimum"
     INFEASIBLE = "a run has a solution of what another calls infeasible"
+    STORED_BOUND = "a stored value is better than the dual bound of a run allows"
+    STORED_OPTIMUM = "a stored value is better than what a run calls the optimum"
+    STORED_INFEASIBLE = "there is a stored value of what a run calls infeasible"
 
 
 # How the first side of a contradiction is introduced; where nothing stands here, it is a certificate.
-_WORDS = {AlarmKind.BOUND: "bound", AlarmKind.OPTIMUM: "optimum", AlarmKind.INFEASIBLE: "infeasible"}
+_WORDS = {
+    AlarmKind.BOUND: "bound", AlarmKind.OPTIMUM: "optimum", AlarmKind.INFEASIBLE: "infeasible",
+    AlarmKind.STORED_BOUND: "bound", AlarmKind.STORED_OPTIMUM: "optimum", AlarmKind.STORED_INFEASIBLE: "infeasible",
+}  # fmt: skip
+# Those that contradict what a store certifies; the others contradict the proof of a run.
+CERTIFICATES = frozenset(AlarmKind) - _WORDS.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +166,7 @@ def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: fl
             continue
         entry = snapshot.values[row["instance"]]
         found = solution_claim(row, envelopes)
-        alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], _side(snapshot, entry), found))
+        alarms.append(Alarm(AlarmKind.CANDIDATE, row["instance"], stored_claim(snapshot, entry), found))
     return alarms
 
 
@@ -173,7 +181,7 @@ def _contradicted_inside(snapshot: Snapshot, tolerance: float) -> list[Alarm]:
         # On the raw scale and in both directions: a certificate that states another number is wrong either way.
         if abs(proven - entry.value) > tolerance * max(abs(proven), abs(entry.value)):
             side = Claim(float(proven), certified=True, source=f"certificate of {instance} in snapshot {snapshot.name}")
-            alarms.append(Alarm(AlarmKind.INSIDE, instance, side, _side(snapshot, entry)))
+            alarms.append(Alarm(AlarmKind.INSIDE, instance, side, stored_claim(snapshot, entry)))
     return alarms
 
 
@@ -186,7 +194,7 @@ def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, ma
     if a.certified and b.certified:
         if abs(a.value - b.value) <= scale:
             return None
-        return Alarm(AlarmKind.CERTIFICATES, instance, _side(one, a), _side(other, b))
+        return Alarm(AlarmKind.CERTIFICATES, instance, stored_claim(one, a), stored_claim(other, b))
     sides = [(one, a), (other, b)] if a.certified else [(other, b), (one, a)]
     (proven_in, proven), (found_in, found) = sides
     assert proven.value is not None
@@ -194,10 +202,11 @@ def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, ma
     # Worse than a proven optimum is no contradiction: the other store is only behind.
     if sign * (proven.value - found.value) <= scale:
         return None
-    return Alarm(AlarmKind.VALUE, instance, _side(proven_in, proven), _side(found_in, found))
+    return Alarm(AlarmKind.VALUE, instance, stored_claim(proven_in, proven), stored_claim(found_in, found))
 
 
-def _side(snapshot: Snapshot, entry: Reference) -> Claim:
+def stored_claim(snapshot: Snapshot, entry: Reference) -> Claim:
+    """Word a value of a snapshot, with its source."""
     assert entry.value is not None
     words = f"{entry.source}, " if entry.source else ""
     return Claim(entry.value, entry.certified, f"{words}snapshot {snapshot.name} {snapshot.digest[:19]}")

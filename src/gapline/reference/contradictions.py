@@ -1,11 +1,12 @@
-"""Contradictions between runs: a dual bound, an optimum or an infeasibility that the solution of another refutes.
+"""Contradictions of runs: a dual bound, an optimum or an infeasibility that a solution or a stored value refutes.
 
-All three are claims of proof by a solver. A solution that is better than they allow, by more than the tolerance and the
-digits of both prints, shows that one of the two is wrong; which one is not judged here.
+All three are claims of proof by a solver. What is better than they allow, by more than the tolerance and the digits of
+both prints, shows that one of the two is wrong; which one is not judged here.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,18 @@ from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import INFINITE, RUN_KEY, Proof, RunKey
 from gapline.model.transform import Transform, TransformKind
-from gapline.reference.alarm import Alarm, AlarmKind, Claim, solution_claim
+from gapline.reference.alarm import Alarm, AlarmKind, Claim, solution_claim, stored_claim
 from gapline.reference.beaten import check_tolerance, run_beats
+from gapline.reference.snapshot import Snapshot
 
 Floats = NDArray[np.float64]
+
+
+_STORED = {
+    AlarmKind.BOUND: AlarmKind.STORED_BOUND,
+    AlarmKind.OPTIMUM: AlarmKind.STORED_OPTIMUM,
+    AlarmKind.INFEASIBLE: AlarmKind.STORED_INFEASIBLE,
+}
 
 
 class Proven(NamedTuple):
@@ -53,13 +62,11 @@ def find_contradictions(
     i: a run has a better solution than ...: bound 11.0 (run a/i/1 at 1 s), got 10.0 (run b/i/1 at 2 s, valid by solver)
     """
     check_tolerance(tolerance)
-    if campaign.bound is None and "claim" not in campaign.runs.columns:
+    if not _claims(campaign, envelopes):
         return []
-    if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
-        raise UsageError("contradictions: expected the campaign the envelopes were built from, got other runs")
     proofs: dict[str, list[Proven]] = defaultdict(list)
     among = envelopes if solutions is None else solutions
-    for proven in _proofs(campaign, envelopes, among):
+    for proven in _proofs(campaign, envelopes, among.runs.select("instance", value="best_raw")):
         proofs[proven.key.instance].append(proven)
     solved = among.runs.with_columns(_worst=pl.Series(among.worst_best)).filter(
         pl.col("best").is_not_null() & pl.col("instance").is_in(list(proofs))
@@ -72,6 +79,66 @@ def find_contradictions(
         best = list(found.head(2).iter_rows(named=True))
         alarms += _refuted(proofs[str(instance)], best, among, tolerance, same=solutions is None)
     return alarms
+
+
+def find_stored_contradictions(
+    campaign: Campaign, envelopes: Envelopes, snapshots: Sequence[Snapshot], *, tolerance: float = TOLERANCE
+) -> list[Alarm]:
+    """Look for stored values, certified or not, that the proof of a run excludes: one alarm per value and arm.
+
+    A stored value counts as bad as its digits allow: 524.61 may be 524.615, and a whole number half a unit more.
+
+    >>> import gapline as gl
+    >>> table = pl.DataFrame({"arm": ["a"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0],
+    ...                       "objective": [12.0], "bound": [11.0]})
+    >>> campaign = gl.read(table)
+    >>> stored = Snapshot.from_values({"i": 10.0}, name="s", certified=["i"])
+    >>> print(find_stored_contradictions(campaign, gl.build_envelopes(campaign), [stored])[0])  # doctest: +ELLIPSIS
+    i: a stored value is better than the dual bound of a run allows: bound 11.0 (run a/i/1 at 1 s), certified 10.0 (...)
+    """
+    check_tolerance(tolerance)
+    if not _claims(campaign, envelopes):
+        return []
+    alarms: list[Alarm] = []
+    run = set(campaign.runs["instance"])
+    for snapshot in snapshots:
+        weakest = {
+            name: entry.value + (-1.0 if envelopes.scale.of(name).maximises else 1.0) * _half_unit(entry.value)
+            for name, entry in snapshot.values.items()
+            if name in run and entry.value is not None
+        }
+        known = pl.DataFrame(
+            {"instance": list(weakest), "value": list(weakest.values())}, {"instance": pl.String, "value": pl.Float64}
+        )
+        told = set()
+        for proven in sorted(_proofs(campaign, envelopes, known), key=lambda one: (one.key[:2], -one.lower, one.key)):
+            name = proven.key.instance
+            row = {"best": float(envelopes.scale.of(name).apply(weakest[name]))}
+            if proven.key[:2] in told or not _is_refuted(proven.lower, row, tolerance, signed=envelopes.scale.signed):
+                continue
+            told.add(proven.key[:2])
+            claim = stored_claim(snapshot, snapshot.values[name])
+            alarms.append(Alarm(_STORED[proven.kind], name, proven.claim, claim))
+    return alarms
+
+
+def _claims(campaign: Campaign, envelopes: Envelopes) -> bool:
+    """Say whether any run may claim a proof; the runs have to be those of the envelopes."""
+    if campaign.bound is None and "claim" not in campaign.runs.columns:
+        return False
+    if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
+        raise UsageError("contradictions: expected the campaign the envelopes were built from, got other runs")
+    return True
+
+
+def _half_unit(value: float) -> float:
+    """Return half a unit of the last digit that a stored number shows.
+
+    >>> _half_unit(524.61), _half_unit(100.0)
+    (0.005, 0.5)
+    """
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return 0.5 * 10.0 ** min(int(exponent), 0)
 
 
 def _refuted(
@@ -97,7 +164,7 @@ def _is_refuted(lower: float, row: Mapping[str, Any], tolerance: float, *, signe
     return run_beats(row, lower - (tolerance * max(0.0, 1.0 - abs(lower)) if signed else 0.0), tolerance)
 
 
-def _suspects(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> list[int]:
+def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> list[int]:
     """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
     runs, scale = campaign.runs, envelopes.scale
     turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
@@ -110,9 +177,9 @@ def _suspects(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> lis
         strength[~(np.abs(strength) < INFINITE)] = -np.inf
         if len(strength):
             strongest[count > 0] = np.maximum.reduceat(strength, starts[count > 0])
-    signs = np.where(among.runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
-    values = among.runs.select(
-        "instance", value=pl.Series(signs * among.runs["best_raw"].fill_null(np.nan).to_numpy()).fill_nan(None)
+    signs = np.where(solved["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    values = solved.select(
+        "instance", value=pl.Series(signs * solved["value"].fill_null(np.nan).to_numpy()).fill_nan(None)
     )
     least = values.group_by("instance").agg(pl.col("value").min())
     known = runs.select("instance").join(least, on="instance", how="left", maintain_order="left")
@@ -125,10 +192,10 @@ def _suspects(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> lis
     return np.flatnonzero(found & np.isfinite(best)).tolist()
 
 
-def _proofs(campaign: Campaign, envelopes: Envelopes, among: Envelopes) -> Iterator[Proven]:
-    """Yield what each run that may be contradicted claims to have proven."""
+def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> Iterator[Proven]:
+    """Yield what each run claims to have proven that one of the values of `solved` (instance, value) may contradict."""
     told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
-    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes, among)]
+    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes, solved)]
     for row in suspects.iter_rows(named=True):
         key, transform = _key(row), envelopes.scale.of(row["instance"])
         part = slice(row["first"], row["first"] + row["count"])

@@ -76,7 +76,7 @@ def diff_snapshots(
         before, after = old.values.get(instance), new.values.get(instance)
         difference = _difference(instance, before, after)
         sign = -1.0 if snapshot_sense(instance, [old, new], sense) == "max" else 1.0
-        classes = _classify(before, after, sign, tolerance)
+        classes = classify(before, after, sign, tolerance)
         unchanged += not classes
         for name in classes:
             found[name].append(difference)
@@ -89,7 +89,8 @@ def diff_snapshots(
     )
 
 
-def _classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
+def classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
+    """Return the classes of a change of one entry, none where value and certificate are what they were."""
     if before is None or after is None:
         return ["added" if before is None else "removed"]
     # First: values of two instances are neither better nor worse.

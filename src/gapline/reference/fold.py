@@ -1,6 +1,7 @@
-"""Folding: a new snapshot from an old one and the runs that beat it. The old one stays what it was."""
+"""Folding: a new snapshot from an old one and the runs and values that beat it. The old one stays what it was."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,25 +14,32 @@ from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, VerdictCode
 from gapline.model.text import counted
-from gapline.reference.alarm import Alarm, find_alarms
+from gapline.reference.alarm import CERTIFICATES, Alarm, find_alarms
 from gapline.reference.beaten import check_tolerance, run_beats
-from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
-from gapline.reference.freeze import check_moment, refuse_foreknowledge
+from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense, rewritten_instances
+from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
+from gapline.reference.freeze import Moved, check_moment, refuse_earlier, refuse_foreknowledge
+from gapline.reference.offers import Offer, offer_of, read_offer, refuse_other_values, trusted
 from gapline.reference.policy import best_against, known_after, run_entry, runs_digest
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.snapshot import Snapshot, parse_moment
+from gapline.reference.take import Taken, take_values
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that a fold replaced, or added where `old` is None."""
+    """A value that a fold replaced, or added where `old` is None; `source` says where the new one comes from.
+
+    What a run found names arm, run, time and solution digest; what another source states has none of them.
+    """
 
     instance: str
     old: float | None
     new: float
-    arm: str
-    run: str
-    time: float
-    solution_digest: str | None
+    source: str
+    arm: str | None = None
+    run: str | None = None
+    time: float | None = None
+    solution_digest: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the change for JSON."""
@@ -40,98 +48,207 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """The new snapshot, what changed, which certificates are contradicted, and what was left out."""
+    """The new snapshot, what changed, which claims of proof are contradicted, what was left out, what was rejected."""
 
     snapshot: Snapshot
     changes: tuple[Change, ...]
     alarms: tuple[Alarm, ...]
     notes: tuple[str, ...]
+    rejected: tuple[Moved, ...] = ()
 
     def summary(self) -> str:
         """Say in a sentence what was beaten; a contradicted certificate is beaten too, though it stays."""
         number = len(self.changes)
-        if not number and not self.alarms:
+        if not number and not self.alarms and not self.rejected:
             return "nothing was beaten by more than the tolerance: the content is that of the old snapshot"
-        found = f"{counted(number, 'value')} beaten or added" if number else "no uncertified value was beaten"
-        if not self.alarms:
-            return found
-        contradicted = len({alarm.instance for alarm in self.alarms})
-        verb = "is" if contradicted == 1 else "are"
-        return f"{found}; {counted(contradicted, 'certified value')} {verb} contradicted: see ALARM"
+        parts = [f"{counted(number, 'value')} beaten or added" if number else "no uncertified value was beaten"]
+        if self.rejected:
+            parts.append(f"{counted(len(self.rejected), 'value')} rejected: the solution fails the check")
+        certified = {alarm.instance for alarm in self.alarms if alarm.kind in CERTIFICATES}
+        claims = [alarm for alarm in self.alarms if alarm.kind not in CERTIFICATES]
+        for contradicted, what in ((len(certified), "certified value"), (len(claims), "claimed proof")):
+            if contradicted:
+                verb = "is" if contradicted == 1 else "are"
+                parts.append(f"{counted(contradicted, what)} {verb} contradicted: see ALARM")
+        return "; ".join(parts)
 
 
-def fold_snapshot(snapshot: Snapshot, envelopes: Envelopes, *, name: str, **options: Any) -> Snapshot:
-    """Return the snapshot that `fold` makes; the same one where nothing is beaten."""
-    return fold(snapshot, envelopes, name=name, **options).snapshot
+def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: str, **options: Any) -> Snapshot:
+    """Return the snapshot that a fold makes; the same one where nothing is beaten.
+
+    Parameters
+    ----------
+    snapshot
+        The snapshot to fold into; it stays what it was, and is the parent of the new one.
+    found
+        What may beat it: the envelopes of runs, another snapshot, or a source of values such as `refs.csv`, `lib.solu`
+        or `mamut:PATH@COMMIT`, whose solutions are checked first.
+    name
+        The name of the new snapshot.
+    options
+        `tolerance`, `add` (also instances that the snapshot does not have), `as_of`; `trust_solver` (take the word of
+        solvers, and of sources that have no checked solution); `campaign` and `include_late` beside envelopes; `sense`.
+
+    >>> old = Snapshot.from_values({"a": 10.0, "b": 5.0}, name="old")
+    >>> theirs = Snapshot.from_values({"a": 9.0, "b": 6.0}, name="theirs")
+    >>> new = fold_snapshot(old, theirs, name="new", trust_solver=True)
+    >>> new.values["a"].value, new.values["b"].value, new.parent == old.digest
+    (9.0, 5.0, True)
+    """
+    runs = [one for one in found if isinstance(one, Envelopes)]
+    if len(runs) > 1:
+        raise UsageError(
+            "fold_snapshot: expected the envelopes of one campaign, got several; merge the campaigns first"
+        )
+    trust, tolerance = bool(options.get("trust_solver")), options.get("tolerance", TOLERANCE)
+    offers = [
+        offer_of(one)
+        if isinstance(one, Snapshot)
+        else read_offer(one, trust=trust, tolerance=tolerance, objective=snapshot.objective, sense=options.get("sense"))
+        for one in found
+        if not isinstance(one, Envelopes)
+    ]
+    return fold(snapshot, runs[0] if runs else None, offers=offers, name=name, **options).snapshot
 
 
 def fold(
     snapshot: Snapshot,
-    envelopes: Envelopes,
+    envelopes: Envelopes | None = None,
     *,
     name: str,
+    offers: Sequence[Offer] = (),
     tolerance: float = TOLERANCE,
     include_late: bool = False,
     campaign: Campaign | None = None,
     add: bool = False,
     trust_solver: bool = False,
     as_of: str | None = None,
+    sense: str | None = None,
 ) -> Folded:
-    """Fold the improvements of a campaign into a new snapshot.
+    """Fold the improvements of a campaign, and the values that other sources offer, into a new snapshot.
 
-    A value is beaten by more than the relative tolerance, on the transformed scale; a certified one is never replaced:
-    a candidate below it is an alarm. `include_late` also takes checked candidates after the horizon, from `campaign`,
-    `add` instances that the snapshot does not have, `trust_solver` candidates that only the solver vouches for. `as_of`
-    says when the new values were known: not before the runs that found them began, by default their last start.
+    A value is beaten by more than the relative tolerance, for runs on the transformed scale; a certified one is never
+    replaced: what is better is an alarm, and so is a proof of a run of `campaign` that a solution or a stored value
+    refutes. `include_late` also takes checked candidates after the horizon, from `campaign`, `add` instances that the
+    snapshot does not have, `trust_solver` candidates that only the solver vouches for and values that nobody checked.
+    `as_of` says when the new values were known: not before the runs that found them began, nor before their sources
+    say; by default the latest of these.
     """
     if include_late and campaign is None:
         raise UsageError("fold: expected the campaign beside include_late, got none")
     check_tolerance(tolerance)
     if as_of is not None:
         check_moment(as_of)
-    refuse_changed_instances(snapshot, envelopes.runs)
-    checked, notes = _vouched(envelopes, trust_solver=trust_solver)
-    notes += rewritten_instances(snapshot, envelopes.runs)
-    if include_late and campaign is not None:
-        checked = with_late(checked, campaign)
-    alarms = find_alarms(snapshot, checked, tolerance=tolerance)
-    changes, entries, absent = [], {instance: e.document() for instance, e in snapshot.values.items()}, []
-    for row, reference in best_against(snapshot, checked):
+    refuse_other_values(snapshot, offers, sense=sense)
+    rejected = tuple(one for offer in offers for one in offer.rejected)
+    notes = [note for offer in offers for note in offer.notes]
+    offers, doubts = trusted(offers, trust=trust_solver)
+    known = [snapshot, *(offer.snapshot for offer in offers)]
+    runs = None if envelopes is None else envelopes.runs
+    refuse_changed_instances(snapshot, runs)
+    refuse_changed_instances(known)
+    notes += [*doubts, *rewritten_instances(known), *rewritten_instances(snapshot, runs)]
+    checked = None
+    if envelopes is not None:
+        refuse_other_sense(snapshot, envelopes.scale)
+        checked, left_out = _vouched(envelopes, trust_solver=trust_solver)
+        notes += left_out
+        if include_late and campaign is not None:
+            checked = with_late(checked, campaign)
+    alarms = find_alarms(known, checked, tolerance=tolerance, sense=sense)
+    if campaign is not None and envelopes is not None:
+        alarms += find_contradictions(campaign, envelopes, tolerance=tolerance)
+        alarms += find_stored_contradictions(campaign, envelopes, known, tolerance=tolerance)
+    entries = {instance: e.document() for instance, e in snapshot.values.items()}
+    found, absent = ({}, []) if checked is None else _found_by_runs(snapshot, checked, tolerance=tolerance, add=add)
+    taken, more = take_values(snapshot, entries | found, offers, tolerance=tolerance, add=add, sense=sense)
+    found |= {one.instance: one.entry for one in taken}
+    if absent:
+        notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
+    notes += more
+    notes += _other_checkers(snapshot, campaign, taken)
+    changes = tuple(_change(snapshot, instance, found[instance]) for instance in sorted(found))
+    # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
+    if not changes:
+        return Folded(snapshot, (), tuple(alarms), tuple(notes), rejected)
+    if as_of is not None:
+        _refuse_foreknowledge(as_of, found, taken)
+    folded = snapshot.child(
+        entries | found,
+        name=name,
+        as_of=as_of or _known(snapshot, envelopes, taken),
+        fold=_made_from(envelopes, offers, taken) | {"tolerance": tolerance, "late": include_late},
+    )
+    return Folded(folded, changes, tuple(alarms), tuple(notes), rejected)
+
+
+def _found_by_runs(
+    snapshot: Snapshot, envelopes: Envelopes, *, tolerance: float, add: bool
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the entries of values that runs beat, and the instances that the snapshot does not have."""
+    found, absent = {}, []
+    for row, reference in best_against(snapshot, envelopes):
         before = snapshot.values.get(row["instance"])
         if before is None and not add:
             absent.append(row["instance"])
             continue
         if before is not None and before.value is not None:
             unbeaten = math.isfinite(reference) and not run_beats(row, reference, tolerance)
-            # A certificate that a run contradicts is an alarm above, never a new value.
+            # A certificate that a run contradicts is an alarm, never a new value.
             if before.certified or unbeaten:
                 continue
-        entry = run_entry(row, checked)
+        entry = run_entry(row, envelopes)
         if before is not None:
             entry |= before.digests()
-        entries[row["instance"]] = entry
-        made = entry["fold"]
-        old = None if before is None else before.value
-        found = {key: made[key] for key in ("arm", "run", "time", "solution_digest")}
-        changes.append(Change(row["instance"], old, entry["value"], **found))
-    if absent:
-        notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
+        found[row["instance"]] = entry
+    return found, absent
+
+
+def _change(snapshot: Snapshot, instance: str, entry: dict[str, Any]) -> Change:
+    before = snapshot.values.get(instance)
+    # A value that a source offers may have been found by a run of somebody else: that is told in its source.
+    made = {} if "taken" in entry else entry["fold"]
+    told = {key: made[key] for key in ("arm", "run", "time", "solution_digest") if key in made}
+    return Change(instance, None if before is None else before.value, entry["value"], entry["source"], **told)
+
+
+def _other_checkers(snapshot: Snapshot, campaign: Campaign | None, taken: Sequence[Taken]) -> list[str]:
+    notes = []
     theirs = None if campaign is None else campaign.facts.get("checker")
     if snapshot.checker and theirs and theirs != snapshot.checker:
         notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
-    # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
-    if not changes:
-        return Folded(snapshot, (), tuple(alarms), tuple(notes))
-    if as_of is not None:
-        refuse_foreknowledge(as_of, (entries[change.instance] for change in changes))
-    made_from = {"runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
-    folded = snapshot.child(
-        entries,
-        name=name,
-        as_of=as_of or known_after(snapshot, envelopes.runs),
-        fold=made_from | {"tolerance": tolerance, "late": include_late},
-    )
-    return Folded(folded, tuple(changes), tuple(alarms), tuple(notes))
+    priced = {one.offer.source: one.offer.snapshot.checker for one in taken}
+    for source, checker in priced.items():
+        if snapshot.checker and checker and checker != snapshot.checker:
+            notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, {source} by {checker}")
+    return notes
+
+
+def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: Sequence[Taken]) -> None:
+    refuse_foreknowledge(as_of, (entry for entry in found.values() if "taken" not in entry))
+    for one in taken:
+        if one.offer.snapshot.as_of is not None:
+            refuse_earlier(as_of, one.offer.snapshot.as_of, f"the values of {one.offer.source}")
+
+
+def _known(snapshot: Snapshot, envelopes: Envelopes | None, taken: Sequence[Taken]) -> str | None:
+    """Return when all values of the new snapshot are known, None where one of the sources does not say."""
+    moments = [snapshot.as_of if envelopes is None else known_after(snapshot, envelopes.runs)]
+    moments += [one.offer.snapshot.as_of for one in taken]
+    return None if None in moments else max((str(moment) for moment in moments), key=parse_moment)
+
+
+def _made_from(envelopes: Envelopes | None, offers: Sequence[Offer], taken: Sequence[Taken]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if envelopes is not None:
+        made |= {"runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
+    if offers:
+        made["sources"] = [
+            {"store": offer.snapshot.store.model_dump(exclude_unset=True), "as_of": offer.snapshot.as_of}
+            | {"taken": sum(one.offer is offer for one in taken), "rejected": len(offer.rejected)}
+            for offer in offers
+        ]
+    return made
 
 
 def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:

@@ -1,7 +1,7 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -21,6 +21,7 @@ from gapline.model.reading import TOLERANCE
 from gapline.model.regular import reason_of
 from gapline.model.text import meant
 from gapline.reference.snapshot import Snapshot, parse_moment
+from gapline.reference.sources import SUFFIXES, split_source
 
 ENTRY_POINTS = "gapline.stores"
 
@@ -73,11 +74,12 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A snapshot, and what was noticed while it was frozen."""
+    """A snapshot, and what was noticed while it was frozen; `checked` names who priced the solution of an instance."""
 
     snapshot: Snapshot
     notes: tuple[str, ...] = ()
     moved: tuple[Moved, ...] = ()
+    checked: Mapping[str, str] = field(default_factory=dict)
 
 
 Freeze = Callable[[FreezeRequest], Frozen]
@@ -91,6 +93,7 @@ _STORES = {
     "campaign": "gapline.reference.stores.campaign:freeze_campaign",
     "history": "gapline.reference.stores.history:freeze_history",
     "combopt": "gapline.reference.stores.history:freeze_combopt",
+    "snapshot": "gapline.reference.stores.snapshot_file:freeze_file",
 }
 
 
@@ -100,14 +103,17 @@ def store_names() -> list[str]:
 
 
 def freeze_snapshot(*sources: str, name: str, **options: Any) -> Snapshot:
-    """Freeze stores such as `csv:FILE`, `solu:FILE` or `mamut:PATH@COMMIT` into one snapshot (see `FreezeRequest`)."""
+    """Freeze `refs.csv`, `lib.solu`, `old.json` or stores such as `mamut:PATH@COMMIT` into one snapshot.
+
+    What else can be said of a store stands in `FreezeRequest`.
+    """
     return freeze(*sources, name=name, **options).snapshot
 
 
 def freeze(*sources: str, name: str, **options: Any) -> Frozen:
     """Freeze stores into one snapshot, and say what was noticed on the way."""
     if not sources:
-        raise UsageError("freeze: expected STORE:PLACE, such as csv:refs.csv, got nothing")
+        raise UsageError("freeze: expected a file such as refs.csv, or STORE:PLACE, got nothing")
     frozen = {source: _freeze_one(source, name, options) for source in sources}
     if len(frozen) == 1:
         return next(iter(frozen.values()))
@@ -117,9 +123,13 @@ def freeze(*sources: str, name: str, **options: Any) -> Frozen:
 
 
 def _freeze_one(source: str, name: str, options: Mapping[str, Any]) -> Frozen:
-    scheme, colon, location = source.partition(":")
-    if not colon or not location:
-        raise UsageError(f"{source}: expected STORE:PLACE, such as csv:refs.csv; stores: {listing(store_names())}")
+    found = split_source(source)
+    if found is None:
+        raise UsageError(
+            f"{source}: expected a file {listing(SUFFIXES)}, or STORE:PLACE; stores: {listing(store_names())}",
+            hint=f"what is in the folder? campaign:{source} or cvrplib:{source}" if Path(source).is_dir() else None,
+        )
+    scheme, location = found
     strange = sorted(set(options) - set(FreezeRequest.__dataclass_fields__))
     if strange:
         raise UsageError(f"freeze: expected options of FreezeRequest, got {listing(strange)}")
@@ -136,15 +146,10 @@ def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
 
     What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
     """
-    text, file = str(given), Path(given)
-    scheme, colon, location = text.partition(":")
-    if text.removesuffix(".gz").endswith(".solu") and (not colon or file.exists()):
-        scheme, location = "solu", text
-    elif file.suffix == ".json" and file.is_file():
-        return Frozen(Snapshot.load(file))
-    # A drive letter is no store, and a file or a folder may have a colon in its name.
-    elif not colon or file.exists() or len(scheme) < 2 or "/" in scheme:
-        scheme, location = "csv", text
+    text = str(given)
+    scheme, location = split_source(text) or ("csv", text)
+    if scheme == "snapshot":
+        return Frozen(Snapshot.load(location))
     stem = Path(location.removesuffix(".gz")).stem
     called = stem if scheme in ("csv", "solu") else f"{scheme}:{stem}"
     try:

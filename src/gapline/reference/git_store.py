@@ -43,6 +43,17 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a commit did to one file: its blob afterwards, None where the file went; its author and its subject."""
+
+    commit: Commit
+    author: str
+    subject: str
+    path: str
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Repository:
     """A git repository on this machine, bare or not; `prefix` is the folder inside it that the path points to.
 
@@ -104,6 +115,23 @@ class Repository:
         """Return the folder in which the objects lie."""
         place = self._git("rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape").rstrip("\n")
         return str((self.path / place).resolve())
+
+    def changes(self, revisions: Iterable[str], pattern: str) -> Iterator[FileChange]:
+        """Yield what the commits behind some commit ids did to files that match a pattern, newest first."""
+        layout = "--format=tformat:%x01%H%x01%ct%x01%an%x01%s"
+        options = ("--raw", "-z", "--no-renames", "--no-abbrev", "--date-order", layout, "--end-of-options")
+        out = self._git("log", *options, *revisions, "--", pattern).split(b"\0")
+        words = iter(out)
+        for word in words:
+            text = word.decode("utf-8", "replace").lstrip("\n")
+            if text.startswith("\x01"):
+                _, name, stamp, author, subject = text.split("\x01", 4)
+                committed = datetime.fromtimestamp(int(stamp), UTC).isoformat().replace("+00:00", "Z")
+                commit = Commit(name, committed)
+            elif text.startswith(":"):
+                blob, status = text.split(" ")[3:5]
+                path = next(words).decode("utf-8", "backslashreplace")
+                yield FileChange(commit, author, subject, path, None if status == "D" else blob)
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
         """Yield the bytes of each blob in the order asked, None where the clone does not have it."""

@@ -46,4 +46,5 @@ def join_stores(frozen: Mapping[str, Frozen], *, name: str) -> Frozen:
         **said,
     )
     notes = [f"{source}: {note}" for source, one in frozen.items() for note in one.notes]
-    return Frozen(joined, tuple(notes), tuple(moved for one in frozen.values() for moved in one.moved))
+    checked = {instance: who for one in frozen.values() for instance, who in one.checked.items()}
+    return Frozen(joined, tuple(notes), tuple(moved for one in frozen.values() for moved in one.moved), checked)

@@ -1,6 +1,6 @@
 """Snapshots that lie beside each other: which one is the parent, and what was changed in a tampered file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,15 @@ def find_snapshot(digest: str | None, folder: Path) -> Path | None:
         if digest is not None and document.get("digest") == digest and _is_whole(document):
             return file
     return None
+
+
+def index_snapshots(folders: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return the snapshot files of folders by the digest they state, without judging whether they hold it."""
+    index: dict[str, list[Path]] = {}
+    for folder in folders:
+        for file, document in _documents(folder):
+            index.setdefault(str(document.get("digest")), []).append(file)
+    return index
 
 
 def describe_tampering(file: Path, document: Mapping[str, Any]) -> str | None:

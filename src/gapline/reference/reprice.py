@@ -13,16 +13,18 @@ from gapline.errors import EnvironmentLacksError, listing
 from gapline.model.problem import COLLECTION_MARKER, sidecar_names
 from gapline.reference.freeze import Moved
 from gapline.reference.git_store import Repository
+from gapline.reference.price import put_price
 from gapline.reference.stores.mamut import Stored, StoredSolution
 
 
 @dataclass(frozen=True, slots=True)
 class Repriced:
-    """Which stored values moved, who priced them, and what could not be priced."""
+    """Which stored values moved, who priced them, what could not be priced, and who priced each that could."""
 
     moved: tuple[Moved, ...]
     checker: str
     notes: list[str]
+    checked: Mapping[str, str]
 
 
 def reprice_entries(
@@ -43,12 +45,12 @@ def reprice_entries(
         import mamut_routing_lib.td  # noqa: F401
     except ImportError:
         raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    checker, checked = _checker_name(), dict[str, str]()
     moved: list[Moved] = []
     unpriced: list[str] = []
     for one in stored:
         entry = entries[one.key]
-        value = entry["value"]
-        if value is None:
+        if entry["value"] is None:
             continue
         try:
             priced, reason = _price(repository, paths, one, objective)
@@ -56,14 +58,11 @@ def reprice_entries(
             unpriced.append(f"{one.key} ({error})")
             entry["priced_by"] = "store"
             continue
-        # Priced here and now: whoever priced the stored value did not price this one.
-        entry.pop("checker", None)
-        was_certified = entry["certified"]
-        if _put_price(entry, value, priced, reason, tolerance):
-            withdrawn = "certificate withdrawn" if was_certified else ""
-            moved.append(Moved(one.key, value, priced, "; ".join(filter(None, (reason, withdrawn)))))
+        checked[one.key] = checker
+        if (found := put_price(one.key, entry, priced, reason, tolerance=tolerance)) is not None:
+            moved.append(found)
     notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
-    return Repriced(tuple(moved), _checker_name(), notes)
+    return Repriced(tuple(moved), checker, notes, checked)
 
 
 def _checker_name() -> str:
@@ -72,20 +71,6 @@ def _checker_name() -> str:
 
     contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
     return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
-
-
-def _put_price(entry: dict[str, Any], value: float, priced: float | None, reason: str, tolerance: float) -> bool:
-    """Put the checker's value into an entry and say whether it moved by more than the tolerance."""
-    if priced == value:
-        return False
-    entry |= {"value": priced, "stored": value}
-    if priced is None:
-        entry["stated"] = f"infeasible: {reason}"
-    elif abs(priced - value) <= tolerance * abs(value):
-        return False
-    # The proof was of the stored price; of another price it says nothing.
-    entry["certified"] = False
-    return True
 
 
 class _CannotPriceError(Exception):
@@ -104,6 +89,8 @@ def _price(repository: Repository, paths: Mapping[str, str], one: Stored, object
     if bks is None or instance is None:
         raise _CannotPriceError("not in the clone")
     solution = msgspec.json.decode(bks, type=StoredSolution)
+    if not solution.routes:
+        raise _CannotPriceError("no routes")
     with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
         file = Path(scratch) / one.instance
         _lay_out(repository, paths, one, instance, Path(scratch))

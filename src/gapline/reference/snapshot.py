@@ -171,7 +171,7 @@ class Snapshot(BaseModel):
         _check_schema(document.get("schema"), where)
         stated = document.get("digest")
         if stated is None:
-            hint = "freeze hand-written values instead: gapline snapshot freeze csv:FILE --name NAME -o FILE"
+            hint = "freeze hand-written values instead: gapline snapshot freeze FILE.csv --name NAME -o FILE.json"
             raise IntegrityError(f"{where}: expected a digest, got none", hint=hint)
         found = content_digest(document, where=where)
         if found != stated:

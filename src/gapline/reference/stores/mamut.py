@@ -81,11 +81,12 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     moved: tuple[Moved, ...] = ()
     notes = [*_notes(paths, family, stored, noticed), *mounts.notes]
     checker = request.checker
+    checked: Mapping[str, str] = {}
     if request.reprice:
         from gapline.reference.reprice import reprice_entries
 
         repriced = reprice_entries(repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance)
-        moved, checker = repriced.moved, repriced.checker
+        moved, checker, checked = repriced.moved, repriced.checker, repriced.checked
         notes += repriced.notes
     snapshot = Snapshot.from_entries(
         noticed.entries,
@@ -95,7 +96,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
         objective=objective,
         checker=checker,
     )
-    return Frozen(snapshot, tuple(notes), moved)
+    return Frozen(snapshot, tuple(notes), moved, checked)
 
 
 def families(paths: Iterable[str]) -> set[str]:
@@ -208,6 +209,12 @@ def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list
                 entry["sidecars"] = {name: f"git:{blob}" for name, blob in one.sidecars.items()}
         noticed.entries[one.key] = entry
     return noticed
+
+
+def read_stored(path: str, blob: str, data: bytes, objective: str) -> dict[str, Any]:
+    """Return the entry of one best-known solution, as its file states it."""
+    stored = Stored(key=path, bks=path, bks_blob=blob, instance="", instance_blob=None, sidecars={})
+    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _Noticed())
 
 
 def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:

@@ -1,0 +1,144 @@
+"""`gapline snapshot log` and `page`: where a snapshot and its values come from, in words and as an offline page."""
+
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from gapline.cli import options
+from gapline.cli import snapshot_words as words
+from gapline.model.text import counted, printable
+from gapline.terminal import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gapline.reference.lineage import Link
+    from gapline.reference.log import SnapshotLog, Step
+
+_FOLDERS = click.option(
+    "--folder", "folders", multiple=True, type=click.Path(file_okay=False), help="A folder of parents (repeatable)."
+)
+_STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand: its commits are searched too.")
+
+
+@click.command("log")
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.argument("instances", nargs=-1, metavar="[INSTANCE]...")
+@_FOLDERS
+@_STORE
+@words.TOLERANCE
+@words.SENSE
+@options.as_json
+def log(
+    file: str,
+    instances: tuple[str, ...],
+    folders: tuple[str, ...],
+    store: str | None,
+    tolerance: float,
+    sense: str | None,
+    as_json: bool,
+) -> int:
+    """Show the parents of a snapshot, and where the values of instances (names or patterns) come from.
+
+    Example: gapline snapshot log references/mine-2.json 'n=20/*' --store mamut:store
+    """
+    from gapline.errors import UsageError
+    from gapline.reference.log import snapshot_log
+
+    if store is not None and not instances:
+        raise UsageError("--store: expected instances whose commits are wanted, got none", hint="'*' means all of them")
+    found = snapshot_log(file, *instances, folders=folders, store=store, tolerance=tolerance, sense=sense)
+    code = 1 if found.alarms or found.lineage.changed else 0
+    if as_json:
+        options.print_json(found.document())
+        return code
+    for link in found.links:
+        _print_link(link)
+    for instance, steps in found.steps.items():
+        say(printable(instance))
+        _print_steps([step for step in steps if step.commit is None])
+        commits = [step for step in steps if step.commit is not None]
+        if commits:
+            say(f"  in {printable(store)}:")
+            _print_steps(commits)
+    options.print_lines("note: ", found.notes())
+    options.print_lines("ALARM ", found.alarms)
+    return code
+
+
+@click.command("page")
+@click.argument("file", type=click.Path(dir_okay=False))
+@words.OUT
+@_FOLDERS
+@_STORE
+@words.TOLERANCE
+@words.SENSE
+@options.as_json
+def page(
+    file: str,
+    output: str,
+    folders: tuple[str, ...],
+    store: str | None,
+    tolerance: float,
+    sense: str | None,
+    as_json: bool,
+) -> int:
+    """Write who improved what, and when, as one page that needs no network.
+
+    Example: gapline snapshot page references/mine-2.json -o chain.html
+    """
+    from gapline.reference.log import snapshot_log
+    from gapline.report.chain.build import write_chain
+
+    found = snapshot_log(file, "*", folders=folders, store=store, tolerance=tolerance, sense=sense)
+    write_chain(found, output)
+    code = 1 if found.alarms or found.lineage.changed else 0
+    if as_json:
+        document = found.document()
+        options.print_json(
+            {"file": output} | {name: document[name] for name in ("snapshots", "missing", "notes", "alarms")}
+        )
+        return code
+    say(f"wrote {output}")
+    say(_summary(found))
+    options.print_lines("note: ", found.notes())
+    options.print_lines("ALARM ", found.alarms)
+    return code
+
+
+def _summary(found: "SnapshotLog") -> str:
+    improved = sum("improved" in step.change for steps in found.steps.values() for step in steps if step.commit is None)
+    known = counted(len(found.steps), "instance")
+    return f"{counted(len(found.links), 'snapshot')}, {known}, {counted(improved, 'improvement')}"
+
+
+def _print_link(link: "Link") -> None:
+    from gapline.reference.log import link_facts
+
+    facts = link_facts(link)
+    dated = f"as of {facts['as_of']}" if facts["as_of"] else "undated"
+    counts = f"{counted(facts['instances'], 'instance')}, {facts['certified']} certified"
+    say(f"{printable(facts['name'])}  {facts['digest'][:19]}…  {dated}  {counts}")
+    changes, store = facts["changes"], facts["store"]
+    if changes is not None:
+        told = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in changes.items() if number)
+        say(f"  {told or 'nothing changed'} since its parent {str(facts['parent'])[:19]}…")
+    origin = f"{store['name']} {store.get('version') or ''}".rstrip()
+    say(f"  {printable(facts['file'])}, from {printable(origin)}")
+
+
+def _print_steps(steps: "Sequence[Step]") -> None:
+    rows = [
+        (
+            words.value(step.value, step.certified),
+            (step.as_of or "undated")[:19],
+            step.change,
+            step.where if step.commit is None else f"commit {step.commit[:12]} by {step.committer}: {step.where}",
+            step.source,
+        )
+        for step in steps
+    ]
+    widths = [max((len(printable(row[column])) for row in rows), default=0) for column in range(4)]
+    for row in rows:
+        cells = [f"{printable(cell):<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
+        say("  " + "  ".join([*cells, printable(row[4])]).rstrip())

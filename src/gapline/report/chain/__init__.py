@@ -1,0 +1,1 @@
+"""The page of a chain of snapshots: who improved what, and when."""

@@ -1,0 +1,62 @@
+"""One HTML file: template, style, scripts and data, sealed by a content-security policy that names their hashes."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError
+
+
+def seal_page(template: str, *, style: str, script: str, **words: Any) -> str:
+    """Render a template with Vega, a style and a script; nothing else of the page can run, and nothing is fetched."""
+    try:
+        import jinja2
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
+    vega = vega_bundle()
+    policy = (
+        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    # A variable that the template does not get is an error, not an empty place.
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(template).render(policy=policy, style=style, script=script, vega=vega, **words)
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that can stand inside a script element: no character of it can end the element.
+
+    >>> script_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def joined_script(parts: list[str]) -> str:
+    """Join script files in one scope of their own: later ones use what earlier ones define."""
+    # In a block, so that no name of ours meets one of Vega's.
+    return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
+
+
+@cache
+def vega_bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as vl-convert ships them."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg, unused-ignore]
+
+
+@cache
+def read_part(name: str, *, room: str = "gapline.report.page") -> str:
+    """Return a template, a style or a script that lies in a room of the report."""
+    return resources.files(room).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
