@@ -25,7 +25,6 @@ from gapline.model.tables import RUN_KEY, Reason, RunKey
 from gapline.model.text import writable
 from gapline.model.writing import write_atomically
 
-
 # Of runs with these, a campaign does not say all that their journals do.
 _ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINITE.value})
 

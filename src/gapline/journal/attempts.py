@@ -4,7 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -36,19 +36,11 @@ class CellRecord(Generic[Attempt]):
 
     directory: Path
     attempts: list[Attempt]
+    counting: Attempt | None = field(init=False)
 
-    @property
-    def counting(self) -> Attempt | None:
-        """The first whole attempt that nothing disturbed, else the first whole one, else none.
-
-        Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
-        that was cut short, or changed afterwards, is evidence and not a run: it never counts.
-        """
-        whole = [journal for journal in self.attempts if journal.state is JournalState.WHOLE]
-        for journal in whole:
-            if not journal.disturbed:
-                return journal
-        return whole[0] if whole else None
+    def __post_init__(self) -> None:
+        # Once: everything else that is asked of a cell asks for it.
+        self.counting = counting_of(self.attempts)
 
     @property
     def order(self) -> Order | None:
@@ -78,6 +70,19 @@ class CellRecord(Generic[Attempt]):
     def interrupted(self) -> bool:
         """Whether attempts were begun and none is whole."""
         return self.counting is None and self.order is not None
+
+
+def counting_of(attempts: list[Attempt]) -> Attempt | None:
+    """Return the first whole attempt that nothing disturbed, else the first whole one, else none.
+
+    Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
+    that was cut short, or changed afterwards, is evidence and not a run: it never counts.
+    """
+    whole = [journal for journal in attempts if journal.state is JournalState.WHOLE]
+    for journal in whole:
+        if not journal.disturbed:
+            return journal
+    return whole[0] if whole else None
 
 
 def _why_superseded(journal: Outcome) -> Superseded:
@@ -122,17 +127,17 @@ def attempt_number(attempt: Path) -> int:
 
 def cells_of(study: Path) -> list[Path]:
     """Return the cell directories of a study: those with attempts in them."""
-    return [study / JOURNALS / name for name in cell_names(study)]
+    return [path for path in folders_of(study) if attempts_of(path)]
 
 
-def cell_names(study: Path) -> list[str]:
-    """Return the names of the cell directories of a study, sorted."""
+def folders_of(study: Path) -> list[Path]:
+    """Return the directories in the journal of a study, whatever is in them."""
     try:
         with os.scandir(study / JOURNALS) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(name for name in names if attempts_of(study / JOURNALS / name))
+    return [study / JOURNALS / name for name in sorted(names)]
 
 
 def read_cell(cell: Path) -> CellRecord[Journal]:

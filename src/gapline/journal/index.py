@@ -2,10 +2,10 @@
 
     {"at":"hgs_x_1_e40f34790c/attempt-001","by":"…","files":[["events.jsonl",…]],"order":{…},"ending":{…},…,"crc":"…"}
 
-A line per attempt, each sealed by itself; the last one on an attempt counts. It is believed as long as every file of the
-attempt has the size, the times (that of the last change, which nobody can set, among them) and the number under which it
-was read, and is read anew otherwise. Only attempts that have ended and verified are in it. The index is no record: one
-that is lost, damaged, torn or of another version costs time and nothing else.
+A line per attempt, each sealed by itself; the last one on an attempt counts. It is believed as long as every file of
+the attempt has the size, the times (the one of the last change, which nobody can set, among them) and the inode under
+which it was read, and is read anew otherwise. Only attempts that have ended and verify are in it. It is no record: an
+index that is lost, damaged, torn or of another version costs time and nothing else.
 """
 
 import contextlib
@@ -296,6 +296,4 @@ def _same_journal(one: list[FileFacts], other: list[FileFacts]) -> bool:
 
 
 def _verdicts(line: _Judged, attempt: Path) -> list[VerdictFacts]:
-    return [
-        VerdictFacts(attempt / one.name, one.head, one.judged, one.torn, None, one.sealed) for one in line.verdicts
-    ]
+    return [VerdictFacts(attempt / one.name, one.head, one.judged, one.torn, None, one.sealed) for one in line.verdicts]

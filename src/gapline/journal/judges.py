@@ -8,14 +8,14 @@ from gapline.journal.attempts import attempts_of
 from gapline.journal.verdicts import Judge, VerdictFacts, scan_verdicts
 from gapline.model.text import meant
 
-
 Look = Callable[[Path], Sequence[VerdictFacts]]
 
 
 def find_judges(cells: Iterable[Path], *, look: Look = scan_verdicts) -> list[Judge]:
-    """Return who judged cells, by what `look` finds in their attempts: first the one that judged most of them to the end, then most at all, then last.
+    """Return who judged cells: first the one that judged most of them to the end, then most at all, then last.
 
-    A checker that fails leaves candidates without a verdict: however often it was asked, it does not come first.
+    `look` returns the verdict files of an attempt. A checker that fails leaves candidates without a verdict: however
+    often it was asked, it does not come first.
     """
     votes: list[dict[Judge, tuple[bool, str]]] = []
     damaged: list[tuple[dict[Judge, tuple[bool, str]], str]] = []

@@ -33,8 +33,9 @@ class JournalState(StrEnum):
 class Outcome:
     """What a journal says of its attempt, its events aside. `torn` counts the bytes after the last whole line.
 
-    `asked` is on how many events a checker has to be asked; `claim` is what the solver says last that it has proven: `optimal` or `infeasible`; `resolutions` are the units of
-    the last digits of objectives and bounds, where they were read from a rounded print.
+    `asked` is on how many events a checker has to be asked; `claim` is what the solver says last that it has proven:
+    `optimal` or `infeasible`; `resolutions` are the units of the last digits of objectives and bounds, where they were
+    read from a rounded print.
     """
 
     path: Path

@@ -309,7 +309,6 @@ def rebuild_campaign(study_dir: str | Path) -> Campaign:
     study = Path(study_dir)
     (study / JOURNALS).mkdir(parents=True, exist_ok=True)
     # Two runners may finish at once: each rebuilds from the journals, one after the other.
-    with locked(study / JOURNALS / "campaign.lock"):
+    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
         # From all journals, not from this call's results: another runner's cells belong to it too.
-        with open_index(study) as index:
-            return renew_campaign(study, index)
+        return renew_campaign(study, index)

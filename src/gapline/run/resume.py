@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of
+from gapline.journal.attempts import Attempt, CellRecord, attempts_of, folders_of
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.index import Index, open_index
 from gapline.journal.read import JournalState
@@ -156,5 +156,5 @@ def _look(
 
 def _copies(study: Path, planned: set[str], index: Index) -> list[str]:
     """Return the directories, beside those of the plan, that hold copies of runs."""
-    others = (index.read_cell(path) for path in cells_of(study) if path.name not in planned)
+    others = (index.read_cell(path) for path in folders_of(study) if path.name not in planned)
     return [str(record.directory.relative_to(study)) for record in others if record.is_copy]
