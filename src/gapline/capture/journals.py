@@ -180,7 +180,8 @@ def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], Cell
     counting = record.counting
     trace = None if counting is None else reuse(cell.name, [one.mark for one in seen], counting)
     if trace is None and counting is not None and not isinstance(counting, Journal):
-        seen = [index.read_anew(attempt) for attempt in attempts]
+        known = zip(attempts, seen, strict=True)
+        seen = [one if isinstance(one.outcome, Journal) else index.read_anew(attempt) for attempt, one in known]
         record = CellRecord(cell, [one.outcome for one in seen])
     return seen, record, trace
 
