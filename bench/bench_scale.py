@@ -24,7 +24,7 @@ from gapline.journal.write import JournalWriter
 from gapline.model.contract import load_contract
 from gapline.model.plan import Cell, Plan
 from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest
+from gapline.run.changed import digest_of
 from gapline.run.campaign import rebuild_campaign
 from gapline.run.cell import RunSettings, condition
 
@@ -108,8 +108,8 @@ def write_run(study: Path, cell: Cell, settings: RunSettings, number: int = 1, e
             "solver": "command",
             "threads": 1,
             "validation": settings.validation,
-            "instance_digest": file_digest(path),
-            "problem_digest": problem_digest_of(path),
+            "instance_digest": digest_of(path),
+            "problem_digest": digest_of(path, of=problem_digest_of),
         },
         machine={"host": "h", "processor": "p", "cores": "2", "memory": "8 GB"},
         load=0.5,

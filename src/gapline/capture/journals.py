@@ -134,34 +134,39 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
     The marks of the survey become those of what was read.
     """
     study, calibrations = survey.study, read_calibrations(survey.study)
-    traces, problems = [], []
+    traces: list[RunTrace] = []
+    problems: list[str] = []
     tally = Tally(list(survey.strays))
-    for cell in survey.cells:
-        # One cell at a time: of its solutions only a digest is kept.
+
+    def take(cell: Path) -> None:
+        # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
         seen, record, trace = _read_cell(cell, index, reuse)
         survey.marks[cell.name] = [one.mark for one in seen]
         journal, order, key = record.counting, record.order, record.key
         if record.is_copy:
             tally.strays.append(str(cell.relative_to(study)))
-            continue
+            return
         if order is None or key is None:
-            problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
-            continue
+            problems.extend(problem for one in record.attempts if one.unordered for problem in one.problems())
+            return
         tally.take(key, record)
-        problems += [f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems()]
+        problems.extend(f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems())
         if journal is None:
-            continue
+            return
         stored = next(one.verdicts for one in seen if one.outcome is journal)
         # One checker version for the whole campaign: verdicts of two are never mixed.
         verdicts = verdicts_of(stored, lambda head: head.judge == survey.judge)
         tally.unsealed += verdicts is not None and not verdicts.sealed
-        problems += [f"{key}: {problem}" for one in stored for problem in one.problems()]
+        problems.extend(f"{key}: {problem}" for one in stored for problem in one.problems())
         if trace is None:
             assert isinstance(journal, Journal)
             assert verdicts is None or isinstance(verdicts, Verdicts)
             trace = trace_of(journal, verdicts, attempts=len(record.attempts), asked=survey.asked)
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
+
+    for cell in survey.cells:
+        take(cell)
     return campaign_of_journals(
         traces,
         tally,
@@ -252,10 +257,11 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
     time = numbers("time")
     best = _best_digest(events, time, objective, code, order.horizon)
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
-    trace.time, trace.objective, trace.verdict, trace.reason = time, objective, code, reasons
-    trace.claimed = numbers("objective")
+    trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
+    # A list of nothing for each of a million events is worth leaving out.
+    trace.reason = reasons if any(reasons) else None
     for name in SOMETIMES:
-        if np.isfinite(column := numbers(name)).any():
+        if events.states(name) and np.isfinite(column := numbers(name)).any():
             setattr(trace, name, column)
     return trace
 

@@ -102,7 +102,8 @@ class _Standing:
             if name != "reason" and not (name in SOMETIMES and not np.isfinite(column[part]).any()):
                 setattr(trace, name, column[part])
         codes = self.campaign.reason
-        trace.reason = [""] * count if codes is None else [self.campaign.reasons[code] for code in codes[part]]
+        if codes is not None and codes[part].any():
+            trace.reason = [self.campaign.reasons[code] for code in codes[part]]
         return trace
 
 

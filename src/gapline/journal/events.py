@@ -1,5 +1,6 @@
 """The events of a journal: as its lines hold them, and as columns."""
 
+import math
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +13,8 @@ import msgspec
 from gapline.errors import TraceError
 from gapline.journal.records import Ending, Order
 from gapline.model.regular import open_regular
+
+_SOMETIMES = ("bound", "primary", "secondary")
 
 
 class Record(msgspec.Struct):
@@ -64,18 +67,23 @@ class Events(Sequence[Event]):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._sequence, self._is_candidate = array("q"), array("b")
-        self._numbers = {name: array("d") for name in ("time", "objective", "bound", "primary", "secondary")}
+        self._numbers = {name: array("d") for name in ("time", "objective")}
         # Where the line of an event begins, -1 where it has no solution.
         self._place = array("q")
         self._reasons: dict[str, int] = {"": 0}
         self._names = [""]
-        self._reason = array("l")
+        # There are a handful of reasons for which a journal rejects a candidate itself.
+        self._reason = array("B")
         self._has_solutions = False
 
     def add(self, event: Event, place: int) -> None:
         """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
         self._sequence.append(event.sequence)
         self._is_candidate.append(event.is_candidate)
+        for name in _SOMETIMES:
+            if name not in self._numbers and not math.isnan(getattr(event, name)):
+                # The first one: most journals have none, and a column of nothing takes as much as one of numbers.
+                self._numbers[name] = array("d", [math.nan]) * (len(self) - 1)
         for name, column in self._numbers.items():
             column.append(getattr(event, name))
         self._place.append(-1 if event.solution is None else place)
@@ -109,9 +117,14 @@ class Events(Sequence[Event]):
             for index in range(len(self)):
                 yield self._event(index, self._solution(index, stream))
 
+    def states(self, name: str) -> bool:
+        """Say whether any event states a number of this name."""
+        return name in self._numbers
+
     def column(self, name: str) -> "array[float]":
         """Return one of the numbers of all events: time, objective, bound, primary or secondary."""
-        return self._numbers[name]
+        found = self._numbers.get(name)
+        return array("d", [math.nan]) * len(self) if found is None else found
 
     def bare(self) -> Iterator[Event]:
         """Yield the events without reading their solutions: an empty one stands for each that there is."""
@@ -119,7 +132,9 @@ class Events(Sequence[Event]):
             yield self._event(index, None if self._place[index] < 0 else b"")
 
     def _event(self, index: int, solution: bytes | None) -> Event:
-        time, objective, bound, primary, secondary = (column[index] for column in self._numbers.values())
+        numbers = self._numbers
+        time, objective = numbers["time"][index], numbers["objective"][index]
+        bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in _SOMETIMES)
         is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
         return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
 
