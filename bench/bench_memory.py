@@ -20,7 +20,7 @@ from gapline.journal.write import JournalWriter
 
 ROWS = 4_000_000
 # Of the columns; a table whose cells are text has some five times as many bytes as they.
-LIMITS = dict.fromkeys(("csv", "csv.gz", "jsonl", "parquet", "arrow"), 7.0) | {"journal": 8.0, "log": 8.0}
+LIMITS = dict.fromkeys(("csv", "csv.gz", "jsonl", "parquet", "arrow"), 7.0) | {"journal": 5.0, "log": 8.0}
 
 # Prints the bytes that reading added to the peak, those of the columns, and those of the file.
 CHILD = r"""

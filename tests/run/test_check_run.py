@@ -1,5 +1,6 @@
 """Verdicts: beside the journal, one file per checker version, and a checker that fails leaves candidates unchecked."""
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ import gapline
 from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
-from gapline.journal.read import read_journal
+from gapline.journal.read import Journal, read_journal
 from gapline.model.tables import VerdictCode
+from gapline.run import check_run
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker
 from gapline.run.resume import study_status
@@ -254,3 +256,17 @@ def test_other_bytes_with_the_same_problem_are_checked_against(study):
 
 def test_we_wait_longer_than_a_checker_waits_for_its_own_program():
     assert PATIENCE > PROGRAM_PATIENCE
+
+
+def test_one_journal_at_a_time_is_in_memory(study, monkeypatch):
+    run_study(study)
+    held = []
+
+    def judge(*given, **choices):
+        gc.collect()
+        held.append(sum(isinstance(one, Journal) for one in gc.get_objects()))
+        return check_attempt(*given, **choices)
+
+    monkeypatch.setattr(check_run, "check_attempt", judge)
+    check_study(study)
+    assert held == [1, 1]

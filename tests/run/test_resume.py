@@ -1,10 +1,14 @@
 """Interrupted, killed and resumed, a campaign ends as the one that was left alone."""
 
+from collections import Counter
+
 import pytest
 
 import gapline
+from gapline.journal import read
 from gapline.journal.line import EVENTS_FILE
 from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.run.check_run import check_study
 from gapline.run.resume import study_status
 from run.campaign_content import ARMS, content, expected
 
@@ -59,3 +63,72 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
     assert f"{EVENTS_FILE}:3:" in status.changed[0]
     assert gapline.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 2
     assert len(study.attempts()) == 3
+
+
+@pytest.fixture
+def parses(monkeypatch):
+    """How often each journal was parsed, and since when it was asked the last time."""
+    found, real = Counter(), read._read_lines
+    monkeypatch.setattr(
+        read, "_read_lines", lambda journal, stream: found.update([journal.path]) or real(journal, stream)
+    )
+
+    def asked():
+        counts, _ = dict(found), found.clear()
+        return counts
+
+    return asked
+
+
+def journals(study, times):
+    return dict.fromkeys((path / EVENTS_FILE for path in study.attempts()), times)
+
+
+def test_journals_of_done_runs_are_not_parsed_again(make_study, parses):
+    """They were, twice by each call that had nothing to do."""
+    study = make_study(ARMS, seeds=(1,))
+    run_study(study.path)
+    assert parses() == journals(study, 1)
+    assert run_study(study.path).left == 0
+    assert study_status(study.path).left == 0
+    rebuild_campaign(study.path)
+    assert parses() == {}
+
+
+def test_a_run_that_is_checked_is_parsed_to_be_judged_and_to_be_taken_and_then_no_more(make_study, parses):
+    study = make_study({"steady": ["scripted", "{seed}", "4", "0"]}, seeds=(1,), checker="python:judge:check")
+    (study.path / "judge.py").write_text("def check(instance, solution):\n    return 5.0\n")
+    run_study(study.path)
+    assert parses() == journals(study, 2)
+    assert run_study(study.path).left == 0
+    assert parses() == {}
+    before = gapline.open(study.path / "campaign").digest()
+    assert [result.fresh for result in check_study(study.path)] == [False] * 2
+    # The one that reads everything, so that no damage stays unseen; once.
+    assert parses() == journals(study, 1)
+    check_study(study.path, again=True)
+    assert parses() == journals(study, 2)
+    assert gapline.open(study.path / "campaign").digest() == before
+
+
+def test_runs_that_wait_for_verdicts_are_parsed_to_be_judged_and_to_be_taken(make_study, parses):
+    """It was four times: by the runner, by the one who has the cell, by the checker, and for the campaign."""
+    study = make_study({"steady": ["scripted", "{seed}", "4", "0"]}, seeds=(1,), checker="python:judge:check")
+    (study.path / "judge.py").write_text("def check(instance, solution):\n    return 5.0\n")
+    run_study(study.path, check=False)
+    assert parses() == journals(study, 1)
+    assert run_study(study.path).campaign.diagnostics.unchecked == 0
+    assert parses() == journals(study, 2)
+
+
+def test_status_does_not_need_the_index_nor_the_campaign(make_study, parses):
+    study = make_study(ARMS, seeds=(1,))
+    run_study(study.path)
+    before = study_status(study.path)
+    for name in ("index.jsonl", "campaign.json"):
+        (study.path / "journal" / name).unlink()
+    parses()
+    assert study_status(study.path) == before
+    assert parses() == journals(study, 1)
+    assert study_status(study.path) == before
+    assert parses() == {}

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,15 @@ import polars as pl
 
 from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
-from gapline.journal.attempts import CellRecord, cells_of, read_cell, superseded_words
+from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
 from gapline.journal.calibration import calibration_columns, read_calibrations
+from gapline.journal.events import Event, Events
 from gapline.journal.fairness import fairness_columns
+from gapline.journal.index import Index, Seen
 from gapline.journal.judges import choose_judge, find_judges, judge_notes
-from gapline.journal.read import Event, Events, Journal
+from gapline.journal.read import Journal, Outcome
 from gapline.journal.strays import find_strays, stray_note
-from gapline.journal.verdicts import Verdicts, read_verdicts, verdicts_of
+from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts, verdicts_of
 from gapline.model.campaign import Campaign
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.tables import RUN_RECORD, RunKey, VerdictCode
@@ -28,6 +30,8 @@ from gapline.model.text import counted
 
 _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
 NO_SOLUTION = "no solution to check"
+# Columns of events that a run has where one of its events states a number.
+SOMETIMES = ("bound", "primary", "secondary")
 
 
 @dataclass(slots=True)
@@ -42,7 +46,7 @@ class Tally:
     over_cap: Counter[RunKey] = field(default_factory=Counter)
     unsealed: int = 0
 
-    def take(self, key: RunKey, record: CellRecord) -> None:
+    def take(self, key: RunKey, record: CellRecord[Attempt]) -> None:
         """Count what a cell has beside the attempt that counts."""
         self.superseded.update(record.superseded)
         self.changed += [attempt.corruption for attempt in record.attempts if attempt.corruption is not None]
@@ -79,47 +83,112 @@ class Tally:
         return found
 
 
+@dataclass(slots=True)
+class Survey:
+    """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
+
+    `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
+    whether a checker was asked for by name, `named` the one that the contract names.
+    """
+
+    study: Path
+    cells: list[Path]
+    marks: dict[str, list[str | None]]
+    judges: list[Judge]
+    judge: Judge | None
+    named: str | None
+    asked: bool
+    strays: list[str]
+
+
+Reuse = Callable[[str, list[str | None], Outcome], RunTrace | None]
+
+
 def read_study(study: Path, *, checker: str | None = None) -> Campaign:
     """Read the journals of a study, with the verdicts of one checker version: the contract's, or that of `checker`.
 
     A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
     """
+    index = Index(study, keep=False)
+    return build_campaign(survey_study(study, index, checker=checker), index)
+
+
+def survey_study(study: Path, index: Index, *, checker: str | None = None) -> Survey:
+    """Look at the cells of a study and at who judged them."""
+    marks: dict[str, list[str | None]] = {}
+
+    def look(attempt: Path) -> list[VerdictFacts]:
+        verdicts, mark = index.verdicts(attempt)
+        marks.setdefault(attempt.parent.name, []).append(mark)
+        return verdicts
+
     cells = cells_of(study)
-    judges, calibrations = find_judges(cells), read_calibrations(study)
-    named = _checker_of_contract(study)
+    judges, named = find_judges(cells, look=look), _checker_of_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
-    traces, problems = [], []
-    tally = Tally(find_strays(study))
-    for cell in cells:
-        # One cell at a time: of its solutions only a digest is kept.
-        record = read_cell(cell)
+    return Survey(study, cells, marks, judges, judge, named, checker is not None, find_strays(study))
+
+
+def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
+    """Make the campaign of a study; `reuse` gives the run of a cell that need not be read, by name and marks.
+
+    The marks of the survey become those of what was read.
+    """
+    study, calibrations = survey.study, read_calibrations(survey.study)
+    traces: list[RunTrace] = []
+    problems: list[str] = []
+    tally = Tally(list(survey.strays))
+
+    def take(cell: Path) -> None:
+        # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
+        seen, record, trace = _read_cell(cell, index, reuse)
+        survey.marks[cell.name] = [one.mark for one in seen]
         journal, order, key = record.counting, record.order, record.key
         if record.is_copy:
             tally.strays.append(str(cell.relative_to(study)))
-            continue
+            return
         if order is None or key is None:
-            problems += [problem for one in record.attempts if one.unordered for problem in one.problems()]
-            continue
+            problems.extend(problem for one in record.attempts if one.unordered for problem in one.problems())
+            return
         tally.take(key, record)
-        problems += [f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems()]
+        problems.extend(f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems())
         if journal is None:
-            continue
+            return
+        stored = next(one.verdicts for one in seen if one.outcome is journal)
         # One checker version for the whole campaign: verdicts of two are never mixed.
-        stored = read_verdicts(journal)
-        verdicts = verdicts_of(stored, lambda head: head.judge == judge)
+        verdicts = verdicts_of(stored, lambda head: head.judge == survey.judge)
         tally.unsealed += verdicts is not None and not verdicts.sealed
-        problems += [f"{key}: {problem}" for one in stored for problem in one.problems()]
-        trace = trace_of(journal, verdicts, attempts=len(record.attempts), asked=checker is not None)
+        problems.extend(f"{key}: {problem}" for one in stored for problem in one.problems())
+        if trace is None:
+            assert isinstance(journal, Journal)
+            assert verdicts is None or isinstance(verdicts, Verdicts)
+            trace = trace_of(journal, verdicts, attempts=len(record.attempts), asked=survey.asked)
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
+
+    for cell in survey.cells:
+        take(cell)
     return campaign_of_journals(
         traces,
         tally,
         source=str(study),
-        facts={} if judge is None else {"checker": judge.label},
+        facts={} if survey.judge is None else {"checker": survey.judge.label},
         problems=problems,
-        notes=[*judge_notes(judges, judge, contract=named), *tally.notes(study)],
+        notes=[*judge_notes(survey.judges, survey.judge, contract=survey.named), *tally.notes(study)],
     )
+
+
+def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], CellRecord[Outcome], RunTrace | None]:
+    """Return the attempts at a cell, and its run where that need not be read; else the attempts have their events."""
+    attempts = attempts_of(cell)
+    seen = [index.read(attempt) for attempt in attempts]
+    record = CellRecord(cell, [one.outcome for one in seen])
+    counting = record.counting
+    trace = None if counting is None else reuse(cell.name, [one.mark for one in seen], counting)
+    if trace is None and counting is not None and not isinstance(counting, Journal):
+        known = zip(attempts, seen, strict=True)
+        seen = [one if isinstance(one.outcome, Journal) else index.read_anew(attempt) for attempt, one in known]
+        record = CellRecord(cell, [one.outcome for one in seen])
+    return seen, record, trace
 
 
 def campaign_of_journals(
@@ -173,9 +242,8 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
 
 def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
     """Return the run of a journal; `asked` where a checker was asked for by name."""
-    order, ending = journal.order, journal.ending
+    order, events = journal.order, journal.events
     assert order is not None
-    events = journal.events
     # A checker that is asked for by name vouches also where the contract takes the solver's word.
     by_checker = asked or order.carried.get("validation") == "checker"
 
@@ -187,6 +255,21 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
         reasons.append(reason)
     time = numbers("time")
+    best = _best_digest(events, time, objective, code, order.horizon)
+    trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
+    trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
+    # A list of nothing for each of a million events is worth leaving out.
+    trace.reason = reasons if any(reasons) else None
+    for name in SOMETIMES:
+        if events.states(name) and np.isfinite(column := numbers(name)).any():
+            setattr(trace, name, column)
+    return trace
+
+
+def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: str | None) -> RunTrace:
+    """Return the run of an attempt, its events left to be put in; `best` is the digest of its best solution."""
+    order, ending = journal.order, journal.ending
+    assert order is not None
     carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
     carried |= fairness_columns(order, ending)
     carried |= {
@@ -203,7 +286,7 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         "attempt": order.attempt,
         "order_seed": order.order_seed,
         "order_position": order.position,
-        "best_solution_digest": _best_digest(events, time, objective, code, order.horizon),
+        "best_solution_digest": best,
     }
     return RunTrace(
         arm=order.arm,
@@ -212,13 +295,9 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         panel=order.panel,
         horizon=order.horizon,
         status=journal.status.value,
-        time=time,
-        objective=objective,
-        verdict=code,
-        reason=reasons,
-        claimed=numbers("objective"),
+        time=(),
+        objective=(),
         carried=carried,
-        **{name: column for name in ("bound", "primary", "secondary") if np.isfinite(column := numbers(name)).any()},
     )
 
 

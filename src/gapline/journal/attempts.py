@@ -1,20 +1,24 @@
 """Which attempt at a cell counts."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from gapline.journal.read import Journal, JournalState, read_journal
+from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.records import Order
 from gapline.model.layout import JOURNALS
 from gapline.model.plan import slug
 from gapline.model.tables import RunKey
 from gapline.model.text import counted
 
-_ATTEMPT = re.compile(r"attempt-([0-9]{3,})")
+_ATTEMPT = re.compile(r"attempt-(?!0+$)([0-9]{3,})")
+# With its events, or without them where nobody asks for them.
+Attempt = TypeVar("Attempt", bound=Outcome)
 
 
 class Superseded(StrEnum):
@@ -27,24 +31,16 @@ class Superseded(StrEnum):
 
 
 @dataclass(slots=True)
-class CellRecord:
+class CellRecord(Generic[Attempt]):
     """All attempts at one cell, and the one that counts."""
 
     directory: Path
-    attempts: list[Journal]
+    attempts: list[Attempt]
+    counting: Attempt | None = field(init=False)
 
-    @property
-    def counting(self) -> Journal | None:
-        """The first whole attempt that nothing disturbed, else the first whole one, else none.
-
-        Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
-        that was cut short, or changed afterwards, is evidence and not a run: it never counts.
-        """
-        whole = [journal for journal in self.attempts if journal.state is JournalState.WHOLE]
-        for journal in whole:
-            if not journal.disturbed:
-                return journal
-        return whole[0] if whole else None
+    def __post_init__(self) -> None:
+        # Once: everything else that is asked of a cell asks for it.
+        self.counting = counting_of(self.attempts)
 
     @property
     def order(self) -> Order | None:
@@ -76,7 +72,20 @@ class CellRecord:
         return self.counting is None and self.order is not None
 
 
-def _why_superseded(journal: Journal) -> Superseded:
+def counting_of(attempts: list[Attempt]) -> Attempt | None:
+    """Return the first whole attempt that nothing disturbed, else the first whole one, else none.
+
+    Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
+    that was cut short, or changed afterwards, is evidence and not a run: it never counts.
+    """
+    whole = [journal for journal in attempts if journal.state is JournalState.WHOLE]
+    for journal in whole:
+        if not journal.disturbed:
+            return journal
+    return whole[0] if whole else None
+
+
+def _why_superseded(journal: Outcome) -> Superseded:
     if journal.state is JournalState.QUARANTINED:
         return Superseded.CHANGED
     if journal.state is JournalState.BROKEN:
@@ -96,9 +105,18 @@ def superseded_words(because: Mapping[str, int]) -> str:
 
 def attempts_of(cell: Path) -> list[Path]:
     """Return the attempt directories of a cell in their order; `attempt-001.bak` is none."""
-    return sorted(
-        (path for path in cell.glob("attempt-*") if attempt_number(path) and path.is_dir()), key=attempt_number
-    )
+    # Not by a pattern: a study has as many of these folders as it has runs.
+    try:
+        with os.scandir(cell) as entries:
+            names = [entry.name for entry in entries if is_attempt(entry.name) and entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted((cell / name for name in names), key=attempt_number)
+
+
+def is_attempt(name: str) -> bool:
+    """Say whether a directory in that of a cell is an attempt, by its name."""
+    return _ATTEMPT.fullmatch(name) is not None
 
 
 def attempt_number(attempt: Path) -> int:
@@ -109,9 +127,19 @@ def attempt_number(attempt: Path) -> int:
 
 def cells_of(study: Path) -> list[Path]:
     """Return the cell directories of a study: those with attempts in them."""
-    return sorted(path for path in (study / JOURNALS).glob("*") if path.is_dir() and attempts_of(path))
+    return [path for path in folders_of(study) if attempts_of(path)]
 
 
-def read_cell(cell: Path) -> CellRecord:
+def folders_of(study: Path) -> list[Path]:
+    """Return the directories in the journal of a study, whatever is in them."""
+    try:
+        with os.scandir(study / JOURNALS) as entries:
+            names = [entry.name for entry in entries if entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [study / JOURNALS / name for name in sorted(names)]
+
+
+def read_cell(cell: Path) -> CellRecord[Journal]:
     """Read all attempts at a cell."""
     return CellRecord(cell, [read_journal(attempt) for attempt in attempts_of(cell)])

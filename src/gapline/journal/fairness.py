@@ -25,6 +25,8 @@ LATE_STAMPS = "late stamps"
 SLOW_DISK = "slow disk"
 STOPPED = "stopped supervisor"
 
+_WORST = ("load", "foreign_share", "overshoot", "jitter", "shared_memory")
+
 Value = str | int | float | bool | None
 
 
@@ -153,24 +155,34 @@ def _listed(values: list[str]) -> str:
 
 def summarise_fairness(rows: Iterable[Mapping[str, object]]) -> Fairness:
     """Summarise rows that have the columns of `fairness_columns`, such as those of a campaign's runs table."""
-    table = list(rows)
-    found = Fairness(runs=len(table))
-    found.pinned = sum(row.get("cpus") is not None for row in table)
-    for row in table:
+    found = Fairness()
+    shares: list[float] = []
+    named: dict[str, set[str]] = {name: set() for name in ("host", "governor", "boost")}
+    worst: dict[str, float] = {}
+    # Row by row: of a campaign of 100,000 runs, only what is summarised stays in memory.
+    for row in rows:
+        found.runs += 1
+        found.pinned += row.get("cpus") is not None
         reasons = [reason for reason in str(row.get("disturbed") or "").split(", ") if reason]
         found.disturbed += bool(reasons)
         found.reasons.update(reasons)
-    found.hosts, found.governors, found.boost = (
-        sorted({str(row[name]) for row in table if row.get(name) is not None}) for name in ("host", "governor", "boost")
-    )
-    found.limits = Counter(str(row["limits"]) for row in table if row.get("limits"))
-    found.unpinned = sum(number > 0 for number in _numbers(table, "unpinned"))
-    shares = _numbers(table, "cpu_share")
+        for name, values in named.items():
+            if (value := row.get(name)) is not None:
+                values.add(str(value))
+        if row.get("limits"):
+            found.limits[str(row["limits"])] += 1
+        found.unpinned += (_number(row, "unpinned") or 0) > 0
+        if (share := _number(row, "cpu_share")) is not None:
+            shares.append(share)
+        for name in _WORST:
+            if (number := _number(row, name)) is not None:
+                worst[name] = max(worst.get(name, number), number)
+    found.hosts, found.governors, found.boost = (sorted(values) for values in named.values())
     found.cpu_share = statistics.median(shares) if shares else None
-    for name in ("load", "foreign_share", "overshoot", "jitter", "shared_memory"):
-        setattr(found, name, max(_numbers(table, name), default=None))
+    for name in _WORST:
+        setattr(found, name, worst.get(name))
     return found
 
 
-def _numbers(table: list[Mapping[str, object]], name: str) -> list[float]:
-    return [float(value) for row in table if isinstance(value := row.get(name), int | float)]
+def _number(row: Mapping[str, object], name: str) -> float | None:
+    return float(value) if isinstance(value := row.get(name), int | float) else None

@@ -1,18 +1,21 @@
 """Whose verdicts count: those of the contract's checker, or of the one that is asked for; two are never mixed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from gapline.errors import UsageError, listing
 from gapline.journal.attempts import attempts_of
-from gapline.journal.verdicts import Judge, scan_verdicts
+from gapline.journal.verdicts import Judge, VerdictFacts, scan_verdicts
 from gapline.model.text import meant
 
+Look = Callable[[Path], Sequence[VerdictFacts]]
 
-def find_judges(cells: Iterable[Path]) -> list[Judge]:
+
+def find_judges(cells: Iterable[Path], *, look: Look = scan_verdicts) -> list[Judge]:
     """Return who judged cells: first the one that judged most of them to the end, then most at all, then last.
 
-    A checker that fails leaves candidates without a verdict: however often it was asked, it does not come first.
+    `look` returns the verdict files of an attempt. A checker that fails leaves candidates without a verdict: however
+    often it was asked, it does not come first.
     """
     votes: list[dict[Judge, tuple[bool, str]]] = []
     damaged: list[tuple[dict[Judge, tuple[bool, str]], str]] = []
@@ -21,7 +24,7 @@ def find_judges(cells: Iterable[Path]) -> list[Judge]:
         # One vote per cell: a cell with many attempts must not decide for the others.
         mine: dict[Judge, tuple[bool, str]] = {}
         votes.append(mine)
-        for verdicts in (one for attempt in attempts_of(cell) for one in scan_verdicts(attempt)):
+        for verdicts in (one for attempt in attempts_of(cell) for one in look(attempt)):
             if not verdicts.usable or verdicts.head is None:
                 damaged.append((mine, verdicts.path.name))
                 continue

@@ -1,17 +1,15 @@
 """One journal: the valid prefix of an attempt, and what is wrong with the rest."""
 
 import re
-from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, overload
+from typing import BinaryIO
 
 import msgspec
 
 from gapline.errors import TraceError
+from gapline.journal.events import Event, Events, Record, Said, decode_record, decode_said, present
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
@@ -32,135 +30,13 @@ class JournalState(StrEnum):
     QUARANTINED = "quarantined"  # the file was changed after it was written: nothing in it counts
 
 
-class _Record(msgspec.Struct):
-    seq: int
-    t: float = 0.0
-    say: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    text: str | None = None
-    start: Order | None = None
-    end: Ending | None = None
-
-
-class Said(msgspec.Struct):
-    """The fields of a solver's line that have a meaning; values stay as they were written."""
-
-    objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    solution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    bound: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    primary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    secondary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    claim: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    value_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    bound_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One captured event: a candidate, or a bound alone (`is_candidate` false).
-
-    `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
-    """
-
-    sequence: int
-    time: float
-    is_candidate: bool
-    objective: float
-    bound: float
-    primary: float
-    secondary: float
-    solution: bytes | None
-    reason: str
-
-
-class Events(Sequence[Event]):
-    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._sequence, self._is_candidate = array("q"), array("b")
-        self._numbers = {name: array("d") for name in ("time", "objective", "bound", "primary", "secondary")}
-        # Where the line of an event begins, -1 where it has no solution.
-        self._place = array("q")
-        self._reasons: dict[str, int] = {"": 0}
-        self._names = [""]
-        self._reason = array("l")
-        self._has_solutions = False
-
-    def add(self, event: Event, place: int) -> None:
-        """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
-        self._sequence.append(event.sequence)
-        self._is_candidate.append(event.is_candidate)
-        for name, column in self._numbers.items():
-            column.append(getattr(event, name))
-        self._place.append(-1 if event.solution is None else place)
-        self._has_solutions |= event.solution is not None
-        if event.reason not in self._reasons:
-            self._reasons[event.reason] = len(self._names)
-            self._names.append(event.reason)
-        self._reason.append(self._reasons[event.reason])
-
-    def __len__(self) -> int:
-        return len(self._sequence)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
-        """Return an event, its solution read from the file."""
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        with self._opened() as stream:
-            return self._event(index, self._solution(index, stream))
-
-    def __iter__(self) -> Iterator[Event]:
-        with self._opened() as stream:
-            for index in range(len(self)):
-                yield self._event(index, self._solution(index, stream))
-
-    def column(self, name: str) -> "array[float]":
-        """Return one of the numbers of all events: time, objective, bound, primary or secondary."""
-        return self._numbers[name]
-
-    def bare(self) -> Iterator[Event]:
-        """Yield the events without reading their solutions: an empty one stands for each that there is."""
-        for index in range(len(self)):
-            yield self._event(index, None if self._place[index] < 0 else b"")
-
-    def _event(self, index: int, solution: bytes | None) -> Event:
-        time, objective, bound, primary, secondary = (column[index] for column in self._numbers.values())
-        is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
-        return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
-
-    def _opened(self) -> AbstractContextManager[BinaryIO | None]:
-        # A journal without solutions is not looked at again.
-        return open_regular(self._path) if self._has_solutions else nullcontext()
-
-    def _solution(self, index: int, stream: BinaryIO | None) -> bytes | None:
-        if self._place[index] < 0 or stream is None:
-            return None
-        stream.seek(self._place[index])
-        body = stream.readline().removesuffix(b"\n")
-        try:
-            record = _decode_record(body)
-            return _present(_decode_said(record.say).solution) if isinstance(record.say, msgspec.Raw) else None
-        except (ValueError, msgspec.MsgspecError) as error:
-            raise TraceError(f"{self._path}: expected the journal as it was, got a changed one: {error}") from error
-
-
 @dataclass(slots=True)
-class Journal:
-    """What a journal holds. `torn` counts the bytes after the last whole line.
+class Outcome:
+    """What a journal says of its attempt, its events aside. `torn` counts the bytes after the last whole line.
 
-    `claim` is what the solver says last that it has proven: `optimal` or `infeasible`; `resolutions` are the units of
-    the last digits of objectives and bounds, where they were read from a rounded print.
+    `asked` is on how many events a checker has to be asked; `claim` is what the solver says last that it has proven:
+    `optimal` or `infeasible`; `resolutions` are the units of the last digits of objectives and bounds, where they were
+    read from a rounded print.
     """
 
     path: Path
@@ -168,7 +44,6 @@ class Journal:
     # What is wrong with the order beside the journal; the journal begins with the same one.
     unordered: str | None = None
     ending: Ending | None = None
-    events: Events = field(init=False)
     solver: str | None = None
     version: str | None = None
     claim: str | None = None
@@ -178,6 +53,7 @@ class Journal:
     # Not an error by itself: a writer that was killed leaves one.
     torn: int = 0
     corruption: str | None = None
+    asked: int = 0
 
     @property
     def state(self) -> JournalState:
@@ -198,17 +74,6 @@ class Journal:
     def disturbed(self) -> list[str]:
         """What disturbed the run from outside."""
         return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
-
-    def __post_init__(self) -> None:
-        self.events = Events(self.path)
-
-    def questions(self) -> list[int]:
-        """Return the places of the events on which a checker has to be asked."""
-        return [
-            place
-            for place, event in enumerate(self.events.bare())
-            if event.is_candidate and not event.reason and event.solution is not None
-        ]
 
     @property
     def left_behind(self) -> int:
@@ -242,6 +107,24 @@ class Journal:
         if ending.cause not in WHOLE_CAUSES:
             found.append(f"{self.path}: {ending.error or ending.cause}; the attempt is not whole")
         return found
+
+
+@dataclass(slots=True)
+class Journal(Outcome):
+    """What a journal holds."""
+
+    events: Events = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.events = Events(self.path)
+
+    def questions(self) -> list[int]:
+        """Return the places of the events on which a checker has to be asked."""
+        return [place for place, event in enumerate(self.events.bare()) if _is_question(event)]
+
+
+def _is_question(event: Event) -> bool:
+    return event.is_candidate and not event.reason and event.solution is not None
 
 
 def run_status(ending: Ending) -> RunStatus:
@@ -306,17 +189,13 @@ def take_line(journal: Journal, line: bytes, number: int, place: int, *, at: int
     """Take the line with a number of a journal, which begins at a place of its file; `at` is its number there."""
     try:
         body, checksum = unseal(line, journal.checksum)
-        _take(journal, _decode_record(body), number, place)
+        _take(journal, decode_record(body), number, place)
         journal.checksum = checksum
     except (ValueError, msgspec.MsgspecError) as error:
         journal.corruption = f"{journal.path}:{at or number + 1}: {error}"
 
 
-_decode_record = msgspec.json.Decoder(_Record).decode
-_decode_said = msgspec.json.Decoder(Said).decode
-
-
-def _take(journal: Journal, record: _Record, number: int, place: int) -> None:
+def _take(journal: Journal, record: Record, number: int, place: int) -> None:
     if record.seq != number:
         raise ValueError(f"expected line number {number}, got {record.seq}")
     if (record.start is not None) != (number == 0):
@@ -331,7 +210,7 @@ def _take(journal: Journal, record: _Record, number: int, place: int) -> None:
     elif record.text is not None and '"objective"' in record.text:
         journal.events.add(_rejected(record.seq, record.t, record.text), place)
     elif isinstance(record.say, msgspec.Raw):
-        _take_said(journal, record, _decode_said(record.say), place)
+        _take_said(journal, record, decode_said(record.say), place)
 
 
 def _refuse_newer(path: Path, schema: str) -> None:
@@ -342,7 +221,7 @@ def _refuse_newer(path: Path, schema: str) -> None:
         raise TraceError(f"{path}: expected schema {ours} or older, got {schema}", hint="upgrade gapline to read it")
 
 
-def _take_said(journal: Journal, record: _Record, said: Said, place: int) -> None:
+def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None:
     if isinstance(said.solver, msgspec.Raw) and journal.solver is None:
         journal.solver = _text(said.solver)
         journal.version = _text(said.version) if isinstance(said.version, msgspec.Raw) else None
@@ -360,30 +239,24 @@ def _take_said(journal: Journal, record: _Record, said: Said, place: int) -> Non
     # A bound that is no number is dropped: it claims nothing that could be rejected.
     if not is_candidate and bound_reason:
         return
-    journal.events.add(
-        Event(
-            sequence=record.seq,
-            time=record.t,
-            is_candidate=is_candidate,
-            objective=objective,
-            bound=bound,
-            primary=_number(said.primary)[0],
-            secondary=_number(said.secondary)[0],
-            solution=_present(said.solution),
-            reason=reason if is_candidate else "",
-        ),
-        place,
+    event = Event(
+        sequence=record.seq,
+        time=record.t,
+        is_candidate=is_candidate,
+        objective=objective,
+        bound=bound,
+        primary=_number(said.primary)[0],
+        secondary=_number(said.secondary)[0],
+        solution=present(said.solution),
+        reason=reason if is_candidate else "",
     )
-
-
-def _present(raw: msgspec.Raw | msgspec.UnsetType) -> bytes | None:
-    value = bytes(raw) if isinstance(raw, msgspec.Raw) else b"null"
-    return None if value == b"null" else value
+    journal.asked += _is_question(event)
+    journal.events.add(event, place)
 
 
 def _number(raw: msgspec.Raw | msgspec.UnsetType) -> tuple[float, str]:
     """Return the number a JSON value is, or NaN and why it is none."""
-    text = _present(raw)
+    text = present(raw)
     if text is None or text in (b'""', b""):
         return float("nan"), Reason.OBJECTIVE_MISSING
     # `float` would raise on text, true or a list, and an error here means that the journal was changed.

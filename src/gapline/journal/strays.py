@@ -3,35 +3,41 @@
 Nothing of it is read, and none of it stops a study; it is named, because whoever put it there may think that it counts.
 """
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from gapline.errors import listing
-from gapline.journal.attempts import attempts_of
+from gapline.journal.attempts import is_attempt
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
-from gapline.model.layout import JOURNALS, OPTIONS_FILE, REGISTER
+from gapline.model.layout import BUILT, INDEX, JOURNALS, OPTIONS_FILE, REGISTER
 from gapline.model.text import counted
 from gapline.model.writing import SUFFIX
 
 # Scratch files that a killed writer left, and what a runner keeps beside the cells.
 _SCRATCH = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}(?:{re.escape(SUFFIX)})?")
-_OURS = re.compile(rf"{re.escape(REGISTER)}|{re.escape(OPTIONS_FILE)}|.+\.lock|runner-.+\.json")
+_NAMES = "|".join(map(re.escape, (REGISTER, OPTIONS_FILE, INDEX, BUILT)))
+_OURS = re.compile(rf"{_NAMES}|.+\.lock|runner-.+\.json")
 _OURS_IN_CELL = re.compile(r"claim|.+\.lock")
 _OURS_IN_ATTEMPT = re.compile(rf"{re.escape(ORDER_FILE)}|{re.escape(EVENTS_FILE)}|verdicts-.+\.jsonl|[^.].*\.log")
 
 
 def find_strays(study: Path) -> list[str]:
     """Return the paths of what is not ours, relative to the study."""
-    found: list[Path] = []
+    found: list[str] = []
     for entry in _entries(study / JOURNALS):
-        attempts = attempts_of(entry) if entry.is_dir() else []
-        if not attempts and not (entry / "claim").exists() and not _is(_OURS, entry):
-            found.append(entry)
-        if entry.is_dir() and entry not in found:
-            found += [one for one in _entries(entry) if one not in attempts and not _is(_OURS_IN_CELL, one)]
-        found += [one for attempt in attempts for one in _entries(attempt) if not _is(_OURS_IN_ATTEMPT, one)]
-    return [str(path.relative_to(study)) for path in found]
+        inside = _entries(entry.path) if entry.is_dir() else []
+        attempts = [one for one in inside if is_attempt(one.name) and one.is_dir()]
+        place = f"{JOURNALS}/{entry.name}"
+        if not attempts and not any(one.name == "claim" for one in inside) and not _is(_OURS, entry.name):
+            found.append(place)
+            continue
+        found += [f"{place}/{one.name}" for one in inside if one not in attempts and not _is(_OURS_IN_CELL, one.name)]
+        for attempt in attempts:
+            others = (one.name for one in _entries(attempt.path) if not _is(_OURS_IN_ATTEMPT, one.name))
+            found += [f"{place}/{attempt.name}/{name}" for name in others]
+    return found
 
 
 def stray_note(strays: Iterable[str]) -> str:
@@ -47,11 +53,15 @@ def stray_note(strays: Iterable[str]) -> str:
     return f"{number} in the journal {verb} not of gapline and left out: {listing(names)}"
 
 
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
-def _is(ours: re.Pattern[str], entry: Path) -> bool:
+def _is(ours: re.Pattern[str], name: str) -> bool:
     # A scratch file of ours is hidden and has a name of ours in it.
-    scratch = _SCRATCH.fullmatch(entry.name)
-    return bool(ours.fullmatch(scratch[1] if scratch else entry.name))
+    scratch = _SCRATCH.fullmatch(name)
+    return bool(ours.fullmatch(scratch[1] if scratch else name))

@@ -11,21 +11,22 @@ file: its run waits for verdicts. Files of before there were checksums are read,
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from gapline.journal.line import seal, unseal
-from gapline.journal.read import Journal
+from gapline.journal.read import Outcome
 from gapline.model.limits import most_bytes, read_regular
 from gapline.model.plan import file_slug
 from gapline.model.regular import reason_of
 from gapline.model.writing import write_atomically
 
-_FILES = "verdicts-*.jsonl"
+_PREFIX, _SUFFIX = "verdicts-", ".jsonl"
 _PROGRAM = "command:"
 
 
@@ -97,8 +98,8 @@ class StoredVerdict(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=Tr
 
 
 @dataclass(slots=True)
-class Verdicts:
-    """The verdicts of one checker version on one attempt.
+class VerdictFacts:
+    """What a verdict file says, the verdicts aside: `judged` is how many candidates have one.
 
     `torn` counts the bytes after the last whole line; `damage` says where the file does not verify: then it holds no
     verdict, and no head where that is what was damaged. Without `sealed` a change would not be seen.
@@ -106,7 +107,7 @@ class Verdicts:
 
     path: Path
     head: VerdictsHead | None = None
-    by_sequence: dict[int, StoredVerdict] = field(default_factory=dict)
+    judged: int = 0
     torn: int = 0
     damage: str | None = None
     sealed: bool = True
@@ -124,7 +125,7 @@ class Verdicts:
     @property
     def unchecked(self) -> int:
         """Candidates without a verdict."""
-        return self.candidates - sum(verdict.valid is not None for verdict in self.by_sequence.values())
+        return self.candidates - self.judged
 
     @property
     def usable(self) -> bool:
@@ -140,8 +141,23 @@ class Verdicts:
         return []
 
 
+@dataclass(slots=True)
+class Verdicts(VerdictFacts):
+    """The verdicts of one checker version on one attempt."""
+
+    by_sequence: dict[int, StoredVerdict] = field(default_factory=dict)
+
+    def take(self, verdict: StoredVerdict) -> None:
+        """Take a verdict; one that says nothing, as the checker failed, leaves its candidate unchecked."""
+        self.by_sequence[verdict.seq] = verdict
+        self.judged += verdict.valid is not None
+
+
+Facts = TypeVar("Facts", bound=VerdictFacts)
+
+
 def write_verdicts(
-    journal: Journal, judge: Judge, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
+    journal: Outcome, judge: Judge, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
 ) -> Verdicts:
     """Store the verdicts on a journal in the place of those that the same checker version gave before."""
     head = VerdictsHead(
@@ -157,25 +173,39 @@ def write_verdicts(
     taken = there is not None and there.given not in (None, judge.given)
     path = journal.path.parent / (apart if taken else plain)
     write_atomically(path, lambda stream: stream.write(b"".join(lines)))
-    return Verdicts(path, head, {verdict.seq: verdict for verdict in verdicts})
+    written = Verdicts(path, head)
+    for verdict in verdicts:
+        written.take(verdict)
+    return written
 
 
-def read_verdicts(journal: Journal) -> list[Verdicts]:
+def read_verdicts(journal: Outcome) -> list[Verdicts]:
     """Read the verdict files of an attempt, one per checker version; those that were damaged say so."""
-    return [_read(path, journal) for path in sorted(journal.path.parent.glob(_FILES))]
+    return [_read(path, journal) for path in verdict_files(journal.path.parent)]
 
 
 def scan_verdicts(attempt: Path) -> list[Verdicts]:
     """Read the verdict files of an attempt without asking whether they are on its journal."""
-    return [_read(path, None) for path in sorted(attempt.glob(_FILES))]
+    return [_read(path, None) for path in verdict_files(attempt)]
 
 
-def verdicts_of(found: Iterable[Verdicts], fits: Callable[[VerdictsHead], bool]) -> Verdicts | None:
+def verdict_files(attempt: Path) -> list[Path]:
+    """Return the verdict files of an attempt."""
+    with os.scandir(attempt) as entries:
+        return sorted(attempt / entry.name for entry in entries if is_verdict_file(entry.name))
+
+
+def is_verdict_file(name: str) -> bool:
+    """Say whether a file in an attempt directory holds verdicts, by its name."""
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+
+
+def verdicts_of(found: Iterable[Facts], fits: Callable[[VerdictsHead], bool]) -> Facts | None:
     """Return the verdicts of one checker version that count; None where there are none."""
     return next((one for one in found if one.usable and one.head is not None and fits(one.head)), None)
 
 
-def _read(path: Path, journal: Journal | None) -> Verdicts:
+def _read(path: Path, journal: Outcome | None) -> Verdicts:
     found = Verdicts(path)
     try:
         whole, newline, tail = read_regular(path, most=most_bytes()).rpartition(b"\n")
@@ -199,11 +229,11 @@ def _read(path: Path, journal: Journal | None) -> Verdicts:
             verdict = msgspec.json.decode(body, type=StoredVerdict)
             if verdict.seq in found.by_sequence:
                 raise ValueError(f"expected one verdict on each event, got another on {verdict.seq}")
-            found.by_sequence[verdict.seq] = verdict
+            found.take(verdict)
     # Text that is not UTF-8 is a `ValueError` too.
     except (ValueError, msgspec.MsgspecError) as error:
         found.damage = f"{path}:{number}: {error}"
-        found.by_sequence.clear()
+        found.by_sequence, found.judged = {}, 0
     return found
 
 

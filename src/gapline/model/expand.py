@@ -311,11 +311,13 @@ def _repeated(
 ) -> Iterator[str]:
     """Name what has one name twice; entries of one thing each are told by the file's own data."""
     counts = Counter(one.name for _, one in named)
-    for place in dict.fromkeys(place for place, _ in named):
-        twice = [one.name for where, one in named if where == place and counts[one.name] > 1]
-        if twice and place in several:
-            shown = listing(list(dict.fromkeys(twice)), most=3)
-            yield f"{place}.name: expected unique names, got {shown} again; {hint}"
+    twice: dict[str, dict[str, None]] = {}
+    for place, one in named:
+        if counts[one.name] > 1 and place in several:
+            twice.setdefault(place, {})[one.name] = None
+    for place, names in twice.items():
+        shown = listing(list(names), most=3)
+        yield f"{place}.name: expected unique names, got {shown} again; {hint}"
 
 
 def _selector_mistakes(contract: Contract, arms: list[tuple[str, Arm]]) -> Iterator[str]:

@@ -9,6 +9,9 @@ INSTANCES = "instances"
 REFERENCES = "references"
 JOURNALS = "journal"
 REGISTER = "register.jsonl"
+# What was read of the journals, and which of them the campaign was made of: both can be lost without loss.
+INDEX = "index.jsonl"
+BUILT = "campaign.json"
 # The options of the last call of the runner.
 OPTIONS_FILE = "options.json"
 CALIBRATIONS = "calibrations.jsonl"

@@ -1,5 +1,7 @@
 """Whether an arm was one solver: a version that changes inside it makes two arms of it."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from gapline.model.text import counted
@@ -16,7 +18,12 @@ def version_changes(runs: pl.DataFrame) -> list[str]:
         return []
     # Imports rarely state a version; a run that is silent contradicts nobody.
     known = runs.select("arm", "solver_version").drop_nulls().group_by("arm", "solver_version").len()
+    return several_versions({(arm, version): count for arm, version, count in known.iter_rows()})
+
+
+def several_versions(runs: Mapping[tuple[str, str], int]) -> list[str]:
+    """Name each arm that has several versions, by the number of runs that each arm and version made."""
     found: dict[str, list[str]] = {}
-    for arm, version, count in known.sort("arm", "solver_version").iter_rows():
+    for (arm, version), count in sorted(runs.items()):
         found.setdefault(arm, []).append(f"{version} made {counted(count, 'run')}")
     return [f"arm {arm}: {', '.join(versions)}" for arm, versions in found.items() if len(versions) > 1]

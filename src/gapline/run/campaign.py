@@ -15,15 +15,15 @@ from types import FrameType
 
 import msgspec
 
-from gapline.capture.journals import read_study
+from gapline.capture.renew import renew_campaign
 from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError
+from gapline.journal.index import open_index
 from gapline.journal.locks import locked
 from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
-from gapline.model.layout import CAMPAIGN, JOURNALS, OPTIONS_FILE
+from gapline.model.layout import JOURNALS, OPTIONS_FILE
 from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
-from gapline.model.store import save_campaign
 from gapline.model.writing import write_atomically
 from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
@@ -176,7 +176,8 @@ def run_study(
             hint="cpu_time is recorded of every run besides",
         )
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
-    planned = [replace(cell, arm=resolve_program(cell.arm, study)) for cell in Plan.of(contract).cells]
+    resolved = {arm.name: resolve_program(arm, study) for arm in contract.arms}
+    planned = [replace(cell, arm=resolved[cell.arm.name]) for cell in Plan.of(contract).cells]
     # In a random order, so that a drift of the machine over the day does not fall on one arm.
     cells = shuffle_cells(planned, order_seed)
     if lacking := arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study):
@@ -184,16 +185,17 @@ def run_study(
         raise EnvironmentLacksError("\n".join(lacking), hint=hint)
     judge = _check_settings(study, contract) if check else None
     settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
-    states = {cell.key: cell_state(cell, settings) for cell in cells}
+    with open_index(study) as index:
+        # Whole cells go through the runner as well when their candidates wait for a verdict.
+        todo = [cell for cell in cells if cell_state(cell, settings, index) is not CellState.DONE]
     # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
     solvers = {arm.name: solver_identity(arm) for arm in contract.arms}
     register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
-    # Whole cells go through the runner as well when their candidates wait for a verdict.
-    todo = [cell for cell in cells if states[cell.key] is not CellState.DONE]
+    arms, instances = {cell.arm.name: cell.arm for cell in todo}, {cell.instance.path: cell for cell in todo}
     settings = replace(
         settings,
-        programs={cell.arm.name: program_digests(cell.arm, study) for cell in todo},
-        instances={cell.instance.path: instance_digests(cell, study) for cell in todo},
+        programs={name: program_digests(arm, study) for name, arm in arms.items()},
+        instances={path: instance_digests(cell, study) for path, cell in instances.items()},
     )
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo), options=options)
     clear_heartbeats(study)
@@ -303,12 +305,10 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
 
 
 def rebuild_campaign(study_dir: str | Path) -> Campaign:
-    """Read the journals and verdicts of a study and write its `campaign/` anew."""
+    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
     study = Path(study_dir)
     (study / JOURNALS).mkdir(parents=True, exist_ok=True)
     # Two runners may finish at once: each rebuilds from the journals, one after the other.
-    with locked(study / JOURNALS / "campaign.lock"):
+    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
         # From all journals, not from this call's results: another runner's cells belong to it too.
-        campaign = read_study(study)
-        save_campaign(campaign, study / CAMPAIGN, overwrite=True)
-    return campaign
+        return renew_campaign(study, index)

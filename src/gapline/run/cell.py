@@ -14,7 +14,7 @@ from gapline.errors import IntegrityError
 from gapline.journal.attempts import attempt_number, read_cell
 from gapline.journal.fairness import MUCH_SHARED, disturbances
 from gapline.journal.line import ORDER_FILE
-from gapline.journal.read import read_journal, run_status
+from gapline.journal.read import Journal, read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text
 from gapline.model.contract import Contract
 from gapline.model.plan import Cell
@@ -109,7 +109,7 @@ def run_cell(
             if record.order is not None:
                 refuse_other_condition(cell, settings, record.order)
             if journal is not None and not (settings.rerun_noisy and journal.disturbed):
-                problems, unchecked = _check(journal.path.parent, settings, slot, control)
+                problems, unchecked = _check(journal, settings, slot, control)
                 return CellResult(cell.key, "skipped", journal.status, unchecked=unchecked, problems=tuple(problems))
             if control.stopping:
                 return CellResult(cell.key, "left")
@@ -185,10 +185,11 @@ def _end_strays(attempt: Path) -> int:
     return len(left) + end_group(attempt)
 
 
-def _check(attempt: Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:
+def _check(run: Journal | Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:
+    """Judge a run, whose journal is read here where it is given as the directory of the attempt."""
     if settings.check is None:
         return [], 0
-    journal = read_journal(attempt)
+    journal = read_journal(run) if isinstance(run, Path) else run
     checked = check_attempt(settings.study, journal, settings.check, cpus=slot, stopping=lambda: control.killing)
     return list(checked.problems), checked.unchecked
 

@@ -83,6 +83,7 @@ def digest_of(path: Path, of: Callable[[Path], str] = file_digest) -> str:
         raise InstanceLostError(f"{path}: expected the instance, got {reason_of(error)}") from error
 
 
-@lru_cache(maxsize=4096)
+# More than a study has instances: one less, and cells that come in turns would have each read every time.
+@lru_cache(maxsize=1 << 18)
 def _digest_at(path: Path, of: Callable[[Path], str], _version: tuple[int, ...]) -> str:
     return of(path)

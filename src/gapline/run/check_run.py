@@ -14,8 +14,10 @@ import msgspec
 
 from gapline.check.command import ERRORS_KEPT, LineProcess
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
-from gapline.journal.attempts import cells_of, read_cell
-from gapline.journal.read import Events, Journal
+from gapline.journal.attempts import CellRecord, attempts_of, cells_of
+from gapline.journal.events import Events
+from gapline.journal.index import Index, open_index
+from gapline.journal.read import Journal
 from gapline.journal.verdicts import (
     Judge,
     StoredVerdict,
@@ -264,9 +266,15 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     cells = cells_of(study)
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
-    # One cell after the other: the journals of all of them need not be in memory at once.
-    records = (record for record in map(read_cell, cells) if not record.is_copy)
-    journals = (journal for record in records if (journal := record.counting) is not None)
-    results = [check_attempt(study, journal, settings) for journal in journals]
+    with open_index(study) as index:
+        checked = [_check_cell(study, cell, settings, index) for cell in cells]
     rebuild_campaign(study)
-    return results
+    return [result for result in checked if result is not None]
+
+
+def _check_cell(study: Path, cell: Path, settings: CheckSettings, index: Index) -> CheckResult | None:
+    """Judge the run of a cell, if it has one; its journals are let go of before the next cell is looked at."""
+    # Whatever is known of them: here every journal is verified, also against damage that shows in no time stamp.
+    record = CellRecord(cell, [index.read_anew(attempt).outcome for attempt in attempts_of(cell)])
+    journal = None if record.is_copy else record.counting
+    return check_attempt(study, journal, settings) if isinstance(journal, Journal) else None

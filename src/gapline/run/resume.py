@@ -1,20 +1,20 @@
 """What is done and what is left of a study, as its journals tell."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-import polars as pl
-
-from gapline.journal.attempts import CellRecord, cells_of, read_cell
+from gapline.journal.attempts import Attempt, CellRecord, attempts_of, folders_of
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
+from gapline.journal.index import Index, open_index
 from gapline.journal.read import JournalState
 from gapline.journal.strays import find_strays
-from gapline.journal.verdicts import read_verdicts, verdicts_of
+from gapline.journal.verdicts import verdicts_of
 from gapline.model.contract import Contract, load_contract
 from gapline.model.plan import Cell, Plan
-from gapline.model.solver_versions import version_changes
+from gapline.model.solver_versions import several_versions
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
@@ -34,9 +34,10 @@ class CellState(StrEnum):
     MISSING = "missing"  # not begun
 
 
-def cell_state(cell: Cell, settings: RunSettings) -> CellState:
+def cell_state(cell: Cell, settings: RunSettings, index: Index) -> CellState:
     """Say how far a cell is, refusing one that was begun under another contract."""
-    record = read_cell(cell.directory(settings.study))
+    seen = [index.read(attempt) for attempt in attempts_of(cell.directory(settings.study))]
+    record = CellRecord(cell.directory(settings.study), [one.outcome for one in seen])
     journal = record.counting
     if record.order is not None:
         refuse_other_condition(cell, settings, record.order)
@@ -44,13 +45,14 @@ def cell_state(cell: Cell, settings: RunSettings) -> CellState:
         return state_of(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
-    if settings.check is None or not journal.questions():
+    if settings.check is None or not journal.asked:
         return CellState.DONE
-    verdicts = verdicts_of(read_verdicts(journal), settings.check.wrote)
+    stored = next(one.verdicts for one in seen if one.outcome is journal)
+    verdicts = verdicts_of(stored, settings.check.wrote)
     return CellState.UNCHECKED if verdicts is None or verdicts.unchecked else CellState.DONE
 
 
-def state_of(record: CellRecord) -> CellState:
+def state_of(record: CellRecord[Attempt]) -> CellState:
     """Say how far a cell is, verdicts aside."""
     if record.counting is not None:
         return CellState.DONE
@@ -98,20 +100,31 @@ class StudyStatus:
 
 
 def study_status(study_dir: str | Path) -> StudyStatus:
-    """Read how far a study is, without touching it."""
+    """Read how far a study is, without touching anything but the index of its journals."""
     study = Path(study_dir)
     contract: Contract = load_contract(study)
     cells = Plan.of(contract).cells
     status = StudyStatus(study, contract.study.name, len(cells))
-    measured: list[dict[str, Value]] = []
-    programs: list[tuple[str, str]] = []
+    made_by: Counter[tuple[str, str]] = Counter()
+    with open_index(study) as index:
+        status.fairness = summarise_fairness(_look(cells, status, index, made_by))
+        status.strays = find_strays(study) + _copies(study, {cell.directory(study).name for cell in cells}, index)
+    status.warnings = several_versions(made_by)
+    return status
+
+
+def _look(
+    cells: Iterable[Cell], status: StudyStatus, index: Index, made_by: Counter[tuple[str, str]]
+) -> Iterator[dict[str, Value]]:
+    """Look at each cell, and yield how the runs that count were measured: of 100,000 none stays in memory."""
     for cell in cells:
-        directory = cell.directory(study)
+        directory = cell.directory(status.study)
         # Before reading: a journal that grows would look torn.
         if is_claimed(directory):
             status.cells[CellState.RUNNING] += 1
             continue
-        record = read_cell(directory)
+        seen = [index.read(attempt) for attempt in attempts_of(directory)]
+        record = CellRecord(directory, [one.outcome for one in seen])
         state = state_of(record)
         status.cells[state] += 1
         # What does not count beside a whole attempt is history, not a problem to act on.
@@ -128,26 +141,20 @@ def study_status(study_dir: str | Path) -> StudyStatus:
             status.seconds_left += cell.horizon
         elif (counting := record.counting) is not None:
             status.over_cap += counting.over_cap
-            stored = read_verdicts(counting)
+            stored = next(one.verdicts for one in seen if one.outcome is counting)
             status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
             status.statuses[counting.status.value] += 1
-            if counting.order is not None:
-                programs += [(f"{cell.arm.name}, {name}", digest) for name, digest in counting.order.programs.items()]
-                who: dict[str, Value] = {"arm": cell.arm.name, "solver_version": counting.version}
-                measured.append(who | fairness_columns(counting.order, counting.ending))
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
-    status.fairness = summarise_fairness(measured)
-    status.strays = find_strays(study) + _copies(study, {cell.directory(study) for cell in cells})
-    versions = [*((row["arm"], row["solver_version"]) for row in measured), *programs]
-    status.warnings = version_changes(
-        pl.DataFrame(versions, schema={"arm": pl.String, "solver_version": pl.String}, orient="row")
-    )
-    return status
+            if counting.order is not None:
+                if counting.version is not None:
+                    made_by[cell.arm.name, counting.version] += 1
+                made_by.update((f"{cell.arm.name}, {name}", word) for name, word in counting.order.programs.items())
+                yield fairness_columns(counting.order, counting.ending)
 
 
-def _copies(study: Path, planned: set[Path]) -> list[str]:
+def _copies(study: Path, planned: set[str], index: Index) -> list[str]:
     """Return the directories, beside those of the plan, that hold copies of runs."""
-    others = (read_cell(path) for path in cells_of(study) if path not in planned)
+    others = (index.read_cell(path) for path in folders_of(study) if path.name not in planned)
     return [str(record.directory.relative_to(study)) for record in others if record.is_copy]

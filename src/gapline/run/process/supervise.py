@@ -224,16 +224,19 @@ class Supervisor:
     def _watch(self) -> None:
         """Look ten times a second at what the kernel does not keep: memory and cores of the tree."""
         limit = None if self._order.memory is None else self._order.memory * 1_000_000
-        by_kernel = set(self._kept)
+        pinned, weighed = bool(self._order.cpus) and "cores" not in self._kept, "memory" not in self._kept
         while True:
             alarm = time.monotonic() + WATCH_EVERY
             if self._done.wait(WATCH_EVERY):
                 return
             self._lateness.append(time.monotonic() - alarm)
-            alive = tree.descendants(os.getpid())
-            if self._order.cpus and "cores" not in by_kernel:
+            if not pinned and not weighed:
+                continue
+            # Our own tree alone: a look must not take longer for what else runs on the machine.
+            alive = tree.family(os.getpid())
+            if pinned:
                 self._unpinned += tree.put_back(alive, self._order.cpus)
-            if "memory" not in by_kernel:
+            if weighed:
                 self._watch_memory(alive, limit)
 
     def _watch_memory(self, alive: list[int], limit: int | None) -> None:

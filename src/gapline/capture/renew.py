@@ -1,0 +1,124 @@
+"""The campaign of a study written anew: runs whose files are those that it was made of are taken from it, not read.
+
+`journal/campaign.json` says of which attempts, by their marks in the index, the campaign with which seal was made. What
+is taken is verified first: the campaign by its digests, the attempt by the facts of its files. A campaign that is made
+so equals one that is read from all journals to the last bit; without that file, or where anything is odd, all are read.
+"""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from gapline.capture.assemble import OTHER_REASON, RunTrace
+from gapline.capture.journals import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
+from gapline.errors import GaplineError
+from gapline.journal.index import BY, Index
+from gapline.journal.line import seal, unseal
+from gapline.journal.read import Outcome
+from gapline.journal.verdicts import Judge
+from gapline.model.campaign import Campaign
+from gapline.model.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS
+from gapline.model.limits import most_bytes, read_regular
+from gapline.model.store import file_digest, open_campaign, read_manifest, save_campaign
+from gapline.model.tables import RUN_KEY, Reason, RunKey
+from gapline.model.text import writable
+from gapline.model.writing import write_atomically
+
+# Of runs with these, a campaign does not say all that their journals do.
+_ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINITE.value})
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What a campaign was made of: attempts of each cell by their marks, and what holds for all of them.
+
+    `seal` is that of the campaign's manifest, `calibrations` the digest of their file.
+    """
+
+    by: str
+    seal: str
+    source: str
+    judge: Judge | None
+    named: str | None
+    calibrations: str
+    strays: list[str]
+    cells: dict[str, list[str | None]]
+
+
+def renew_campaign(study: Path, index: Index) -> Campaign:
+    """Write `campaign/` as the journals and verdicts of a study are now; one that says so already stays."""
+    survey, folder = survey_study(study, index), study / CAMPAIGN
+    standing = _standing(study, survey)
+    if standing is not None and standing.is_whole(survey):
+        return standing.campaign
+    campaign = build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
+    save_campaign(campaign, folder, overwrite=True)
+    line = seal(msgspec.json.encode(_built(survey, str(read_manifest(folder)["seal"])))[:-1], 0)[0]
+    # After the campaign: should we be killed in between, the seal is another one and everything is read.
+    write_atomically(study / JOURNALS / BUILT, lambda stream: stream.write(line))
+    return campaign
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _built(survey: Survey, campaign: str) -> Built:
+    file = survey.study / CALIBRATIONS
+    calibrations = file_digest(file) if file.is_file() else ""
+    # Names of files may be no text.
+    source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
+    cells = {writable(name): marks for name, marks in survey.marks.items()}
+    return Built(BY, campaign, source, survey.judge, survey.named, calibrations, strays, cells)
+
+
+class _Standing:
+    """The campaign that stands on disk, verified, and what it was made of."""
+
+    def __init__(self, campaign: Campaign, built: Built) -> None:
+        self.campaign, self._built = campaign, built
+        columns = (*RUN_KEY, "first", "count", "best_solution_digest")
+        rows = campaign.runs.select(columns).iter_rows() if "best_solution_digest" in campaign.runs.columns else ()
+        self._rows = {RunKey(*row[:3]): row[3:] for row in rows}
+
+    def is_whole(self, survey: Survey) -> bool:
+        """Say whether it would be made of the same again."""
+        unknown = any(None in marks for marks in survey.marks.values())
+        return not unknown and _built(survey, self._built.seal) == self._built
+
+    def run(self, cell: str, marks: list[str | None], journal: Outcome) -> RunTrace | None:
+        """Return the run of a cell, None where any of its files is another one by now."""
+        order = journal.order
+        if order is None or None in marks or self._built.cells.get(writable(cell)) != marks:
+            return None
+        row = self._rows.get(RunKey(order.arm, order.instance, order.seed))
+        if row is None:
+            return None
+        first, count, best = row
+        trace = trace_without_events(journal, attempts=len(marks), asked=False, best=best)
+        part = slice(first, first + count)
+        for name, column in self.campaign.columns.items():
+            # A run states these with one of its events, or the campaign has them of others.
+            if name != "reason" and not (name in SOMETIMES and not np.isfinite(column[part]).any()):
+                setattr(trace, name, column[part])
+        codes = self.campaign.reason
+        if codes is not None and codes[part].any():
+            trace.reason = [self.campaign.reasons[code] for code in codes[part]]
+        return trace
+
+
+def _standing(study: Path, survey: Survey) -> _Standing | None:
+    """Open the campaign that there is, if runs can be taken from it."""
+    folder = study / CAMPAIGN
+    try:
+        built = msgspec.json.decode(
+            unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0], type=Built
+        )
+        if (built.by, built.judge) != (BY, survey.judge) or read_manifest(folder).get("seal") != built.seal:
+            return None
+        campaign = open_campaign(folder)
+    except (OSError, ValueError, msgspec.MsgspecError, GaplineError):
+        return None
+    if campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons):
+        return None
+    return _Standing(campaign, built)

@@ -1,0 +1,164 @@
+"""The events of a journal: as its lines hold them, and as columns."""
+
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, overload
+
+import msgspec
+
+from gapline.errors import TraceError
+from gapline.journal.records import Ending, Order
+from gapline.model.regular import open_regular
+
+_SOMETIMES = ("bound", "primary", "secondary")
+
+
+class Record(msgspec.Struct):
+    """A line of a journal."""
+
+    seq: int
+    t: float = 0.0
+    say: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    text: str | None = None
+    start: Order | None = None
+    end: Ending | None = None
+
+
+class Said(msgspec.Struct):
+    """The fields of a solver's line that have a meaning; values stay as they were written."""
+
+    objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    solution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    bound: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    primary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    secondary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    claim: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    value_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    bound_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One captured event: a candidate, or a bound alone (`is_candidate` false).
+
+    `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
+    """
+
+    sequence: int
+    time: float
+    is_candidate: bool
+    objective: float
+    bound: float
+    primary: float
+    secondary: float
+    solution: bytes | None
+    reason: str
+
+
+class Events(Sequence[Event]):
+    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sequence, self._is_candidate = array("q"), array("b")
+        self._numbers = {name: array("d") for name in ("time", "objective")}
+        # Where the line of an event begins, -1 where it has no solution.
+        self._place = array("q")
+        self._reasons: dict[str, int] = {"": 0}
+        self._names = [""]
+        # There are a handful of reasons for which a journal rejects a candidate itself.
+        self._reason = array("B")
+        self._has_solutions = False
+
+    def add(self, event: Event, place: int) -> None:
+        """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
+        self._sequence.append(event.sequence)
+        self._is_candidate.append(event.is_candidate)
+        for name in _SOMETIMES:
+            if name not in self._numbers and not math.isnan(getattr(event, name)):
+                # The first one: most journals have none, and a column of nothing takes as much as one of numbers.
+                self._numbers[name] = array("d", [math.nan]) * (len(self) - 1)
+        for name, column in self._numbers.items():
+            column.append(getattr(event, name))
+        self._place.append(-1 if event.solution is None else place)
+        self._has_solutions |= event.solution is not None
+        if event.reason not in self._reasons:
+            self._reasons[event.reason] = len(self._names)
+            self._names.append(event.reason)
+        self._reason.append(self._reasons[event.reason])
+
+    def __len__(self) -> int:
+        return len(self._sequence)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        """Return an event, its solution read from the file."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        with self._opened() as stream:
+            return self._event(index, self._solution(index, stream))
+
+    def __iter__(self) -> Iterator[Event]:
+        with self._opened() as stream:
+            for index in range(len(self)):
+                yield self._event(index, self._solution(index, stream))
+
+    def states(self, name: str) -> bool:
+        """Say whether any event states a number of this name."""
+        return name in self._numbers
+
+    def column(self, name: str) -> "array[float]":
+        """Return one of the numbers of all events: time, objective, bound, primary or secondary."""
+        found = self._numbers.get(name)
+        return array("d", [math.nan]) * len(self) if found is None else found
+
+    def bare(self) -> Iterator[Event]:
+        """Yield the events without reading their solutions: an empty one stands for each that there is."""
+        for index in range(len(self)):
+            yield self._event(index, None if self._place[index] < 0 else b"")
+
+    def _event(self, index: int, solution: bytes | None) -> Event:
+        numbers = self._numbers
+        time, objective = numbers["time"][index], numbers["objective"][index]
+        bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in _SOMETIMES)
+        is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
+        return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
+
+    def _opened(self) -> AbstractContextManager[BinaryIO | None]:
+        # A journal without solutions is not looked at again.
+        return open_regular(self._path) if self._has_solutions else nullcontext()
+
+    def _solution(self, index: int, stream: BinaryIO | None) -> bytes | None:
+        if self._place[index] < 0 or stream is None:
+            return None
+        stream.seek(self._place[index])
+        body = stream.readline().removesuffix(b"\n")
+        try:
+            record = decode_record(body)
+            return present(decode_said(record.say).solution) if isinstance(record.say, msgspec.Raw) else None
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise TraceError(f"{self._path}: expected the journal as it was, got a changed one: {error}") from error
+
+
+decode_record = msgspec.json.Decoder(Record).decode
+decode_said = msgspec.json.Decoder(Said).decode
+
+
+def present(raw: msgspec.Raw | msgspec.UnsetType) -> bytes | None:
+    """Return the JSON of a value, None where there is none or null."""
+    value = bytes(raw) if isinstance(raw, msgspec.Raw) else b"null"
+    return None if value == b"null" else value
