@@ -32,6 +32,7 @@ _HOMES = {
     "freeze_snapshot": "gapline.reference.freeze",
     "horizon_sweep": "gapline.analysis.horizon_sweep",
     "import_logs": "gapline.capture.importer",
+    "kernel_inverse": "gapline.scoring.convert",
     "load_checker": "gapline.check",
     "load_contract": "gapline.model.contract",
     "mean_curve": "gapline.scoring.curve",
@@ -47,8 +48,10 @@ _HOMES = {
     "register_kernel": "gapline.scoring.kernels",
     "resolution_bound": "gapline.scoring.resolution",
     "run_study": "gapline.run.campaign",
+    "scale_table": "gapline.scoring.convert",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
+    "score_of_raw_gap": "gapline.scoring.convert",
     "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
@@ -82,6 +85,7 @@ __all__ = [
     "freeze_snapshot",
     "horizon_sweep",
     "import_logs",
+    "kernel_inverse",
     "load_checker",
     "load_contract",
     "mean_curve",
@@ -97,8 +101,10 @@ __all__ = [
     "register_kernel",
     "resolution_bound",
     "run_study",
+    "scale_table",
     "score",
     "score_grid",
+    "score_of_raw_gap",
     "step_weight",
     "study_status",
     "summarise",
@@ -136,6 +142,9 @@ if TYPE_CHECKING:
     from gapline.run.check_run import check_study as check_study
     from gapline.run.resume import study_status as study_status
     from gapline.scoring.attainment import attainment_curve as attainment_curve
+    from gapline.scoring.convert import kernel_inverse as kernel_inverse
+    from gapline.scoring.convert import scale_table as scale_table
+    from gapline.scoring.convert import score_of_raw_gap as score_of_raw_gap
     from gapline.scoring.curve import mean_curve as mean_curve
     from gapline.scoring.integral import primal_integral as primal_integral
     from gapline.scoring.kernels import register_kernel as register_kernel
