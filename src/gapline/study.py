@@ -82,6 +82,8 @@ class Study:
         The snapshots as they are stored, before anything of the runs is folded in; alarms ring on them.
     kernels, goals
         The first of each leads.
+    horizon
+        The shorter horizon at which the runs are scored, where the caller asked for one.
     declared
         Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
         first run (None: nothing registers when they were named).
@@ -119,6 +121,7 @@ class Study:
     coverage: Coverage
     alarms: tuple[Alarm, ...]
     statistics: tuple[str, ...] = ()
+    horizon: float | None = None
     time_scale: TimeScale | None = None
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -540,6 +543,7 @@ def open_study(
             *find_contradictions(campaign, envelopes, tolerance=chosen_tolerance),
         ),
         statistics=chosen_statistics,
+        horizon=horizon,
         time_scale=scaling,
         remarks=(*remarks, *noticed),
         left_out=left_out,

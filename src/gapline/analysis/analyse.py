@@ -28,6 +28,7 @@ from gapline.analysis.neighbours.table import neighbours
 from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.analysis.robustness import Robustness, robustness
+from gapline.analysis.transform_sensitivity import TransformSensitivity, transform_sensitivity
 from gapline.model.reading import ReferenceLabel
 from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
@@ -49,6 +50,7 @@ class Analysis:
     par: float = 10.0
     shift: float = 10.0
     score_shift: float = 1.0
+    transforms_by: tuple[str, ...] | None = None
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -122,6 +124,11 @@ class Analysis:
         return reference_sensitivity(self.readings) if len(self.labels) > 1 else None
 
     @cached_property
+    def transforms(self) -> TransformSensitivity | None:
+        """What other constants of the declared transform would have said; None where there is none to vary."""
+        return transform_sensitivity(self.study, self.readings, kernel=self.kernels[0], transforms=self.transforms_by)
+
+    @cached_property
     def complementarity(self) -> Complementarity:
         """Pairs of arms with similar scores that end elsewhere, against the analysis reference."""
         return complementarity(
@@ -154,7 +161,14 @@ class Analysis:
     @cached_property
     def robustness(self) -> Robustness:
         """Under which share of the choices each contrast holds."""
-        return robustness(self.readings, contrasts=self.study.pairs, sweep=self.horizon)
+        others = self.transforms
+        return robustness(
+            self.readings,
+            contrasts=self.study.pairs,
+            sweep=self.horizon,
+            transforms=() if others is None else others.choices,
+            left_out=() if others is None else others.left_out,
+        )
 
     @cached_property
     def neighbours(self) -> pl.DataFrame:
@@ -287,6 +301,7 @@ class Analysis:
             "completeness": self.completeness.to_dicts(),
             "metrics": self.metrics.document(),
             "references": None if self.references is None else self.references.document(),
+            "transforms": None if self.transforms is None else self.transforms.document(),
             "complementarity": self.complementarity.document()
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),
@@ -328,6 +343,7 @@ def analyse(
     par: float = 10.0,
     shift: float = 10.0,
     score_shift: float = 1.0,
+    transforms: Sequence[str] | None = None,
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
@@ -343,6 +359,9 @@ def analyse(
         Horizons that a run which misses the goal costs in PAR-k.
     shift, score_shift
         What is added before a geometric mean is taken, of times (seconds) and of scores.
+    transforms
+        Other transforms to read the runs under: `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2` for
+        twice every declared constant; half and twice what is declared where not given.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -352,7 +371,8 @@ def analyse(
     >>> gl.analyse(study).metrics.pairs
     1
     """
-    return Analysis(study, None if ladders is None else tuple(ladders), screen, par, shift, score_shift)
+    columns = None if ladders is None else tuple(ladders)
+    return Analysis(study, columns, screen, par, shift, score_shift, None if transforms is None else tuple(transforms))
 
 
 def _reasons(table: Health, row: Mapping[str, Any]) -> dict[str, int]:

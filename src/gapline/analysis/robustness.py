@@ -1,7 +1,7 @@
 """Robustness of a contrast: under which share of the choices it holds, and which choices flip it.
 
 The choices are varied one at a time around the declared reading, which is the baseline: kernel × reference, time weight
-with its cutoff, weighting rule, horizon, goal level.
+with its cutoff, weighting rule, horizon, goal level, declared transform.
 """
 
 from collections.abc import Sequence
@@ -61,13 +61,24 @@ class Robustness:
         return rows
 
 
-def robustness(readings: Readings, /, *, contrasts: Sequence[tuple[str, str]], sweep: HorizonSweep) -> Robustness:
+def robustness(
+    readings: Readings,
+    /,
+    *,
+    contrasts: Sequence[tuple[str, str]],
+    sweep: HorizonSweep,
+    transforms: Sequence[Choice] = (),
+    left_out: Sequence[str] = (),
+) -> Robustness:
     """Judge every contrast under every choice.
 
     The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten
-    reference is left out. A tie neither holds nor flips.
+    reference is left out. A tie neither holds nor flips. `transforms` are readings under other transforms, `left_out`
+    those of them that cannot judge.
     """
-    choices, left_out = _choices(readings, sweep)
+    choices, unable = _choices(readings, sweep)
+    choices += transforms
+    left_out = [*unable, *left_out]
     baseline = readings.pooled(0, 0)
     summary, verdicts = [], []
     for a, b in contrasts:

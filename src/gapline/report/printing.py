@@ -19,6 +19,7 @@ from gapline.report.tables.health import completeness_table, health_table, reaso
 from gapline.report.tables.means import arm_table, group_table, sentence
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_table
+from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.terminal import print_table
 from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
@@ -70,6 +71,8 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     ]
     if analysis.references is not None:
         tables.append(sensitivity.shift_table(analysis.references))
+    if analysis.transforms is not None:
+        tables.append(transform_table(analysis.transforms, against=str(study.references[0].label)))
     tables += [
         pairs_table(analysis.complementarity, against=folded, descriptive=descriptive),
         sensitivity.robustness_table(analysis.robustness, baseline=declared),
