@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity, complementarity
+from gapline.analysis.cutoff_sweep import CutoffSweep, cutoff_sweep
 from gapline.analysis.events import Events, collect_groups
 from gapline.analysis.health import Health, completeness, health, ladder_columns
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
@@ -51,6 +52,7 @@ class Analysis:
     shift: float = 10.0
     score_shift: float = 1.0
     transforms_by: tuple[str, ...] | None = None
+    cutoffs_at: tuple[float, ...] | None = None
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -156,6 +158,22 @@ class Analysis:
             weighting=self.study.weighting,
             relative=self.study.relative,
             events=self._events,
+            tolerance=self.study.tolerance,
+        )
+
+    @cached_property
+    def cutoffs(self) -> CutoffSweep:
+        """The score under logarithmic weights at several cutoffs, and where two arms swap."""
+        return cutoff_sweep(
+            self.study.envelopes,
+            self.readings.references[0],
+            self.readings.cells,
+            self.horizon,
+            kernel=self.kernels[0],
+            weight=self.study.weight,
+            baseline=self.readings.pooled(0, 0),
+            cutoffs=self.cutoffs_at,
+            tier_one=self.study.tier_one,
         )
 
     @cached_property
@@ -305,6 +323,7 @@ class Analysis:
             "complementarity": self.complementarity.document()
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),
+            "cutoffs": self.cutoffs.document(),
             "robustness": self.robustness.document(),
             "bootstrap": {"kernel": study.kernels[0]}
             | {name: getattr(study, name) for name in ("weighting", "interval", "level", "draws", "seed")},
@@ -344,6 +363,7 @@ def analyse(
     shift: float = 10.0,
     score_shift: float = 1.0,
     transforms: Sequence[str] | None = None,
+    cutoffs: Sequence[float] | None = None,
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
@@ -362,6 +382,8 @@ def analyse(
     transforms
         Other transforms to read the runs under: `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2` for
         twice every declared constant; half and twice what is declared where not given.
+    cutoffs
+        Seconds at which logarithmic weights are cut off; powers of ten up to half of the horizon where not given.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -371,8 +393,16 @@ def analyse(
     >>> gl.analyse(study).metrics.pairs
     1
     """
-    columns = None if ladders is None else tuple(ladders)
-    return Analysis(study, columns, screen, par, shift, score_shift, None if transforms is None else tuple(transforms))
+    return Analysis(
+        study,
+        ladders_by=None if ladders is None else tuple(ladders),
+        screen=screen,
+        par=par,
+        shift=shift,
+        score_shift=score_shift,
+        transforms_by=None if transforms is None else tuple(transforms),
+        cutoffs_at=None if cutoffs is None else tuple(cutoffs),
+    )
 
 
 def _reasons(table: Health, row: Mapping[str, Any]) -> dict[str, int]:

@@ -36,9 +36,19 @@ from gapline.cli import options
     help="Another transform to read the runs under: shift:100, hierarchical:20n, x2 for twice the declared constants "
     "(repeatable; default: x0.5 and x2 where a constant is declared).",
 )
+@click.option(
+    "--cutoffs",
+    metavar="SECONDS,...",
+    help="Cutoffs of the logarithmic weights: 0.01,0.1,1 (default: powers of ten up to half of the horizon).",
+)
 @options.as_json
 def command(
-    sources: tuple[str, ...], ladders: tuple[str, ...], transforms: tuple[str, ...], as_json: bool, **choices: Any
+    sources: tuple[str, ...],
+    ladders: tuple[str, ...],
+    transforms: tuple[str, ...],
+    cutoffs: str | None,
+    as_json: bool,
+    **choices: Any,
 ) -> int:
     """Rescore the same runs under other choices and say what survives.
 
@@ -57,7 +67,14 @@ def command(
     screen = {name: value for name in names if (value := choices.pop(name)) is not None}
     classical = {name: choices.pop(name) for name in ("par", "shift", "score_shift")}
     study = open_study(*sources, **choices)
-    analysis = analyse(study, ladders=ladders or None, screen=screen, transforms=transforms or None, **classical)
+    analysis = analyse(
+        study,
+        ladders=ladders or None,
+        screen=screen,
+        transforms=transforms or None,
+        cutoffs=None if cutoffs is None else options.numbers("--cutoffs", cutoffs),
+        **classical,
+    )
     if as_json:
         options.print_json(analysis.document() | options.study_document(study))
         return 1 if study.alarms else 0

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.errors import UsageError
 from gapline.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -136,6 +137,20 @@ figure_formats = click.option(
     type=click.Choice(["svg", "png", "pdf"]),
     help="Formats of the figures (repeatable; default: all three).",
 )
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Read numbers with commas between them.
+
+    >>> numbers("--cutoffs", "0.01,1")
+    [0.01, 1.0]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{option}: expected numbers with commas between them, such as 0.01,0.1,1, got {text!r}"
+        ) from None
 
 
 def print_json(document: Any) -> None:
