@@ -30,6 +30,7 @@ _HOMES = {
     "find_contradictions": "gapline.reference.contradictions",
     "fold_snapshot": "gapline.reference.fold",
     "freeze_snapshot": "gapline.reference.freeze",
+    "function_weight": "gapline.scoring.function_weight",
     "horizon_sweep": "gapline.analysis.horizon_sweep",
     "import_logs": "gapline.capture.importer",
     "kernel_inverse": "gapline.scoring.convert",
@@ -83,6 +84,7 @@ __all__ = [
     "find_contradictions",
     "fold_snapshot",
     "freeze_snapshot",
+    "function_weight",
     "horizon_sweep",
     "import_logs",
     "kernel_inverse",
@@ -146,6 +148,7 @@ if TYPE_CHECKING:
     from gapline.scoring.convert import scale_table as scale_table
     from gapline.scoring.convert import score_of_raw_gap as score_of_raw_gap
     from gapline.scoring.curve import mean_curve as mean_curve
+    from gapline.scoring.function_weight import function_weight as function_weight
     from gapline.scoring.integral import primal_integral as primal_integral
     from gapline.scoring.kernels import register_kernel as register_kernel
     from gapline.scoring.resolution import resolution_bound as resolution_bound

@@ -43,6 +43,7 @@ from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import load_kernel, load_statistic
+from gapline.scoring.function_weight import Weight, as_weight, load_weight
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
 from gapline.summary.bands import band_method, curve_bands, drawn_bands
@@ -371,7 +372,7 @@ def open_study(
     kernels: Sequence[str] = (),
     statistics: Sequence[str] = (),
     allow_code: bool = False,
-    weight: str | None = None,
+    weight: Weight | None = None,
     goals: Sequence[float] = (),
     weighting: str | None = None,
     tier_two: Sequence[str] = (),
@@ -418,7 +419,8 @@ def open_study(
         Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
         solved it), list and count them; else they are refused. What nobody solved needs no reference.
     kernels, weight, goals, weighting
-        How runs are scored and averaged. A kernel may be a function of yours, `python:MODULE:FUNCTION`.
+        How runs are scored and averaged. A kernel or a weight may be a function of yours, `python:MODULE:FUNCTION`; a
+        weight also a function of time itself.
     statistics
         Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
         `gapline.scoring.custom`.
@@ -469,6 +471,7 @@ def open_study(
     stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
     chosen_statistics = _load_functions(folder, kernels, statistics, stated, noticed, allow_code=allow_code)
+    chosen_weight = _load_weight(folder, weight, stated.get("weight", "uniform"), allow_code=allow_code)
     chosen_policy = policy or stated.get("policy")
     accepted: dict[str, Any] = {
         "horizon": horizon,
@@ -516,7 +519,7 @@ def open_study(
         references=entries,
         stored=stored,
         kernels=chosen_kernels,
-        weight=weight or stated.get("weight", "uniform"),
+        weight=chosen_weight,
         weighting=weighting or stated.get("weighting", "panel"),
         goals=tuple(goals) or _led(stated.get("goals", ())) or DEFAULT_GOALS,
         tolerance=chosen_tolerance,
@@ -585,6 +588,18 @@ def _load_functions(
     for name in found:
         load_statistic(name, folder=folder if allow_code else None)
     return tuple(found)
+
+
+def _load_weight(folder: Path | None, given: Weight | None, stated: str, *, allow_code: bool) -> str:
+    """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
+    if given is not None and not isinstance(given, str):
+        return as_weight(given).name
+    name = given or stated
+    if split_python_name(name):
+        if not allow_code and given is None:
+            refuse_code([name], folder, where=f"{folder}/{CONTRACT_FILE}: score.weight", option="--weight")
+        load_weight(name, folder=folder if allow_code else None)
+    return name
 
 
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:

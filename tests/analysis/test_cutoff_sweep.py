@@ -43,8 +43,8 @@ def test_scores_and_swaps_by_hand():
     assert at(found, "end-log", 1.0) == pytest.approx(
         {"early": (0.5 * math.log(9) + math.log(10 / 9)) / math.log(10), "late": math.log(10 / 6) / math.log(10)}
     )
-    # Above 1 s: ½·ln(10/C) of early against ln(4/C) of late, equal at C = 1.6. Of remaining time early is behind by ½ up
-    # to 6 s and ahead by ½ from there to 9 s: ½·ln(6/C) = ½·ln(9/6) at C = 4.
+    # Above 1 s: ½·ln(10/C) of early against ln(4/C) of late, equal at C = 1.6. Of remaining time early is behind by ½
+    # up to 6 s and ahead by ½ from there to 9 s: ½·ln(6/C) = ½·ln(9/6) at C = 4.
     assert [(s.kind, s.below, s.above) for s in found.swaps] == [
         ("early-log", "early", "late"), ("end-log", "late", "early"),
     ]  # fmt: skip

@@ -105,7 +105,9 @@ choices = _together(
     click.option(
         "--allow-code", is_flag=True, help="Run Python functions that the contract names, and modules of its directory."
     ),
-    click.option("--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5."),
+    click.option(
+        "--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, python:MODULE:FUNCTION."
+    ),
     click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),
     click.option(
         "--weighting", type=click.Choice(["panel", "instance", "run"]), help="Which units count alike in a mean."

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
+from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -18,6 +19,7 @@ from gapline.model.time_scale import time_scale_of
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
 from gapline.reference.resolve import instance_sizes, resolve_references, unreferenced_instances
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.function_weight import weight_error
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,7 +91,8 @@ def build_reading(
         time_unit=_time_unit(runs),
         time_scale=time_scale_of(runs),
         statistics=statistics,
-        code=code_digests((*kernels, *statistics)),
+        code=code_digests((*kernels, *statistics, weight)),
+        weight_error=weight_error(parse_weight(weight), runs["horizon"].unique().to_list()),
     )
 
 
