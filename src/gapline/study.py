@@ -225,7 +225,8 @@ class Study:
             self.envelopes,
             reference.label,
             kernels=self.kernels,
-            weight=self.weight,
+            # With the weight go its code and the error of its integral.
+            weight=changes.pop("weight", self.weight),
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
