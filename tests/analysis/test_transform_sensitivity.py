@@ -86,17 +86,19 @@ def test_a_transform_that_nobody_can_read_is_a_mistake_of_the_call():
             _ = shifted(text).transforms
 
 
+ROWS = [
+    {"arm": arm, "instance": "i", "seed": 1, "horizon": 10.0, "time": 0.0, "objective": 1.0, "valid": True,
+     "primary": float(k), "secondary": c}
+    for arm, k, c in (("few", 2, 90.0), ("cheap", 3, 60.0))
+]  # fmt: skip
+
+
 def hierarchical(*transforms, components=True):
     """One instance: `few` ends at K=2, C=90, `cheap` at K=3, C=60; the reference is K=2, C=60."""
-    rows = [
-        {"arm": arm, "instance": "i", "seed": 1, "horizon": 10.0, "time": 0.0, "objective": 1.0, "valid": True,
-         "primary": float(k), "secondary": c}
-        for arm, k, c in (("few", 2, 90.0), ("cheap", 3, 60.0))
-    ]  # fmt: skip
     parts = {"primary": 2.0, "secondary": 60.0} if components else {}
     snapshot = gl.Snapshot.from_entries({"i": {"value": 260.0, **parts}}, name="best", store={"name": "mine"})
     return gl.analyse(
-        gl.open_study(gl.read(rows), snapshots=[snapshot], transform="hierarchical:100"), transforms=transforms or None
+        gl.open_study(gl.read(ROWS), snapshots=[snapshot], transform="hierarchical:100"), transforms=transforms or None
     ).transforms
 
 
@@ -116,3 +118,11 @@ def test_a_reference_without_components_cannot_be_priced_under_another_multiplie
     assert list(dict.fromkeys(found.pooled["transform"])) == ["hierarchical:100"]
     assert "no M" not in found.unscored[0].reason
     assert "expected M" in hierarchical("shift:5").unscored[0].reason
+
+
+def test_under_the_policy_analysis_the_best_of_the_runs_is_found_anew():
+    study = gl.open_study(gl.read(ROWS), policy="analysis", transform="hierarchical:100")
+    found = gl.analyse(study, transforms=["hierarchical:20"]).transforms
+    # M = 100: few is the best, 290 against 360. M = 20: cheap is, 120 against 130.
+    assert scores(found, "hierarchical:100") == pytest.approx({"few": 0.0, "cheap": 70 / 650})
+    assert scores(found, "hierarchical:20") == pytest.approx({"few": 10 / 250, "cheap": 0.0})

@@ -8,5 +8,5 @@ def test_paper_of_a_study_has_its_tables(traces, capsys):
     assert run([*arguments, "--title", "my runs"]) == 0
     assert "9 figures" in capsys.readouterr().out
     tables = {path.stem for path in (traces / "paper" / "tables").iterdir()}
-    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid"}
+    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid", "cutoffs"}
     assert "my runs" in (traces / "paper" / "figures" / "two-regime.svg").read_text(encoding="utf-8")

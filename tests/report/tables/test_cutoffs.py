@@ -25,6 +25,7 @@ def test_a_descriptive_arm_is_never_bold_and_never_swaps():
     analysis = analysed(cutoffs=[0.1])
     table = cutoff_table(analysis.cutoffs, against="ten", descriptive=["early"])
     assert [cell.bold for cell in table.rows[0]] == [False] * 3
+    assert table.notes[-1] == "Descriptive, not compared: early."
     study = gl.open_study(analysis.study.campaign, snapshots=[analysis.study.snapshot], tier_two=["early"])
     assert gl.analyse(study).cutoffs.swaps == ()
 

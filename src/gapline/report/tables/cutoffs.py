@@ -22,6 +22,7 @@ def cutoff_table(found: CutoffSweep, /, *, against: str, descriptive: Sequence[s
         f"{found.kernel}, {found.weighting}-equal, against {against}; smaller is better within a column, and scores "
         "under two weights or cutoffs are not compared with each other.",
         *(_kind_note(found, kind, unit) for kind in KINDS),
+        *([f"Descriptive, not compared: {', '.join(descriptive)}."] if descriptive else []),
     ]
     return Table(
         name="cutoffs",

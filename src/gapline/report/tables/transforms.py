@@ -18,12 +18,14 @@ def transform_table(found: TransformSensitivity, /, *, against: str) -> Table:
         ranks = [str(rank or DASH) for rank in rows["rank"]]
         shifts = ["" if base else signed(shift) for shift in rows["shift"]]
         parts.append(part(heading, zip(rows["arm"], bold_best(map(number, scores), best), ranks, shifts, strict=True)))
+    described = found.pooled.filter(pl.col("tier") == 2)["arm"].unique(maintain_order=True).to_list()
     notes = [
         f"{found.kernel}, {found.weighting}-equal, weight {found.weight}, against {against}, transformed alike; "
         "smaller is better within a transform, magnitudes are not compared between them.",
         *map(_reversal, found.reversals),
         *(f"Cannot be scored under {one.transform}: {one.reason}." for one in found.unscored),
         *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+        *([f"Descriptive, not compared: {', '.join(described)}."] if described else []),
     ]
     return Table(
         name="transforms",
