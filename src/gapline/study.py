@@ -22,7 +22,7 @@ from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.limits import read_document
-from gapline.model.names import check_statistic_name, split_python_name
+from gapline.model.names import WeightCode, check_statistic_name, keep_weight, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
@@ -594,7 +594,10 @@ def _load_functions(
 def _load_weight(folder: Path | None, given: Weight | None, stated: str, *, allow_code: bool) -> str:
     """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
     if given is not None and not isinstance(given, str):
-        return as_weight(given).name
+        made = as_weight(given)
+        # Steps under a name of the caller's: from here on everything goes by the name.
+        named = made.code is WeightCode.STEPS and not made.name.startswith("steps:")
+        return keep_weight(made).name if named else made.name
     name = given or stated
     if split_python_name(name):
         if not allow_code and given is None:

@@ -144,3 +144,15 @@ def test_a_study_and_every_analysis_of_it_take_a_function():
     assert got == wanted
     assert study.summary.frame["squeezed"].to_list() == pytest.approx(like.summary.frame["squeezed"].to_list())
     assert "integrated to" in study.reading.line()
+
+
+def test_steps_under_a_name_of_the_users_own_score_and_open_a_study():
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 10.0, "trace": [(5, 30.0)]}]
+    snapshot = gl.Snapshot.from_values({"i": 10.0}, name="ten")
+    weight = gl.step_weight("first half", [0.0, 5.0], [1.0, 0.0])
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], weight=weight)
+    assert study.summary.frame["squeezed"].to_list() == [1.0]
+    assert study.reading.weight == "first half"
+    other = gl.step_weight("first half", [0.0, 6.0], [1.0, 0.0])
+    with pytest.raises(UsageError, match="got that of another weight"):
+        gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], weight=other)

@@ -19,7 +19,7 @@ REGISTERED: set[str] = set()
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-# Weights that are functions of the user's own, as this process has seen them.
+# Functions and named steps of the user's own, as this process has seen them.
 _own_weights: "dict[str, TimeWeight]" = {}
 _PYTHON = re.compile(r"python:([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*)")
 
@@ -136,10 +136,18 @@ def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
 
 
 def keep_weight(weight: TimeWeight) -> TimeWeight:
-    """Keep a weight that is a function under its name for `parse_weight`; no name of the grammar is taken."""
+    """Keep a weight of the user's own under its name for `parse_weight`; no name of the grammar is taken."""
     if weight.name.partition(":")[0] in ("", "uniform", "early-log", "end-log", "steps"):
         raise UsageError(f"weight {weight.name!r}: expected a name that is not taken, got one of {', '.join(WEIGHTS)}")
-    return _own_weights.setdefault(weight.name, weight) if weight.function is not None else weight
+    known = _own_weights.setdefault(weight.name, weight)
+    # Of functions the digests are compared where they are noted: the same source may be another object.
+    same = (known.edges, known.values, known.function is None) == (weight.edges, weight.values, weight.function is None)
+    if not same:
+        raise UsageError(
+            f"weight {weight.name!r}: expected a name that is not taken, got that of another weight",
+            hint="scores of two weights must not stand under one name",
+        )
+    return known
 
 
 def step_weight(name: str, edges: list[float], values: list[float]) -> TimeWeight:

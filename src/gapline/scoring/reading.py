@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
-from gapline.model.names import parse_weight
+from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -66,7 +66,7 @@ def build_reading(
     reference: ReferenceLabel,
     *,
     kernels: tuple[str, ...],
-    weight: str = "uniform",
+    weight: str | TimeWeight = "uniform",
     goals: tuple[float, ...] = (),
     tolerance: float = TOLERANCE,
     weighting: str | None = None,
@@ -74,11 +74,11 @@ def build_reading(
     statistics: tuple[str, ...] = (),
 ) -> Reading:
     """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
-    runs = envelopes.runs
+    runs, chosen = envelopes.runs, parse_weight(weight)
     return Reading(
         reference=reference,
         kernels=kernels,
-        weight=weight,
+        weight=chosen.name,
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
         validation=envelopes.validation,
@@ -91,8 +91,8 @@ def build_reading(
         time_unit=_time_unit(runs),
         time_scale=time_scale_of(runs),
         statistics=statistics,
-        code=code_digests((*kernels, *statistics, weight)),
-        weight_error=weight_error(parse_weight(weight), runs["horizon"].unique().to_list()),
+        code=code_digests((*kernels, *statistics, chosen.name)),
+        weight_error=weight_error(chosen, runs["horizon"].unique().to_list()),
     )
 
 

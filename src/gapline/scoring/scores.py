@@ -139,7 +139,7 @@ def score_grid(
         for weight in map(as_weight, weights):
             matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
             reading = build_reading(
-                envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance,
+                envelopes, label, kernels=tuple(names), weight=weight, goals=tuple(goals), tolerance=tolerance,
                 statistics=tuple(statistics),
             )  # fmt: skip
             lacking = _unreferenced_notes(label, reading.coverage.unreferenced)
