@@ -7,7 +7,7 @@ import pytest
 
 import gapline as gl
 import oracle
-from gapline.paper.scale import squeeze
+from gapline.scoring.convert import score_of_raw_gap
 from gapline.scoring.kernels import parse_kernel, raw_gap, squeezed_gap
 
 maxform_gap = parse_kernel("maxform")
@@ -148,9 +148,9 @@ SCALES = [(-50, -33.33), (-10, -5.26), (-5, -2.56), (0, 0), (5, 2.44), (10, 4.76
 
 @pytest.mark.parametrize(("raw", "squeezed"), SCALES)
 def test_scale_table(raw, squeezed):
-    assert round(100 * squeeze(raw / 100), 2) == squeezed
+    assert round(100 * score_of_raw_gap(raw / 100), 2) == squeezed
     exact = Fraction(raw, 100) / (Fraction(raw, 100) + 2)
-    assert oracle.close(squeeze(raw / 100), exact, within=1e-15)
+    assert oracle.close(score_of_raw_gap(raw / 100), exact, within=1e-15)
 
 
 def test_landmarks_of_the_scale_figure():

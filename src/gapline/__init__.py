@@ -30,8 +30,10 @@ _HOMES = {
     "find_contradictions": "gapline.reference.contradictions",
     "fold_snapshot": "gapline.reference.fold",
     "freeze_snapshot": "gapline.reference.freeze",
+    "function_weight": "gapline.scoring.function_weight",
     "horizon_sweep": "gapline.analysis.horizon_sweep",
     "import_logs": "gapline.capture.importer",
+    "kernel_inverse": "gapline.scoring.convert",
     "load_checker": "gapline.check",
     "load_contract": "gapline.model.contract",
     "mean_curve": "gapline.scoring.curve",
@@ -47,8 +49,10 @@ _HOMES = {
     "register_kernel": "gapline.scoring.kernels",
     "resolution_bound": "gapline.scoring.resolution",
     "run_study": "gapline.run.campaign",
+    "scale_table": "gapline.scoring.convert",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
+    "score_of_raw_gap": "gapline.scoring.convert",
     "snapshot_log": "gapline.reference.log",
     "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
@@ -81,8 +85,10 @@ __all__ = [
     "find_contradictions",
     "fold_snapshot",
     "freeze_snapshot",
+    "function_weight",
     "horizon_sweep",
     "import_logs",
+    "kernel_inverse",
     "load_checker",
     "load_contract",
     "mean_curve",
@@ -98,8 +104,10 @@ __all__ = [
     "register_kernel",
     "resolution_bound",
     "run_study",
+    "scale_table",
     "score",
     "score_grid",
+    "score_of_raw_gap",
     "snapshot_log",
     "step_weight",
     "study_status",
@@ -139,7 +147,11 @@ if TYPE_CHECKING:
     from gapline.run.check_run import check_study as check_study
     from gapline.run.resume import study_status as study_status
     from gapline.scoring.attainment import attainment_curve as attainment_curve
+    from gapline.scoring.convert import kernel_inverse as kernel_inverse
+    from gapline.scoring.convert import scale_table as scale_table
+    from gapline.scoring.convert import score_of_raw_gap as score_of_raw_gap
     from gapline.scoring.curve import mean_curve as mean_curve
+    from gapline.scoring.function_weight import function_weight as function_weight
     from gapline.scoring.integral import primal_integral as primal_integral
     from gapline.scoring.kernels import register_kernel as register_kernel
     from gapline.scoring.resolution import resolution_bound as resolution_bound

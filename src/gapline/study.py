@@ -22,7 +22,7 @@ from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.limits import read_document
-from gapline.model.names import check_statistic_name, split_python_name
+from gapline.model.names import WeightCode, check_statistic_name, keep_weight, split_python_name
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
@@ -43,6 +43,7 @@ from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import load_kernel, load_statistic
+from gapline.scoring.function_weight import Weight, as_weight, load_weight
 from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
 from gapline.summary.bands import band_method, curve_bands, drawn_bands
@@ -82,6 +83,8 @@ class Study:
         The snapshots as they are stored, before anything of the runs is folded in; alarms ring on them.
     kernels, goals
         The first of each leads.
+    horizon
+        The shorter horizon at which the runs are scored, where the caller asked for one.
     declared
         Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
         first run (None: nothing registers when they were named).
@@ -119,6 +122,7 @@ class Study:
     coverage: Coverage
     alarms: tuple[Alarm, ...]
     statistics: tuple[str, ...] = ()
+    horizon: float | None = None
     time_scale: TimeScale | None = None
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -221,7 +225,8 @@ class Study:
             self.envelopes,
             reference.label,
             kernels=self.kernels,
-            weight=self.weight,
+            # With the weight go its code and the error of its integral.
+            weight=changes.pop("weight", self.weight),
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
@@ -368,7 +373,7 @@ def open_study(
     kernels: Sequence[str] = (),
     statistics: Sequence[str] = (),
     allow_code: bool = False,
-    weight: str | None = None,
+    weight: Weight | None = None,
     goals: Sequence[float] = (),
     weighting: str | None = None,
     tier_two: Sequence[str] = (),
@@ -415,7 +420,8 @@ def open_study(
         Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
         solved it), list and count them; else they are refused. What nobody solved needs no reference.
     kernels, weight, goals, weighting
-        How runs are scored and averaged. A kernel may be a function of yours, `python:MODULE:FUNCTION`.
+        How runs are scored and averaged. A kernel or a weight may be a function of yours, `python:MODULE:FUNCTION`; a
+        weight also a function of time itself.
     statistics
         Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
         `gapline.scoring.custom`.
@@ -470,6 +476,7 @@ def open_study(
     stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
     chosen_statistics = _load_functions(folder, kernels, statistics, stated, noticed, allow_code=allow_code)
+    chosen_weight = _load_weight(folder, weight, stated.get("weight", "uniform"), allow_code=allow_code)
     chosen_policy = policy or stated.get("policy")
     accepted: dict[str, Any] = {
         "horizon": horizon,
@@ -518,7 +525,7 @@ def open_study(
         references=entries,
         stored=stored,
         kernels=chosen_kernels,
-        weight=weight or stated.get("weight", "uniform"),
+        weight=chosen_weight,
         weighting=weighting or stated.get("weighting", "panel"),
         goals=tuple(goals) or _led(stated.get("goals", ())) or DEFAULT_GOALS,
         tolerance=chosen_tolerance,
@@ -546,6 +553,7 @@ def open_study(
             *find_stored_contradictions(campaign, envelopes, stored, tolerance=chosen_tolerance),
         ),
         statistics=chosen_statistics,
+        horizon=horizon,
         time_scale=scaling,
         remarks=(*remarks, *noticed),
         left_out=left_out,
@@ -605,6 +613,21 @@ def _load_functions(
     for name in found:
         load_statistic(name, folder=folder if allow_code else None)
     return tuple(found)
+
+
+def _load_weight(folder: Path | None, given: Weight | None, stated: str, *, allow_code: bool) -> str:
+    """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
+    if given is not None and not isinstance(given, str):
+        made = as_weight(given)
+        # Steps under a name of the caller's: from here on everything goes by the name.
+        named = made.code is WeightCode.STEPS and not made.name.startswith("steps:")
+        return keep_weight(made).name if named else made.name
+    name = given or stated
+    if split_python_name(name):
+        if not allow_code and given is None:
+            refuse_code([name], folder, where=f"{folder}/{CONTRACT_FILE}: score.weight", option="--weight")
+        load_weight(name, folder=folder if allow_code else None)
+    return name
 
 
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:

@@ -1,5 +1,8 @@
 """`gapline analyse` as a user meets it."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from cli.two_arms import write_study
@@ -93,3 +96,27 @@ def test_classical_measures_in_json(two_arms, capsys):
     assert (pair["a"], pair["b"], pair["declared"]) == ("mine", "theirs", True)
     assert pair["p_holm"] == pair["p"]
     assert pair["signed_area"] == pytest.approx(document["contrasts"][0]["difference"], abs=1e-12)
+
+
+def test_other_transforms_and_cutoffs_are_asked_for_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = ["early,i,1,0,20,10", "late,i,1,5,0,10"]
+    Path("traces.csv").write_text("arm,instance,seed,time,objective,horizon\n" + "\n".join(rows) + "\n")
+    Path("refs.csv").write_text("instance,value\ni,0\n")
+    asked = ["analyse", "traces.csv", "--references", "refs.csv", "--transform", "shift:30"]
+    more = ["--vary-transform", "shift:5", "--vary-transform", "shift:0", "--cutoffs", "0.1,2"]
+    assert run([*asked, *more, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    # Against 5, early scores 20 / 30, late 1/2; under the declared 30 it is 20 / 80.
+    assert {r["transform"] for r in document["transforms"]["reversals"]} == {"shift:5"}
+    assert [one["transform"] for one in document["transforms"]["unscored"]] == ["shift:0"]
+    assert document["cutoffs"]["cutoffs"] == [0.1, 2.0]
+    assert run([*asked, *more]) == 0
+    out = capsys.readouterr().out
+    assert "shift:5: 1 of 1 panel orderings reverse" in out
+    assert "Cannot be scored under shift:0" in out
+    for wrong, words in (("0.1;2", "expected numbers with commas"), ("0.1,10", "below every horizon")):
+        assert run([*asked, "--cutoffs", wrong]) == 2
+        assert words in capsys.readouterr().err
+    assert run([*asked, "--vary-transform", "shft:5"]) == 2
+    assert "did you mean 'shift'?" in capsys.readouterr().err

@@ -140,3 +140,48 @@ def test_two_studies_with_other_sources_under_one_name_are_not_compared(study, t
     done = gapline_says(*asked, cwd=tmp_path)
     assert done.returncode == 1
     assert f"{KERNEL}: expected one source, got {study / 'own_gaps.py'}" in done.stderr
+
+
+WEIGHT = "python:own_weights:office"
+
+
+@pytest.fixture
+def weighed(tmp_path):
+    """A study whose contract names a time weight that lies in its directory."""
+    folder = tmp_path / "weighed"
+    write_study(folder)
+    contract = folder / "study.toml"
+    contract.write_text(contract.read_text().replace("[score]\n", f'[score]\nweight = "{WEIGHT}"\n'))
+    (folder / "own_weights.py").write_text(
+        "import pathlib\n\npathlib.Path(__file__).with_name('it-ran').write_text('it did')\n\n\n"
+        "def office(t):\n    return 2.0 if t < 3 else 0.5\n"
+    )
+    return folder
+
+
+def test_a_weight_of_the_contract_runs_only_with_leave_and_everything_names_its_source_and_error(weighed, tmp_path):
+    refused = gapline_says("score", weighed, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert f"score.weight: expected leave to run the code that it names, got none: {WEIGHT}" in refused.stderr
+    assert "choose another with --weight" in refused.stderr
+    plain = gapline_says("score", weighed, "--weight", "steps:0=2,3=0.5", "--json", cwd=tmp_path)
+    assert not (weighed / "it-ran").exists()
+    done = gapline_says("score", weighed, "--allow-code", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found, wanted = json.loads(done.stdout), json.loads(plain.stdout)
+    digest = "sha256:" + hashlib.sha256((weighed / "own_weights.py").read_bytes()).hexdigest()
+    assert found["code"] == {WEIGHT: digest}
+    assert 0 < found["weight_error"] < 1e-11
+    assert wanted["weight_error"] is None
+    assert any("integrated numerically" in note for note in found["notes"])
+    for mine, theirs in zip(found["arms"], wanted["arms"], strict=True):
+        assert mine["scores"]["maxform"] == pytest.approx(theirs["scores"]["maxform"], abs=2 * found["weight_error"])
+    # A curve has no weight, so no error either.
+    curve = json.loads(gapline_says("curve", weighed, "--allow-code", "--json", cwd=tmp_path).stdout)
+    curve = curve.get("reading", curve)
+    assert (curve["weight"], curve["weight_error"], curve["code"]) == ("uniform", None, {})
+    done = gapline_says("report", weighed, "--allow-code", "-o", "out", "--format", "svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    methods = (tmp_path / "out" / "methods.md").read_text()
+    # Markdown has its own reading of an underscore.
+    assert f"{WEIGHT} ({digest}), integrated numerically to" in methods.replace("\\_", "_")

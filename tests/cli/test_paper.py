@@ -6,7 +6,7 @@ from gapline.cli.app import run
 def test_paper_of_a_study_has_its_tables(traces, capsys):
     arguments = ["paper", "traces.csv", "--references", "refs.csv", "-o", "paper", "--tier2", "fast", "--format", "svg"]
     assert run([*arguments, "--title", "my runs"]) == 0
-    assert "8 figures" in capsys.readouterr().out
+    assert "9 figures" in capsys.readouterr().out
     tables = {path.stem for path in (traces / "paper" / "tables").iterdir()}
-    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid"}
+    assert tables == {"worked-example", "scale-landmarks", "health", "pooled", "pairs", "grid", "cutoffs"}
     assert "my runs" in (traces / "paper" / "figures" / "two-regime.svg").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ def test_a_report_is_complete_and_the_same_bytes_in_another_process_locale_and_t
 def assert_complete(names: set[str]) -> None:
     assert {"report.html", "results.json", "macros.tex", "methods.md", "methods.tex", "tables/runs.csv"} <= names
     figures = {name.split("/")[1].split(".")[0] for name in names if name.startswith("figures/")}
-    assert len(figures) == 15
+    assert len(figures) == 16
     assert all(f"figures/{name}.{form}" in names for name in figures for form in ("svg", "png", "pdf"))
     tables = ("scores", "panels", "contrasts", "instances", "health", "pooled", "pairs", "grid",
               "neighbours", "averages", "ranks", "ratings", "neighbour-pairs")  # fmt: skip

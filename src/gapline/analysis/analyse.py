@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity, complementarity
+from gapline.analysis.cutoff_sweep import CutoffSweep, cutoff_sweep
 from gapline.analysis.events import Events, collect_groups
 from gapline.analysis.health import Health, completeness, health, ladder_columns
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
@@ -28,6 +29,7 @@ from gapline.analysis.neighbours.table import neighbours
 from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.analysis.robustness import Robustness, robustness
+from gapline.analysis.transform_sensitivity import TransformSensitivity, transform_sensitivity
 from gapline.model.reading import ReferenceLabel
 from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
@@ -49,6 +51,8 @@ class Analysis:
     par: float = 10.0
     shift: float = 10.0
     score_shift: float = 1.0
+    transforms_by: tuple[str, ...] | None = None
+    cutoffs_at: tuple[float, ...] | None = None
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -122,6 +126,11 @@ class Analysis:
         return reference_sensitivity(self.readings) if len(self.labels) > 1 else None
 
     @cached_property
+    def transforms(self) -> TransformSensitivity | None:
+        """What other constants of the declared transform would have said; None where there is none to vary."""
+        return transform_sensitivity(self.study, self.readings, kernel=self.kernels[0], transforms=self.transforms_by)
+
+    @cached_property
     def complementarity(self) -> Complementarity:
         """Pairs of arms with similar scores that end elsewhere, against the analysis reference."""
         return complementarity(
@@ -149,12 +158,35 @@ class Analysis:
             weighting=self.study.weighting,
             relative=self.study.relative,
             events=self._events,
+            tolerance=self.study.tolerance,
+        )
+
+    @cached_property
+    def cutoffs(self) -> CutoffSweep:
+        """The score under logarithmic weights at several cutoffs, and where two arms swap."""
+        return cutoff_sweep(
+            self.study.envelopes,
+            self.readings.references[0],
+            self.readings.cells,
+            self.horizon,
+            kernel=self.kernels[0],
+            weight=self.study.weight,
+            baseline=self.readings.pooled(0, 0),
+            cutoffs=self.cutoffs_at,
+            tier_one=self.study.tier_one,
         )
 
     @cached_property
     def robustness(self) -> Robustness:
         """Under which share of the choices each contrast holds."""
-        return robustness(self.readings, contrasts=self.study.pairs, sweep=self.horizon)
+        others = self.transforms
+        return robustness(
+            self.readings,
+            contrasts=self.study.pairs,
+            sweep=self.horizon,
+            transforms=() if others is None else others.choices,
+            left_out=() if others is None else others.left_out,
+        )
 
     @cached_property
     def neighbours(self) -> pl.DataFrame:
@@ -287,9 +319,11 @@ class Analysis:
             "completeness": self.completeness.to_dicts(),
             "metrics": self.metrics.document(),
             "references": None if self.references is None else self.references.document(),
+            "transforms": None if self.transforms is None else self.transforms.document(),
             "complementarity": self.complementarity.document()
             | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
             "horizon": self.horizon.document(),
+            "cutoffs": self.cutoffs.document(),
             "robustness": self.robustness.document(),
             "bootstrap": {"kernel": study.kernels[0]}
             | {name: getattr(study, name) for name in ("weighting", "interval", "level", "draws", "seed")},
@@ -328,6 +362,8 @@ def analyse(
     par: float = 10.0,
     shift: float = 10.0,
     score_shift: float = 1.0,
+    transforms: Sequence[str] | None = None,
+    cutoffs: Sequence[float] | None = None,
 ) -> Analysis:
     """Return the analyses of a study, each made when it is first looked at.
 
@@ -343,6 +379,11 @@ def analyse(
         Horizons that a run which misses the goal costs in PAR-k.
     shift, score_shift
         What is added before a geometric mean is taken, of times (seconds) and of scores.
+    transforms
+        Other transforms to read the runs under: `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2` for
+        twice every declared constant; half and twice what is declared where not given.
+    cutoffs
+        Seconds at which logarithmic weights are cut off; powers of ten up to half of the horizon where not given.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -352,7 +393,16 @@ def analyse(
     >>> gl.analyse(study).metrics.pairs
     1
     """
-    return Analysis(study, None if ladders is None else tuple(ladders), screen, par, shift, score_shift)
+    return Analysis(
+        study,
+        ladders_by=None if ladders is None else tuple(ladders),
+        screen=screen,
+        par=par,
+        shift=shift,
+        score_shift=score_shift,
+        transforms_by=None if transforms is None else tuple(transforms),
+        cutoffs_at=None if cutoffs is None else tuple(cutoffs),
+    )
 
 
 def _reasons(table: Health, row: Mapping[str, Any]) -> dict[str, int]:

@@ -13,7 +13,6 @@ from gapline.model.tables import METRIC_POOLED, METRIC_RATIOS, METRIC_SATURATED,
 from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
 from gapline.summary.cells import finite_or_none
-from gapline.summary.ranking import rank_means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +48,12 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     """
     pooled, saturated, signs, ratios = [], [], [], []
     cells = readings.cells
-    compared = [cells.arms.index(arm) for arm in readings.tier_one]
     best = readings.envelopes.runs["best"].fill_null(np.inf).to_numpy()
     for r, reference in enumerate(readings.names):
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
             outside = np.any(readings.outside(r, k), axis=1)
-            # One run below its reference is enough: there Berthold's gap calls an improvement a loss.
-            ranks = _ranks(means, compared, rankable=not outside.any())
+            ranks = readings.ranks(r, k)
             for row, arm in enumerate(cells.arms):
                 tier = 1 if arm in readings.tier_one else 2
                 mean, beaten = finite_or_none(means[row]), bool(outside[row])
@@ -94,10 +91,3 @@ def _reversals(readings: Readings) -> list[Reversal]:
         for k in range(len(readings.kernels)):
             found += find_reversals(readings, (0, k), (r, k))
     return found
-
-
-def _ranks(means: np.ndarray[Any, np.dtype[np.float64]], compared: list[int], *, rankable: bool) -> dict[int, int]:
-    known = [row for row in compared if not np.isnan(means[row])]
-    if not rankable or not known:
-        return {}
-    return dict(zip(known, rank_means(means[known]).tolist(), strict=True))

@@ -55,14 +55,27 @@ def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.i
 
 def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
     """List the pairs of tier-1 arms that change order in a panel between two (reference, kernel) readings."""
-    # A product below zero needs two signs that are not 0: ties never reverse.
-    flipped = panel_signs(readings, *before) * panel_signs(readings, *after) < 0
-    outside = readings.outside(*before) | readings.outside(*after)
-    cells = readings.cells
     old, new = (Angle(readings.kernels[kernel].name, readings.names[name]) for name, kernel in (before, after))
+    return [
+        Reversal(panel, a, b, old, new, marked)
+        for panel, a, b, marked in reversed_pairs(readings, before, readings, after)
+    ]
+
+
+def reversed_pairs(
+    one: Readings, before: tuple[int, int], other: Readings, after: tuple[int, int]
+) -> list[tuple[str, str, str, bool]]:
+    """List panel, a, b of the pairs that change order between two readings of the same cells.
+
+    The last entry marks those that are out of a kernel's envelope.
+    """
+    # A product below zero needs two signs that are not 0: ties never reverse.
+    flipped = panel_signs(one, *before) * panel_signs(other, *after) < 0
+    outside = one.outside(*before) | other.outside(*after)
+    cells = one.cells
     found = []
     for row, panel in np.argwhere(flipped).tolist():
-        one, other = readings.pairs[row]
-        marked = bool(outside[one, panel] or outside[other, panel])
-        found.append(Reversal(cells.panels[panel], cells.arms[one], cells.arms[other], old, new, marked))
+        a, b = one.pairs[row]
+        marked = bool(outside[a, panel] or outside[b, panel])
+        found.append((cells.panels[panel], cells.arms[a], cells.arms[b], marked))
     return found

@@ -18,6 +18,7 @@ from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_ker
 from gapline.scoring.reading import descriptive_arms, reference_column
 from gapline.summary.cells import Cells, build_cells
 from gapline.summary.means import check_horizons
+from gapline.summary.ranking import rank_means
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +68,15 @@ class Readings:
         flat = self.cells.arm * shape[1] + self.cells.panel[self.cells.unit]
         found = np.bincount(flat, weights=self.beaten[reference].astype(np.float64), minlength=shape[0] * shape[1])
         return np.asarray(found.reshape(shape) > 0)
+
+    def ranks(self, reference: int, kernel: int) -> dict[int, int]:
+        """Return the rank of each tier-1 arm that has a mean, by the number of the arm; none out of the envelope."""
+        means = self.pooled(reference, kernel)
+        known = [row for row, arm in enumerate(self.cells.arms) if arm in self.tier_one and not np.isnan(means[row])]
+        # One run below its reference is enough: there Berthold's gap calls an improvement a loss.
+        if not known or self.outside(reference, kernel).any():
+            return {}
+        return dict(zip(known, rank_means(means[known]).tolist(), strict=True))
 
 
 def build_readings(

@@ -1,20 +1,19 @@
 """Robustness of a contrast: under which share of the choices it holds, and which choices flip it.
 
 The choices are varied one at a time around the declared reading, which is the baseline: kernel × reference, time weight
-with its cutoff, weighting rule, horizon, goal level.
+with its cutoff, weighting rule, horizon, goal level, declared transform.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import in_threads
-from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve
+from gapline.analysis.cutoff_sweep import KINDS, log_weight_scores
+from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
@@ -61,13 +60,24 @@ class Robustness:
         return rows
 
 
-def robustness(readings: Readings, /, *, contrasts: Sequence[tuple[str, str]], sweep: HorizonSweep) -> Robustness:
+def robustness(
+    readings: Readings,
+    /,
+    *,
+    contrasts: Sequence[tuple[str, str]],
+    sweep: HorizonSweep,
+    transforms: Sequence[Choice] = (),
+    left_out: Sequence[str] = (),
+) -> Robustness:
     """Judge every contrast under every choice.
 
     The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten
-    reference is left out. A tie neither holds nor flips.
+    reference is left out. A tie neither holds nor flips. `transforms` are readings under other transforms, `left_out`
+    those of them that cannot judge.
     """
-    choices, left_out = _choices(readings, sweep)
+    choices, unable = _choices(readings, sweep)
+    choices += transforms
+    left_out = [*unable, *left_out]
     baseline = readings.pooled(0, 0)
     summary, verdicts = [], []
     for a, b in contrasts:
@@ -170,21 +180,18 @@ def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelope
 
 
 def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[Choice]:
-    """Judge the arms under logarithmic time; on relative time every run is integrated, as a cutoff is in seconds."""
+    """Judge the arms under logarithmic time."""
     envelopes = readings.envelopes
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     choices = []
     if readings.weight != "uniform":
         choices.append(Choice("weight", "uniform", _integrate(readings, envelopes, parse_weight("uniform"))))
-    for head in ("early-log", "end-log"):
-        weights = [parse_weight(f"{head}:{cutoff * shortest:g}") for cutoff in CUTOFFS]
+    for kind in KINDS:
+        weights = [parse_weight(f"{kind}:{cutoff * shortest:g}") for cutoff in CUTOFFS]
         seconds = [weight.cutoff for weight in weights]
-        if sweep.relative:
-            pooled = [_integrate(readings, envelopes, weight) for weight in weights]
-        else:
-            curves = [sweep.curves[arm] for arm in readings.cells.arms]
-            weigh = partial(SweepCurve.log_weighted, horizon=sweep.horizon, cutoffs=seconds, end=head == "end-log")
-            pooled = list(np.array(in_threads(weigh, curves)).T)
+        pooled = log_weight_scores(
+            envelopes, readings.references[0], readings.cells, sweep, readings.kernels[0], kind, seconds
+        )
         choices += [Choice("weight", weight.name, row) for weight, row in zip(weights, pooled, strict=True)]
     return choices
 

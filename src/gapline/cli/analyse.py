@@ -28,8 +28,28 @@ from gapline.cli import options
     show_default=True,
     help="Added before the geometric mean of scores.",
 )
+@click.option(
+    "--vary-transform",
+    "transforms",
+    multiple=True,
+    metavar="TRANSFORM|xFACTOR",
+    help="Another transform to read the runs under: shift:100, hierarchical:20n, x2 for twice the declared constants "
+    "(repeatable; default: x0.5 and x2 where a constant is declared).",
+)
+@click.option(
+    "--cutoffs",
+    metavar="SECONDS,...",
+    help="Cutoffs of the logarithmic weights: 0.01,0.1,1 (default: powers of ten up to half of the horizon).",
+)
 @options.as_json
-def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, **choices: Any) -> int:
+def command(
+    sources: tuple[str, ...],
+    ladders: tuple[str, ...],
+    transforms: tuple[str, ...],
+    cutoffs: str | None,
+    as_json: bool,
+    **choices: Any,
+) -> int:
     """Rescore the same runs under other choices and say what survives.
 
     Means, intervals, ranks and contrasts are against the declared reference, as in `score` and `report`. Metric
@@ -47,7 +67,14 @@ def command(sources: tuple[str, ...], ladders: tuple[str, ...], as_json: bool, *
     screen = {name: value for name in names if (value := choices.pop(name)) is not None}
     classical = {name: choices.pop(name) for name in ("par", "shift", "score_shift")}
     study = open_study(*sources, **choices)
-    analysis = analyse(study, ladders=ladders or None, screen=screen, **classical)
+    analysis = analyse(
+        study,
+        ladders=ladders or None,
+        screen=screen,
+        transforms=transforms or None,
+        cutoffs=None if cutoffs is None else options.numbers("--cutoffs", cutoffs),
+        **classical,
+    )
     if as_json:
         options.print_json(analysis.document() | options.study_document(study))
         return 1 if study.alarms else 0

@@ -20,7 +20,7 @@ from gapline.terminal import say
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
     "demo", "init", "generate", "run", "status", "check", "import", "export", "merge", "snapshot", "score", "curve",
-    "compare", "analyse", "plan", "report", "paper", "doctor",
+    "compare", "analyse", "plan", "report", "paper", "scale", "doctor",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.errors import UsageError
 from gapline.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ choices = _together(
     click.option(
         "--allow-code", is_flag=True, help="Run Python functions that the contract names, and modules of its directory."
     ),
-    click.option("--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5."),
+    click.option(
+        "--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, python:MODULE:FUNCTION."
+    ),
     click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),
     click.option(
         "--weighting", type=click.Choice(["panel", "instance", "run"]), help="Which units count alike in a mean."
@@ -136,6 +139,20 @@ figure_formats = click.option(
     type=click.Choice(["svg", "png", "pdf"]),
     help="Formats of the figures (repeatable; default: all three).",
 )
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Read numbers with commas between them.
+
+    >>> numbers("--cutoffs", "0.01,1")
+    [0.01, 1.0]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{option}: expected numbers with commas between them, such as 0.01,0.1,1, got {text!r}"
+        ) from None
 
 
 def print_json(document: Any) -> None:

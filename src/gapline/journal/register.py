@@ -174,7 +174,7 @@ def declare(
         time_scale=contract.time.scale,
         code={
             name: file_digest(file)
-            for name in (*contract.score.kernels, *contract.score.statistics)
+            for name in (*contract.score.kernels, *contract.score.statistics, contract.score.weight)
             if (file := code_file(name, study)) is not None
         },
     )

@@ -32,6 +32,8 @@ class Code:
 
 
 _loaded: dict[str, Code] = {}
+# Of functions that were given and not named: no file of theirs is known.
+_noted: dict[str, str] = {}
 
 
 def code_file(name: str, folder: Path | None) -> Path | None:
@@ -43,12 +45,12 @@ def code_file(name: str, folder: Path | None) -> Path | None:
     return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
 
 
-def refuse_code(names: Sequence[str], folder: Path | None, /, *, where: str) -> None:
+def refuse_code(names: Sequence[str], folder: Path | None, /, *, where: str, option: str = "--kernel") -> None:
     """Refuse to run what a contract names, saying which code that would be."""
     shown = listing(f"{name} ({code_file(name, folder) or 'of an installed module'})" for name in names)
     raise UsageError(
         f"{where}: expected leave to run the code that it names, got none: {shown}",
-        hint="read it, then allow it with --allow-code (in Python allow_code=True), or choose another with --kernel",
+        hint=f"read it, then allow it with --allow-code (in Python allow_code=True), or choose another with {option}",
     )
 
 
@@ -95,7 +97,30 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
 
 def code_digests(names: Iterable[str], /) -> tuple[tuple[str, str], ...]:
     """Return the digest of each function among the names that was loaded."""
-    return tuple((name, _loaded[name].digest) for name in names if name in _loaded)
+    known = {name: code.digest for name, code in _loaded.items()} | _noted
+    return tuple((name, known[name]) for name in names if name in known)
+
+
+def note_function(function: Callable[..., Any], name: str | None, /) -> str:
+    """Note the digest of a function that was given; return its name, with part of the digest where none is given.
+
+    Of its source text and of what it closes over; where there is no source (an interactive line), of its compiled code.
+    """
+    code = getattr(function, "__code__", None)
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        text = repr(function) if code is None else repr((code.co_code, code.co_consts, code.co_names))
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    whole = repr((text, getattr(function, "__defaults__", None), cells))
+    digest = "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
+    chosen = name or f"{getattr(function, '__name__', type(function).__name__)}@{digest[7:15]}"
+    if _noted.setdefault(chosen, digest) != digest:
+        raise MixedScoresError(
+            f"{chosen}: expected one function under this name, got two",
+            hint="scores of two functions must not stand under one name: give this one another",
+        )
+    return chosen
 
 
 def _refuse_other(known: Code, path: Path) -> None:

@@ -20,7 +20,7 @@ from gapline.model.contract import (
     Contract,
     default_name,
 )
-from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight
+from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight, split_python_name
 from gapline.model.transform import Transform
 
 OPTION = "a text, number, truth value or list of these"
@@ -205,7 +205,8 @@ def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
             except UsageError as error:
                 yield _as_mistake("score", error)
     weight = score.get("weight", "uniform")
-    if isinstance(weight, str):
+    # A function is not imported because a contract names it: what it weighs is seen where it may run.
+    if isinstance(weight, str) and split_python_name(weight) is None:
         try:
             parse_weight(weight).check_horizons(_horizons(data))
         except UsageError as error:

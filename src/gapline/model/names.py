@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
@@ -11,7 +11,7 @@ from gapline.errors import UsageError
 from gapline.model.text import meant
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw", "python:MODULE:FUNCTION")
-WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5")
+WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5", "python:MODULE:FUNCTION")
 # Names of kernels of the user's own, as `gapline.scoring.kernels.register_kernel` has seen them in this process.
 REGISTERED: set[str] = set()
 
@@ -19,6 +19,8 @@ REGISTERED: set[str] = set()
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
+# Functions and named steps of the user's own, as this process has seen them.
+_own_weights: "dict[str, TimeWeight]" = {}
 _PYTHON = re.compile(r"python:([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*)")
 
 
@@ -40,6 +42,7 @@ class WeightCode(IntEnum):
     EARLY_LOG = 1
     END_LOG = 2
     STEPS = 3
+    FUNCTION = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +50,8 @@ class TimeWeight:
     """A nonnegative weight w(t); a score is the mean gap when the run is interrupted at a time drawn from it.
 
     `uniform`: every moment alike. `early-log:TMIN`: 1/t on [TMIN, Γ]. `end-log:TCUT`: 1/(Γ - t) on [0, Γ - TCUT].
-    `steps:…`: piecewise constant; `edges[i]` is where `values[i]` begins, and it lasts to the next edge.
+    `steps:…`: piecewise constant; `edges[i]` is where `values[i]` begins, and it lasts to the next edge. A
+    `function` of the user's own is integrated numerically (`scoring/quadrature.py`).
     """
 
     name: str
@@ -55,6 +59,7 @@ class TimeWeight:
     cutoff: float = 0.0
     edges: tuple[float, ...] = (0.0,)
     values: tuple[float, ...] = (1.0,)
+    function: Callable[[float], float] | None = None
 
     def check_horizons(self, horizons: Iterable[float]) -> None:
         """Refuse a weight that leaves nothing of some run's budget."""
@@ -109,6 +114,13 @@ def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
     """
     if isinstance(name, TimeWeight):
         return name
+    if name in _own_weights:
+        return _own_weights[name]
+    if split_python_name(name):
+        raise UsageError(
+            f"weight {name}: expected its code to be loaded, got a name alone",
+            hint="`gapline.open_study(weight=…)` loads it; `gapline.function_weight` takes a function",
+        )
     head, _, argument = name.partition(":")
     if name == "uniform":
         return TimeWeight(name, WeightCode.UNIFORM)
@@ -121,6 +133,21 @@ def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
         pairs = [part.partition("=") for part in argument.split(",")]
         return step_weight(name, [_number(edge) for edge, _, _ in pairs], [_number(value) for *_, value in pairs])
     raise _unknown("weight", name, WEIGHTS)
+
+
+def keep_weight(weight: TimeWeight) -> TimeWeight:
+    """Keep a weight of the user's own under its name for `parse_weight`; no name of the grammar is taken."""
+    if weight.name.partition(":")[0] in ("", "uniform", "early-log", "end-log", "steps"):
+        raise UsageError(f"weight {weight.name!r}: expected a name that is not taken, got one of {', '.join(WEIGHTS)}")
+    known = _own_weights.setdefault(weight.name, weight)
+    # Of functions the digests are compared where they are noted: the same source may be another object.
+    same = (known.edges, known.values, known.function is None) == (weight.edges, weight.values, weight.function is None)
+    if not same:
+        raise UsageError(
+            f"weight {weight.name!r}: expected a name that is not taken, got that of another weight",
+            hint="scores of two weights must not stand under one name",
+        )
+    return known
 
 
 def step_weight(name: str, edges: list[float], values: list[float]) -> TimeWeight:

@@ -122,7 +122,8 @@ class Reading:
     are the horizons that the solvers were told, `horizons` those that are scored; under a `time_scale` the former are
     in seconds of each machine, the latter in those of the reference machine. `checker` is the name and version of the
     one whose verdicts count, where it is known. `statistics` are numbers of the user's own
-    per run. `code` has, for each kernel and statistic that is a function of the user's, the digest of its source file.
+    per run. `code` has, for each kernel, weight and statistic that is a function of the user's, the digest of its
+    source. `weight_error` is by which share of its whole the integral of such a weight may be off.
     """
 
     reference: ReferenceLabel
@@ -142,10 +143,12 @@ class Reading:
     statistics: tuple[str, ...] = ()
     checker: str | None = None
     code: tuple[tuple[str, str], ...] = ()
+    weight_error: float | None = None
 
     def line(self) -> str:
         """Return the choices in one line, as captions print them; kernels stand in the head of their columns."""
-        parts = [f"against {self.reference}", f"weight {self.weight}"]
+        off = "" if self.weight_error is None else f" (integrated to {self.weight_error:.2g})"
+        parts = [f"against {self.reference}", f"weight {self.weight}{off}"]
         if self.weighting is not None:
             parts.append(f"{self.weighting}-equal")
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
@@ -168,6 +171,7 @@ class Reading:
             "reference": self.reference.document(),
             "kernels": list(self.kernels),
             "weight": self.weight,
+            "weight_error": self.weight_error,
             "weighting": self.weighting,
             "horizons": {"announced": list(self.announced), "scored": list(self.horizons)},
             "time_scale": None if self.time_scale is None else self.time_scale.document(),

@@ -4,6 +4,7 @@ Sense belongs to the instance: one campaign may minimise some and maximise other
 declared transform is read through its reciprocal, which has no constant to choose and turns z/z* into z*/z.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from gapline.model.transform import Transform, TransformKind, Values
 
 SENSES = ("min", "max")
 PANEL = "panel:"
+_FACTOR = re.compile(r"x([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)")
 Declared = str | Transform | Sequence[str] | None
 # One for all, or one per instance.
 Senses = str | Mapping[str, str] | None
@@ -51,6 +53,12 @@ class Scale:
     def hierarchical(self) -> bool:
         """Whether objectives are scalarised from two components; then all of them are."""
         return self.default.hierarchical
+
+    @property
+    def constants(self) -> bool:
+        """Whether a constant was declared that a score depends on; that of a reciprocal cancels."""
+        used = set(self.by_instance.values()) or {self.default}
+        return any(one.constant != 0 and one.kind is not TransformKind.RECIPROCAL for one in used)
 
     @property
     def uniform(self) -> bool:
@@ -121,6 +129,35 @@ def choose_scale(
     if set(found.values()) == {turned} and default.kind is TransformKind.NONE:
         default = turned
     return Scale(default, found, signed)
+
+
+def vary_scale(base: Scale, text: str, panels: Mapping[str, str]) -> Scale:
+    """Return another scale in the place of a declared one, for the instances of which the panels are given.
+
+    `shift:100` stands for all instances, `INSTANCE=shift:100` and `panel:NAME=shift:100` for some, the others as they
+    are; `x2` multiplies every constant that is declared, which the reciprocal has none of.
+
+    >>> str(vary_scale(Scale(Transform.parse("shift:10")), "x2", {"i": "p"}))
+    'shift:20'
+    """
+    if factor := _FACTOR.fullmatch(text):
+        by = float(factor[1])
+        scaled = {name: _scaled(base.of(name), by) for name in panels}
+        return replace(base, default=_scaled(base.default, by), by_instance=scaled)
+    default, rules = parse_transforms(text)
+    _refuse_idle(rules, panels)
+    rule, chosen = rules[0] if rules else ("*", default)
+    if chosen.hierarchical != base.hierarchical:
+        raise ObjectiveError(f"expected {'M' if base.hierarchical else 'no M'}, as is declared ({base}), got {chosen}")
+    found = {name: chosen if _fits(rule, name, panel) else base.of(name) for name, panel in panels.items()}
+    wrong = [name for name, transform in found.items() if transform.maximises != base.of(name).maximises]
+    if wrong:
+        raise ObjectiveError(f"{chosen} does not fit the sense of {listing(wrong)}, declared {base.of(wrong[0])}")
+    return replace(base, default=base.default if rules else chosen, by_instance=found)
+
+
+def _scaled(transform: Transform, factor: float) -> Transform:
+    return replace(transform, constant=transform.constant * factor)
 
 
 def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str | None]:

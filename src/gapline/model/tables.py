@@ -94,6 +94,12 @@ METRIC_POOLED = _schema("""
 METRIC_SATURATED = _schema("kernel:text reference:text runs:whole")
 METRIC_SIGNS = _schema("kernel:text reference:text negative:whole zero:whole positive:whole")
 METRIC_RATIOS = _schema("a:text b:text kernel:text reference:text ratio:real")
+SCALE = _schema("""
+    given:text kernel:text score:real raw_gap:real raw_gap_below:real saturated:flag note:text
+""")
+TRANSFORM_POOLED = _schema("transform:text arm:text tier:whole score:real rank:whole shift:real")
+CUTOFF_SCORES = _schema("kind:text cutoff:real arm:text score:real")
+CUTOFF_FLIPS = _schema("kind:text cutoff:real a:text b:text")
 REFERENCE_SHIFT = _schema("arm:text kernel:text from:real to:real shift:real")
 REFERENCE_NEGATIVE = _schema("arm:text kernel:text from:whole to:whole")
 COMPLEMENTARITY_PAIRS = _schema("panel:text a:text b:text d_score:real d_final:real d_attainment:real")

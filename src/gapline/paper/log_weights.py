@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.analysis.cutoff_sweep import weighted_curves
+from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.paper.examples import HORIZON, PAIR, WORKED, Trace, example_envelopes, example_snapshot, run_look
 from gapline.paper.steps import gap_steps
 from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
-from gapline.scoring.scores import score_grid
+from gapline.report.figures.cutoff_sweep import cutoff_lines
 
 CUTOFFS = (0.01, 0.1, 1.0)
-# Rounded to what a weight's name prints: the name is the key of the scores.
+# Rounded, so that those of the few are among them.
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
 
 
@@ -28,21 +30,33 @@ class WeightFigure:
 
 def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
     """Score the runs uniformly and under `early-log` or `end-log` at several cutoffs."""
-    weights = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in (*CUTOFFS, *SWEEP))]
-    readings = score_grid(example_envelopes(traces), [example_snapshot()], weights=weights)
-    table = pl.concat(
-        reading.frame.select(series="arm", weight=pl.lit(reading.reading.weight), value="squeezed")
-        for reading in readings
-    ).unique(maintain_order=True)
-    few = ["uniform", *(f"{kind}:{cutoff:g}" for cutoff in CUTOFFS)]
-    swept = table.filter(pl.col("weight") != "uniform").with_columns(
-        cutoff=pl.col("weight").str.split(":").list.last().cast(pl.Float64)
-    )
+    envelopes, snapshot = example_envelopes(traces), example_snapshot()
+    horizons = horizon_sweep(envelopes, snapshot)
+    arms = list(horizons.curves)
+    uniform = pl.DataFrame({"series": arms, "value": [float(horizons.curves[arm].at(HORIZON)) for arm in arms]})
+    # The few that are named and the many between them, all from one walk over each curve.
+    cutoffs = sorted({*CUTOFFS, *SWEEP})
+    swept = pl.DataFrame(
+        [
+            (arm, cutoff, float(score))
+            for cutoff, row in zip(cutoffs, weighted_curves(horizons, arms, kind, cutoffs), strict=True)
+            for arm, score in zip(arms, row, strict=True)
+        ],
+        schema={"series": pl.String, "cutoff": pl.Float64, "value": pl.Float64},
+        orient="row",
+    ).sort("series", "cutoff")
+    few = swept.filter(pl.col("cutoff").is_in(CUTOFFS)).sort("cutoff")
+    named = pl.Series([f"{kind}:{cutoff:g}" for cutoff in few["cutoff"]], dtype=pl.String)
     return WeightFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in traces.items()),
-        scores=table.filter(pl.col("weight").is_in(few)),
-        sweep=swept.select("series", "cutoff", "value").sort("series", "cutoff"),
-        uniform=table.filter(pl.col("weight") == "uniform").select("series", "value"),
+        scores=pl.concat(
+            [
+                uniform.select("series", pl.lit("uniform").alias("weight"), "value"),
+                few.select("series", named.alias("weight"), "value"),
+            ]
+        ),
+        sweep=swept,
+        uniform=uniform,
     )
 
 
@@ -104,14 +118,14 @@ def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], 
         x=alt.X("weight:N", sort=weights, title=None, axis=alt.Axis(labelAngle=-35)),
         y=score, color=colour, shape=alt.Shape("series:N", legend=None),
     )  # fmt: skip
-    cutoff = alt.X("cutoff:Q", title="cutoff (s)", scale=alt.Scale(type="log", nice=False))
-    cutoff = cutoff.axis(values=[0.01, 0.1, 1, 10], format="~g")
-    swept = alt.Chart(figure.sweep).mark_line(strokeWidth=2.5).encode(x=cutoff, y=score, color=colour)
-    uniform = alt.Chart(figure.uniform).mark_rule(strokeDash=[4, 3], strokeWidth=1.5)
+    swept = cutoff_lines(
+        figure.sweep.rename({"value": "score"}), figure.uniform.rename({"value": "score"}), arm="series",
+        title="cutoff (s)", value="score", look={"color": colour},
+    )  # fmt: skip
     parts = (
         (300, gaps, titles[0]),
         (170, alt.layer(zero_line(), dots), f"{titles[1]}scores"),
-        (220, alt.layer(uniform.encode(y="value:Q", color=colour), swept), f"{titles[2]}by cutoff, dashed: uniform"),
+        (220, swept, f"{titles[2]}by cutoff, thin: uniform"),
     )
     charts = [part.properties(width=width, height=200, title=small_title(text)) for width, part, text in parts]
     return alt.hconcat(*charts, spacing=26)

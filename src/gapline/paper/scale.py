@@ -8,20 +8,10 @@ import polars as pl
 
 from gapline.report.drawing import Figure, line_look, load_altair, small_title, titled
 from gapline.report.table import Column, Table, one_part
+from gapline.scoring.convert import SCALE_KERNELS, scale_table, score_of_raw_gap
 from gapline.scoring.kernels import parse_kernel, squeezed_gap
 
-LANDMARKS = (-0.5, -0.1, -0.05, 0.0, 0.05, 0.1, 1.0)
 RULER = (-0.5, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
-KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw")
-
-
-def squeeze(raw: float) -> float:
-    """Return the squeezed gap g / (g + 2) of a raw gap.
-
-    >>> round(squeeze(0.05), 4), round(squeeze(-0.5), 4)
-    (0.0244, -0.3333)
-    """
-    return float(squeezed_gap(1.0 + raw, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +27,8 @@ def scale_figure() -> ScaleFigure:
     """Return the exact conversion, its tangent, the landmarks ±1/3 and the marks of the ruler."""
     raw = np.linspace(-0.9, 3.0, 196)
     curve = pl.DataFrame({"raw": raw, "squeezed": squeezed_gap(1.0 + raw, 1.0), "tangent": raw / 2})
-    landmarks = [(1.0, squeeze(1.0), "ρ(2z*) = +1/3"), (-0.5, squeeze(-0.5), "ρ(z*/2) = −1/3")]
-    ruler = [(g, squeeze(g), _signed(g, 0)) for g in RULER]
+    landmarks = [(1.0, score_of_raw_gap(1.0), "ρ(2z*) = +1/3"), (-0.5, score_of_raw_gap(-0.5), "ρ(z*/2) = −1/3")]
+    ruler = [(g, score_of_raw_gap(g), _signed(g, 0)) for g in RULER]
     schema = {"raw": pl.Float64, "squeezed": pl.Float64, "text": pl.String}
     return ScaleFigure(
         curve, pl.DataFrame(landmarks, schema=schema, orient="row"), pl.DataFrame(ruler, schema=schema, orient="row")
@@ -95,7 +85,7 @@ def _ruler(figure: ScaleFigure) -> Any:
 def shape_figure() -> Figure:
     """Return columns kernel, ratio (z/z*), gap; thresholds have both sides of their step."""
     parts = []
-    for name in KERNELS:
+    for name in SCALE_KERNELS:
         kernel = parse_kernel(name)
         ratio = np.linspace(0.05, 3.0, 591)
         if kernel.parameter:
@@ -116,8 +106,8 @@ def shape_figure() -> Figure:
 def kernel_look(field: str) -> dict[str, Any]:
     """Return the encodings that tell the kernels apart; widths keep those visible that coincide with another."""
     alt = load_altair()
-    scale = alt.Scale(domain=list(KERNELS), range=[3.5, 3.5, 2, 2, 2, 1.5])
-    look = line_look(field, list(KERNELS), width=800)
+    scale = alt.Scale(domain=list(SCALE_KERNELS), range=[3.5, 3.5, 2, 2, 2, 1.5])
+    look = line_look(field, list(SCALE_KERNELS), width=800)
     return look | {"strokeWidth": alt.StrokeWidth(f"{field}:N", scale=scale, legend=None)}
 
 
@@ -134,7 +124,7 @@ def draw_shapes(figure: Figure) -> Any:
 
 def landmark_table() -> Table:
     """Return the paper's landmarks on the two scales."""
-    frame = pl.DataFrame({"raw": LANDMARKS, "squeezed": [squeeze(raw) for raw in LANDMARKS]})
+    frame = scale_table(kernels=["squeezed"]).select(raw="raw_gap", squeezed="score")
     rows = [[_percent(raw, 0), _percent(gap, 2)] for raw, gap in frame.iter_rows()]
     return Table(
         name="scale-landmarks",

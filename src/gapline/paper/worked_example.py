@@ -6,11 +6,12 @@ from typing import Any
 import polars as pl
 
 from gapline.paper.examples import HORIZON, REFERENCE, WORKED, example_envelopes, example_snapshot, run_look
-from gapline.paper.scale import KERNELS, kernel_look
+from gapline.paper.scale import kernel_look
 from gapline.paper.steps import gap_steps, objective_steps
 from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
 from gapline.report.numbers import number
 from gapline.report.table import Column, Table, one_part
+from gapline.scoring.convert import SCALE_KERNELS
 from gapline.scoring.scores import Scores, score
 
 
@@ -25,7 +26,7 @@ class WorkedFigure:
 
 def worked_scores() -> Scores:
     """Score the three runs under every kernel."""
-    return score(example_envelopes(WORKED), example_snapshot(), kernels=KERNELS)
+    return score(example_envelopes(WORKED), example_snapshot(), kernels=SCALE_KERNELS)
 
 
 def worked_figure() -> WorkedFigure:
@@ -33,7 +34,7 @@ def worked_figure() -> WorkedFigure:
     gaps = [
         gap_steps(kernel, WORKED[run], kernel).with_columns(run=pl.lit(run))
         for run in ("Run 2", "Run 3")
-        for kernel in KERNELS
+        for kernel in SCALE_KERNELS
     ]
     return WorkedFigure(
         objectives=pl.concat(objective_steps(run, trace) for run, trace in WORKED.items()),
@@ -121,7 +122,7 @@ def worked_table() -> Table:
         caption=f"Three runs against z* = {REFERENCE:g} over {HORIZON:g} s, smaller is better",
         columns=columns,
         parts=one_part(rows),
-        frame=scores.frame.select("arm", "steps", *KERNELS, "final_gap").sort("arm"),
+        frame=scores.frame.select("arm", "steps", *SCALE_KERNELS, "final_gap").sort("arm"),
         notes=(
             "DIMACS on its ×100 scale. Berthold's score of Run 3 is outside its envelope. A dash marks a value "
             "that does not exist.",

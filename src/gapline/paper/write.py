@@ -13,12 +13,13 @@ from gapline.paper.synthetic import NAME, TIER_TWO, synthetic_campaign, syntheti
 from gapline.paper.two_regime import draw_regimes, regime_figure
 from gapline.paper.worked_example import draw_worked, worked_figure, worked_table
 from gapline.report.drawing import FILE_FORMATS
+from gapline.report.figures.cutoff_sweep import cutoff_figure, draw_cutoffs
 from gapline.report.statements import make_statements
 from gapline.report.write import for_report, heading, study_tables, write_figures, write_tables
 from gapline.study import Study, open_study
 
 # The tables of the paper that need a campaign.
-OF_A_STUDY = ("health", "pooled", "pairs", "grid")
+OF_A_STUDY = ("health", "pooled", "pairs", "grid", "cutoffs", "transforms")
 SYNTHETIC = f"{NAME} made by gapline, no solver ran"
 
 
@@ -52,7 +53,12 @@ def write_paper(
     folder = Path(directory)
     source = SYNTHETIC if study is None else study.title
     shown = for_report(synthetic_study() if study is None else study)
-    written = write_figures(paper_figures(shown, source=source), folder / "figures", formats)
+    figures = paper_figures(shown, source=source)
+    # The paper shows its weights on its worked example; on a study of one's own the question is the cutoff.
+    if study is not None:
+        label, unit = shown.references[0].label, shown.reading.time_unit
+        figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analyse(shown).cutoffs, label, unit=unit))
+    written = write_figures(figures, folder / "figures", formats)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
     # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:

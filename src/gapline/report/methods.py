@@ -275,7 +275,10 @@ def _kernel(study: Study) -> Clause:
 def _weight(study: Study) -> Clause:
     if study.weight == "uniform":
         return Clause("time weight", "Every moment of the horizon counts alike.")
-    return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}.")
+    error, digests = study.reading.weight_error, dict(study.reading.code)
+    # A function is what its source says, and its integral is found by sampling: both belong to the method.
+    how = "" if error is None else f" ({digests[study.weight]}), integrated numerically to {error:.1g} of its whole"
+    return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}{how}.")
 
 
 def _coverage(coverage: Coverage) -> Clause:

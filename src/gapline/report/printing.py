@@ -15,10 +15,12 @@ from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
 from gapline.report.tables.complementarity import pairs_table
 from gapline.report.tables.contrasts import comparison_table, contrast_table
+from gapline.report.tables.cutoffs import cutoff_table
 from gapline.report.tables.health import completeness_table, health_table, reason_table
 from gapline.report.tables.means import arm_table, group_table, sentence
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_table
+from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.terminal import print_table
 from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
@@ -70,12 +72,15 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     ]
     if analysis.references is not None:
         tables.append(sensitivity.shift_table(analysis.references))
+    if analysis.transforms is not None:
+        tables.append(transform_table(analysis.transforms, against=str(study.references[0].label)))
     tables += [
         pairs_table(analysis.complementarity, against=folded, descriptive=descriptive),
         sensitivity.robustness_table(analysis.robustness, baseline=declared),
     ]
     if any(analysis.horizon.swaps.values()):
         tables.append(sensitivity.swap_table(analysis.horizon, against=str(study.references[0].label)))
+    tables.append(analysis_cutoff_table(analysis))
     # All three come from the same bootstrap: where there is none, none of them exists.
     if study.intervals is not None and study.contrasts is not None and study.ranking is not None:
         tables += [
@@ -95,6 +100,17 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
             )
         )  # fmt: skip
     return tables
+
+
+def analysis_cutoff_table(analysis: Analysis, /) -> Table:
+    """Return the scores over the cutoff of logarithmic weights, against the declared reference."""
+    reading = analysis.study.reading
+    return cutoff_table(
+        analysis.cutoffs,
+        against=str(reading.reference),
+        descriptive=reading.tier_two,
+        unit=reading.time_unit,
+    )
 
 
 def _wide_power(power: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
+from gapline.report.printing import analysis_cutoff_table
 from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table
 from gapline.report.tables.complementarity import grid_table, pairs_table
@@ -29,6 +30,7 @@ from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_frame
 from gapline.report.tables.sensitivity import pooled_table
+from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.markdown import to_markdown
@@ -138,6 +140,9 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         grid_table(analysis.complementarity, against=folded),
         *neighbour_tables(analysis),
     ]
+    tables.append(analysis_cutoff_table(analysis))
+    if analysis.transforms is not None:
+        tables.append(transform_table(analysis.transforms, against=str(study.references[0].label)))
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         tables.insert(2, contrast_table(study.contrasts, empties=empties, descriptive=order.descriptive))
     return tables
@@ -194,8 +199,10 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "rejections": analysis.health.reasons.to_dicts(),
         "metric_sensitivity": analysis.metrics.document(),
         "reference_sensitivity": None if analysis.references is None else analysis.references.document(),
+        "transform_sensitivity": None if analysis.transforms is None else analysis.transforms.document(),
         "complementarity": analysis.complementarity.document(),
         "horizon_sweep": analysis.horizon.document(),
+        "cutoff_sweep": analysis.cutoffs.document(),
         **analysis.neighbours_document(),
         "alarms": [alarm.document() for alarm in study.alarms],
         "methods": [clause._asdict() for clause in methods_clauses(study, facts)],

@@ -18,8 +18,9 @@ from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
-from gapline.model.names import TimeWeight, parse_weight
+from gapline.model.names import TimeWeight
 from gapline.model.threads import in_slices
+from gapline.scoring.function_weight import Weight, as_weight
 from gapline.scoring.gap import DIMACS, RAW, gap
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.time_weights import weight_arrays, width
@@ -36,7 +37,7 @@ def primal_integral(
     reference: float,
     horizon: float,
     kernel: str | Kernel = "squeezed",
-    weight: str | TimeWeight = "uniform",
+    weight: Weight = "uniform",
 ) -> float | None:
     """Score one run given as lists of accepted steps.
 
@@ -64,7 +65,7 @@ def primal_integral(
         raise UsageError(f"primal_integral: expected positive finite objectives and reference, got {reference}")
     scores = integrate(
         t, z, np.zeros(1, np.int64), np.array([len(t)]), np.array([float(horizon)]), np.array([float(reference)]),
-        kernels=[chosen], weight=parse_weight(weight),
+        kernels=[chosen], weight=as_weight(weight),
     )  # fmt: skip
     value = float(scores[0, 0])
     return None if np.isnan(value) else value
@@ -95,8 +96,32 @@ def integrate(
 ) -> Floats:
     """Return the score matrix, runs × kernels."""
     weight.check_horizons(horizon.tolist())
+    if weight.function is None:
+        return _integrate(time, objective, first, count, horizon, reference, kernels, weight, weight_arrays(weight))
+    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
     out = np.empty((len(first), len(kernels)))
-    edges, values = weight_arrays(weight)
+    for limit in np.unique(horizon).tolist():
+        rows = np.flatnonzero(horizon == limit)
+        out[rows] = _integrate(
+            time, objective, first[rows], count[rows], horizon[rows], reference[rows], kernels, weight,
+            weight_arrays(weight, limit),
+        )  # fmt: skip
+    return out
+
+
+def _integrate(
+    time: Floats,
+    objective: Floats,
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    horizon: Floats,
+    reference: Floats,
+    kernels: Sequence[Kernel],
+    weight: TimeWeight,
+    arrays: tuple[Floats, Floats],
+) -> Floats:
+    out = np.empty((len(first), len(kernels)))
+    edges, values = arrays
     built_in = [k for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
     codes = np.array([int(kernels[k].code) for k in built_in], np.int64)
     parameters, tolerances = (

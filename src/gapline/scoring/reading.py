@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
+from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -18,6 +19,7 @@ from gapline.model.time_scale import time_scale_of
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
 from gapline.reference.resolve import instance_sizes, resolve_references, unreferenced_instances
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.function_weight import weight_error
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,7 +66,7 @@ def build_reading(
     reference: ReferenceLabel,
     *,
     kernels: tuple[str, ...],
-    weight: str = "uniform",
+    weight: str | TimeWeight = "uniform",
     goals: tuple[float, ...] = (),
     tolerance: float = TOLERANCE,
     weighting: str | None = None,
@@ -72,11 +74,11 @@ def build_reading(
     statistics: tuple[str, ...] = (),
 ) -> Reading:
     """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
-    runs = envelopes.runs
+    runs, chosen = envelopes.runs, parse_weight(weight)
     return Reading(
         reference=reference,
         kernels=kernels,
-        weight=weight,
+        weight=chosen.name,
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
         validation=envelopes.validation,
@@ -89,7 +91,8 @@ def build_reading(
         time_unit=_time_unit(runs),
         time_scale=time_scale_of(runs),
         statistics=statistics,
-        code=code_digests((*kernels, *statistics)),
+        code=code_digests((*kernels, *statistics, chosen.name)),
+        weight_error=weight_error(chosen, runs["horizon"].unique().to_list()),
     )
 
 

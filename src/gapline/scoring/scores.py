@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
-from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.text import counted
 from gapline.model.transform import shortest
@@ -20,6 +19,7 @@ from gapline.reference.comparable import refuse_changed_instances, rewritten_ins
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import run_statistic
 from gapline.scoring.endpoints import final_gaps, hitting_times
+from gapline.scoring.function_weight import Weight, as_weight, score_error
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import ReadTable, build_reading, reference_column
@@ -64,7 +64,7 @@ def score(
     /,
     *,
     kernels: Sequence[str | Kernel] = ("squeezed",),
-    weight: str | TimeWeight = "uniform",
+    weight: Weight = "uniform",
     goals: Sequence[float] = DEFAULT_GOALS,
     tolerance: float = TOLERANCE,
     policy: str | None = None,
@@ -76,7 +76,7 @@ def score(
     snapshot
         A positive reference for every instance; all that lack one are listed before anything is scored.
     kernels, weight
-        By name; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`.
+        By name; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`. A weight may be a function of time.
     goals
         Raw gaps whose hitting times are wanted.
     tolerance
@@ -105,7 +105,7 @@ def score_grid(
     /,
     *,
     kernels: Sequence[str | Kernel] = ("squeezed",),
-    weights: Sequence[str | TimeWeight] = ("uniform",),
+    weights: Sequence[Weight] = ("uniform",),
     goals: Sequence[float] = DEFAULT_GOALS,
     tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
@@ -136,15 +136,15 @@ def score_grid(
         own = [run_statistic(name, envelopes, references) for name in statistics]
         label = label_reference(snapshot, envelopes, policy=policy)
         resolution = _resolution_notes(envelopes, references, parsed)
-        for weight in map(parse_weight, weights):
+        for weight in map(as_weight, weights):
             matrix = integrate_envelopes(envelopes, references, kernels=parsed, weight=weight)
             reading = build_reading(
-                envelopes, label, kernels=tuple(names), weight=weight.name, goals=tuple(goals), tolerance=tolerance,
+                envelopes, label, kernels=tuple(names), weight=weight, goals=tuple(goals), tolerance=tolerance,
                 statistics=tuple(statistics),
             )  # fmt: skip
             lacking = _unreferenced_notes(label, reading.coverage.unreferenced)
             beside = (*_kernel_notes(parsed, companions), *_null_notes(own), *resolution, *rewritten)
-            notes = (*envelopes.notes, *lacking, *beside)
+            notes = (*envelopes.notes, *lacking, *beside, *_weight_notes(weight.name, reading.weight_error, parsed))
             readings.append(Scores(_score_table(envelopes, parsed, matrix, [*own, *companions]), reading, notes))
     return tuple(readings)
 
@@ -193,6 +193,16 @@ def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], ker
         f"stamps may be off by up to {coarse:g}: the uniform {bounded[0].name} score of a run may be off by at "
         f"most {bound.max():.2g}, their mean by {bound.mean():.2g}"
     ]
+
+
+def _weight_notes(name: str, error: float | None, kernels: list[Kernel]) -> list[str]:
+    """Say how far a weight that was integrated numerically may have moved the scores."""
+    if error is None:
+        return []
+    off = [(kernel.name, score_error(kernel, error)) for kernel in kernels]
+    words = [f"{kernel} off by at most {bound:.2g}" for kernel, bound in off if bound is not None]
+    words += [f"{kernel} by {error:.2g} times the range of its gaps" for kernel, bound in off if bound is None]
+    return [f"weight {name} is a function, integrated numerically to {error:.2g} of its whole: {', '.join(words)}"]
 
 
 def _null_notes(statistics: Sequence[pl.Series]) -> list[str]:

@@ -1,4 +1,7 @@
-"""Time weights: which moments of the budget matter, integrated in closed form (the paper's appendix C)."""
+"""Time weights: which moments of the budget matter, integrated in closed form (the paper's appendix C).
+
+A function of the user's own has no closed form: it comes as a table of its integral (`scoring/quadrature.py`).
+"""
 
 import math
 
@@ -7,12 +10,17 @@ from numpy.typing import NDArray
 
 from gapline.model.compiled import compiled
 from gapline.model.names import TimeWeight
+from gapline.scoring.quadrature import cached_quadrature, integral_upto
 
 Floats = NDArray[np.float64]
 
 
-def weight_arrays(weight: TimeWeight) -> tuple[Floats, Floats]:
-    """Return edges and values for the compiled pass."""
+def weight_arrays(weight: TimeWeight, horizon: float | None = None) -> tuple[Floats, Floats]:
+    """Return edges and values for the compiled pass; of a function, the table of its integral over this horizon."""
+    if weight.function is not None:
+        assert horizon is not None
+        table = cached_quadrature(weight.function, horizon, weight.name)
+        return table.edges, table.terms
     return np.array(weight.edges), np.array(weight.values)
 
 
@@ -36,6 +44,8 @@ def width(code, cutoff, edges, values, start, end, horizon):  # type: ignore[no-
         # In remaining time, where the cutoff is exact: horizon - cutoff is not.
         rest, more = max(horizon - end, cutoff), max(horizon - start, cutoff)
         return _log_growth(rest, more - rest if rest == cutoff else end - start)
+    if code == 4:
+        return integral_upto(edges, values, end) - integral_upto(edges, values, start)
     total = 0.0
     last = len(edges) - 1
     for k in range(len(edges)):

@@ -10,7 +10,7 @@ from report.report_studies import hostile, synthetic, synthetic_analyses, synthe
 def test_titles_say_what_and_captions_under_which_choices():
     study = synthetic()
     charts = study_figures(study, synthetic_analyses(), synthetic_said().order)
-    assert len(charts) == 15
+    assert len(charts) == 16
     for name, chart in charts.items():
         title = chart.to_dict()["title"]
         caption = " ".join(title["subtitle"])

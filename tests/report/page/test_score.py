@@ -1,5 +1,6 @@
 """The arithmetic of the page by itself: the verdicts of Python where decimals decide, an error for what is unknown."""
 
+import math
 from importlib import resources
 
 import numpy as np
@@ -9,6 +10,7 @@ import gapline as gl
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
 from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.time_weights import weight_arrays
 
 CASES = [
     (float(f"{whole * (100 + percent)}e{exponent - 2}"), float(f"{whole}e{exponent}"))
@@ -16,8 +18,15 @@ CASES = [
     for percent in (-1, 0, 1, 5, 9, 10, 11, 100)
     for exponent in (-3, 0, 1, 4)
 ]
-WEIGHTS = ("uniform", "early-log:0.001", "end-log:0.001", "steps:0=1,3=0.25,20=2")
+WEIGHTS = ("uniform", "early-log:0.001", "end-log:0.001", "steps:0=1,3=0.25,20=2", "of the page")
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw")
+
+
+def office_hours(t):
+    return 2.0 if 3 < t < 11 else math.exp(-t / 9)
+
+
+gl.function_weight(office_hours, name="of the page")
 
 
 def kernel_data(name):
@@ -28,8 +37,9 @@ def kernel_data(name):
 
 def weight_data(name):
     weight = parse_weight(name)
-    return {"name": name, "kind": weight.code.name.lower(), "cutoff": weight.cutoff, "edges": list(weight.edges),
-            "values": list(weight.values)}  # fmt: skip
+    edges, values = weight_arrays(weight, 30.0)
+    return {"name": name, "kind": weight.code.name.lower(), "cutoff": weight.cutoff, "edges": edges.tolist(),
+            "values": values.tolist()}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

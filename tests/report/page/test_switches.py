@@ -161,7 +161,7 @@ def test_the_slider_sets_the_horizon(page, study):
     check_tables(page, study, {"horizon": 15.0})
 
 
-@pytest.mark.parametrize("weight", ["early-log:0.5", "end-log:0.5", "steps:0=1,10=0.25"])
+@pytest.mark.parametrize("weight", ["early-log:0.5", "end-log:0.5", "steps:0=1,10=0.25", lambda t: 1 / (1 + t)])
 def test_time_weights_are_those_of_python(open_page, tmp_path, make_other_study, weight):
     study = make_other_study(weight=weight)
     page = open_page(write_page(study, tmp_path / "page.html"))

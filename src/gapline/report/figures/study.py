@@ -11,6 +11,7 @@ from gapline.report.figures.attainment_difference import difference_figure, draw
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
 from gapline.report.figures.critical_difference import draw_ranks, rank_figure
+from gapline.report.figures.cutoff_sweep import cutoff_figure, draw_cutoffs
 from gapline.report.figures.final_gaps import final_gap_figure
 from gapline.report.figures.gap_area import area_figure, draw_area
 from gapline.report.figures.health import draw_health, health_figure
@@ -65,6 +66,8 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
         charts["horizon-sweep"] = draw_sweep(
             sweep_figure(analysis.horizon, label, descriptive=order.descriptive), best=order.arms
         )
+        cutoffs = cutoff_figure(analysis.cutoffs, label, unit=study.reading.time_unit)
+        charts["cutoff-sweep"] = draw_cutoffs(cutoffs, best=order.arms)
     charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label), best=order.arms)
     if analysis.ranks is not None and analysis.ranks.friedman is not None:
         charts["critical-difference"] = draw_ranks(rank_figure(analysis.ranks))

@@ -8,6 +8,7 @@ from gapline.report.drawing import write_file
 from gapline.report.page.classical import page_classical
 from gapline.report.page.data import page_data
 from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
+from gapline.report.page.varied import page_varied
 from gapline.report.page.words import page_head, page_words
 from gapline.report.statements import Statements, make_statements
 from gapline.study import Study
@@ -29,7 +30,7 @@ def write_page(
 def build_page(study: Study, said: Statements | None = None, analysis: Analysis | None = None, /) -> str:
     """Return the page as text; the same study gives the same text, whether it was analysed before or not."""
     data = page_data(study)
-    statements = said or make_statements(study)
+    statements, analysed = said or make_statements(study), analysis or analyse(study)
     return seal_page(
         read_part("page.html.j2"),
         style=read_part("page.css"),
@@ -37,7 +38,8 @@ def build_page(study: Study, said: Statements | None = None, analysis: Analysis 
         head=script_json(data.head | page_head(statements)),
         blocks=list(data.blocks.items()),
         **page_words(study, statements, data.head),
-        **page_classical(analysis or analyse(study)),
+        **page_classical(analysed),
+        **page_varied(analysed),
     )
 
 

@@ -26,7 +26,7 @@ def page_classical(analysis: Analysis, /) -> dict[str, Any]:
     differences = analysis.attainment_differences
     return {
         "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
-        "pairs": None if pairs is None or not len(pairs) else _words(pair_table(pairs)),
+        "pairs": None if pairs is None or not len(pairs) else table_words(pair_table(pairs)),
         "difference": difference_svg(differences[0], more=len(differences) > 1) if differences else None,
     }
 
@@ -52,7 +52,8 @@ def _ranks(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _words(table: Table) -> dict[str, Any]:
+def table_words(table: Table) -> dict[str, Any]:
+    """Return a table for the template: heads with their side, parts under their headings, and the notes below."""
     parts = [(heading, [[printable(cell.text) for cell in row] for row in rows]) for heading, rows in table.parts]
     header = [(column.head, column.text) for column in table.columns]
     return {"header": header, "parts": parts, "caption": printable(" ".join(table.notes))}

@@ -17,6 +17,7 @@ from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
+from gapline.scoring.time_weights import weight_arrays
 from gapline.study import Study
 from gapline.summary.cells import TIE, Cells, build_cells, finite_or_none
 from gapline.summary.means import check_horizons
@@ -81,7 +82,7 @@ def page_data(study: Study) -> PageData:
         "units": _unit_columns(cells, grids),
         "snapshots": _snapshots(study, cells, by_unit, grids),
         "kernels": kernels,
-        "weight": _weight(study.weight),
+        "weight": _weight(study.weight, float(runs["horizon"].to_numpy().max())),
         "goals": list(study.goals),
         # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
         "tolerance": study.tolerance,
@@ -177,14 +178,16 @@ def _add_gaps(
     return columns
 
 
-def _weight(name: str) -> dict[str, Any]:
+def _weight(name: str, longest: float) -> dict[str, Any]:
+    """Return the weight for the page; of a function, which exists in Python alone, the table of its integral."""
     weight = parse_weight(name)
+    edges, values = weight_arrays(weight, longest)
     return {
         "name": weight.name,
         "kind": weight.code.name.lower(),
         "cutoff": weight.cutoff,
-        "edges": list(weight.edges),
-        "values": list(weight.values),
+        "edges": edges.tolist(),
+        "values": values.tolist(),
     }
 
 

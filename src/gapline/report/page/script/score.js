@@ -43,9 +43,29 @@ function logGrowth(low, width) {
   return Number.isFinite(growth) ? Math.log1p(growth) : Math.log(width) - Math.log(low);
 }
 
+// The integral of a weight that is a function, from 0 to a moment: Clenshaw's recurrence on the panel it lies in.
+function integralUpto({ edges, values }, time) {
+  const count = edges.length - 1;
+  const size = values.length / count;
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (edges[middle] <= time) low = middle;
+    else high = middle - 1;
+  }
+  const x = Math.min(Math.max((2 * (time - edges[low])) / (edges[low + 1] - edges[low]) - 1, -1), 1);
+  let first = 0;
+  let second = 0;
+  for (let j = size - 1; j > 0; j--) [first, second] = [values[low * size + j] + 2 * x * first - second, first];
+  return values[low * size] + x * first - second;
+}
+
 // The integral of the time weight over [start, end].
 function widthOf(weight, start, end, horizon) {
   switch (weight.kind) {
+    case "function":
+      return integralUpto(weight, end) - integralUpto(weight, start);
     case "uniform":
       return end - start;
     case "early_log": {
