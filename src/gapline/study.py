@@ -510,10 +510,7 @@ def open_study(
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
-    remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0)
-    if left_out:
-        verb = "is" if len(left_out) == 1 else "are"
-        remarks += (f"{counted(len(left_out), 'instance')} cannot be scored and {verb} left out: {_shown(left_out)}",)
+    remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out)
     return Study(
         sources=paths,
         title=title or stated.get("title") or "gapline report",
@@ -792,7 +789,9 @@ def _contrasts(
     return named, all(frozenset(pair) in before for pair in named)
 
 
-def _remarks(campaign: Campaign, register: "Register | None", removed: int, filled: int) -> tuple[str, ...]:
+def _remarks(
+    campaign: Campaign, register: "Register | None", removed: int, filled: int, unscorable: Mapping[str, str]
+) -> tuple[str, ...]:
     """Say what changed after the first run or between runs, and what was left out or filled in."""
     changes = [] if register is None else register.changes()
     remarks = [f"changed after the first run: {change}" for change in changes]
@@ -801,4 +800,8 @@ def _remarks(campaign: Campaign, register: "Register | None", removed: int, fill
         remarks.append(f"{removed:,} runs belong to arms or cells that the contract does not have: left out")
     if filled:
         remarks.append(f"{filled:,} cells without a whole run count as empty streams (--missing empty)")
+    if unscorable:
+        verb = "is" if len(unscorable) == 1 else "are"
+        count = counted(len(unscorable), "instance")
+        remarks.append(f"{count} cannot be scored and {verb} left out: {_shown(unscorable)}")
     return tuple(remarks)
