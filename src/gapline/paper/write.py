@@ -17,8 +17,11 @@ from gapline.report.statements import make_statements
 from gapline.report.write import for_report, heading, study_tables, write_figures, write_tables
 from gapline.study import Study, open_study
 
-# The tables of the paper that need a campaign.
-OF_A_STUDY = ("health", "pooled", "pairs", "grid")
+# The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
+OF_A_STUDY = (
+    "design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios", "kernel-ratios",
+    "pairs", "grid",
+)  # fmt: skip
 SYNTHETIC = f"{NAME} made by gapline, no solver ran"
 
 
@@ -46,8 +49,8 @@ def write_paper(
 ) -> list[Path]:
     """Write the figures, and the tables of the worked example and the scale landmarks.
 
-    With a study, its figures show it, and the tables of health, pooled metrics, pairs and thresholds are written too;
-    without one they show a small campaign made by gapline itself.
+    With a study, its figures show it, and the tables of its design, health, ladders, pooled metrics, saturation, signs,
+    ratios, pairs and thresholds are written too; without one they show a small campaign made by gapline itself.
     """
     folder = Path(directory)
     source = SYNTHETIC if study is None else study.title

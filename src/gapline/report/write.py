@@ -23,8 +23,11 @@ from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table
 from gapline.report.tables.complementarity import grid_table, pairs_table
 from gapline.report.tables.contrasts import compared_rows, contrast_table
+from gapline.report.tables.design import design_tables
 from gapline.report.tables.health import health_table
 from gapline.report.tables.instances import instance_table
+from gapline.report.tables.kernels import kernel_tables
+from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_frame
@@ -132,8 +135,16 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
         instance_table(study, order),
-        health_table(analysis.health, validation=study.envelopes.validation, checker=study.checker),
-        pooled_table(analysis.metrics, analysis.labels, empties),
+        *design_tables(analysis),
+        health_table(
+            analysis.main_health,
+            validation=study.envelopes.validation,
+            checker=study.checker,
+            over=analysis.main_words,
+        ),
+        *ladder_tables(analysis.ladders.values()),
+        pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words),
+        *kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),
         *neighbour_tables(analysis),
@@ -191,6 +202,8 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "contrasts": None if tested is None else tested.to_dicts(),
         "no_intervals": study.no_intervals,
         "health": analysis.health.frame.to_dicts(),
+        "design": None if analysis.design is None else analysis.design.to_dicts(),
+        "ladders": {name: ladder.frame.to_dicts() for name, ladder in analysis.ladders.items()},
         "rejections": analysis.health.reasons.to_dicts(),
         "metric_sensitivity": analysis.metrics.document(),
         "reference_sensitivity": None if analysis.references is None else analysis.references.document(),
