@@ -56,7 +56,7 @@ seeds = $few
 $arms
 # Model fidelity: the sliced model at several numbers of slices, and with 96 slices on several numbers of threads.
 [[arms]]
-name = "$sliced {slices} slices"
+name = "$sliced slices {slices}"
 solver = "$sliced"
 tier = 2
 options = {$limit}
@@ -64,7 +64,7 @@ ladder = {slices = $slices}
 instances = ["$sliced_on"]
 
 [[arms]]
-name = "$sliced {threads} threads"
+name = "$sliced threads {threads}"
 solver = "$sliced"
 tier = 2
 options = {slices = 96$also}
@@ -133,7 +133,8 @@ def small_scale(*, horizon: float, iterations: int | None = None) -> Scale:
     """Return solvers that are installed here in the places of the paper's; limited by steps where a number is given."""
     limit = "" if iterations is None else f"iterations = {iterations}"
     joined = f", {limit}" if limit else ""
-    kayros = [Arm(f"kayros-{name}", "kayros", f'strategy = "{name}"{joined}') for name in ("ils", "aco", "aco+ils")]
+    settings = {"ils": 'strategy = "ils"', "aco": 'strategy = "aco"', "narrow": 'strategy = "ils", num_neighbours = 5'}
+    kayros = [Arm(f"kayros-{name}", "kayros", options + joined) for name, options in settings.items()]
     exact = Arm("kayros-lera", "kayros.lera", "" if iterations is None else "iterations = 1")
     return Scale(
         title="A small campaign in the design of the paper, generated instances",

@@ -139,7 +139,7 @@ class Analysis:
 
     @cached_property
     def design(self) -> pl.DataFrame | None:
-        """The evaluation design as `evaluation_design` has it, and how many of its runs are `done`; None without a plan."""
+        """The evaluation design, and how many of its runs are `done`; None without a plan."""
         contract, cells = self.study.contract, self.study.cells
         if contract is None or self.study.coverage.planned is None:
             return None

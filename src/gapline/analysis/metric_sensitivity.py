@@ -39,6 +39,11 @@ class MetricSensitivity:
     weight: str
     weighting: str
 
+    @property
+    def lead(self) -> str:
+        """The kernel that others are compared with."""
+        return str(self.pooled["kernel"][0])
+
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))

@@ -13,6 +13,7 @@ from gapline.errors import EnvironmentLacksError
 from gapline.report.drawing import write_file
 from gapline.report.page.classical import page_classical
 from gapline.report.page.data import page_data
+from gapline.report.page.declared import page_tables
 from gapline.report.page.words import page_head, page_words
 from gapline.report.statements import Statements, make_statements
 from gapline.study import Study
@@ -38,7 +39,7 @@ def build_page(study: Study, said: Statements | None = None, analysis: Analysis 
     except ImportError:
         raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
     data = page_data(study)
-    statements = said or make_statements(study)
+    statements, analysed = said or make_statements(study), analysis or analyse(study)
     style, script, vega = _read("page.css"), page_script(), vega_bundle()
     policy = (
         f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
@@ -54,7 +55,8 @@ def build_page(study: Study, said: Statements | None = None, analysis: Analysis 
         head=script_json(data.head | page_head(statements)),
         blocks=list(data.blocks.items()),
         **page_words(study, statements, data.head),
-        **page_classical(analysis or analyse(study)),
+        **page_classical(analysed),
+        **page_tables(analysed),
     )
 
 

@@ -10,7 +10,7 @@ from gapline.model.text import printable
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.numbers import DASH, number
-from gapline.report.table import Table
+from gapline.report.page.declared import table_words
 from gapline.report.tables.means import sentence
 from gapline.report.tables.neighbours import pair_table, rating_table
 
@@ -26,7 +26,7 @@ def page_classical(analysis: Analysis, /) -> dict[str, Any]:
     differences = analysis.attainment_differences
     return {
         "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
-        "pairs": None if pairs is None or not len(pairs) else _words(pair_table(pairs)),
+        "pairs": None if pairs is None or not len(pairs) else table_words(pair_table(pairs)),
         "difference": difference_svg(differences[0], more=len(differences) > 1) if differences else None,
     }
 
@@ -50,12 +50,6 @@ def _ranks(analysis: Analysis) -> dict[str, Any]:
         "caption": " ".join(sentence(printable(note)) for note in notes),
         "picture": None if ranks.friedman is None else rank_svg(ranks),
     }
-
-
-def _words(table: Table) -> dict[str, Any]:
-    parts = [(heading, [[printable(cell.text) for cell in row] for row in rows]) for heading, rows in table.parts]
-    header = [(column.head, column.text) for column in table.columns]
-    return {"header": header, "parts": parts, "caption": printable(" ".join(table.notes))}
 
 
 def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:

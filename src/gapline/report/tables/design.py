@@ -6,11 +6,12 @@ import polars as pl
 
 from gapline.analysis.analyse import Analysis
 from gapline.report.numbers import count
-from gapline.report.table import Column, Table, capital, one_part
+from gapline.report.table import Column, Table, one_part
 from gapline.report.tables.means import sentence
 
 # Columns that say something only where runs differ from the rest or are limited.
 _RARE = {"steps": "", "memory": ""}
+_WORDS = ("evidence", "steps")
 
 
 def design_table(design: pl.DataFrame, /, *, notes: Sequence[str] = ()) -> Table:
@@ -26,7 +27,7 @@ def design_table(design: pl.DataFrame, /, *, notes: Sequence[str] = ()) -> Table
     return Table(
         name="design",
         caption=f"Evaluation design: {count(int(design['runs'].sum()))} runs",
-        columns=(Column("evidence", "Evidence", True), *capital(*shown[1:], text=True)),
+        columns=tuple(Column(name, name.capitalize(), name in _WORDS) for name in shown),
         parts=one_part(rows),
         frame=design,
         notes=tuple(notes),

@@ -8,7 +8,7 @@ from gapline.analysis.metric_sensitivity import MetricSensitivity, mean_ratio
 from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number
 from gapline.report.table import Column, Part, Table, capital, part
-from gapline.report.tables.means import kernel_column, sentence
+from gapline.report.tables.means import kernel_column, reference_heading, sentence
 
 Labels = Mapping[str, ReferenceLabel]
 
@@ -37,7 +37,7 @@ def saturation_table(metric: MetricSensitivity, labels: Labels, /, *, over: str)
 
 def sign_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table:
     """Return how many runs of each arm score below zero under each kernel."""
-    frame = metric.runs.filter(pl.col("kernel").is_in(_scored(metric)))
+    frame = metric.runs.filter(pl.col("kernel").is_in(scored_kernels(metric)))
     words = (
         "Below zero by more than the tolerance: what lies below the reference outweighs what lies above it. The CSV "
         "also has the runs at zero and above."
@@ -56,14 +56,14 @@ def ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> T
     """Return how many times the pooled mean of one compared arm is that of another, under each kernel."""
     if not metric.ratios.height:
         return None
-    kernels, means, outside = _scored(metric), _means(metric), _outside(metric)
+    kernels, means, outside = scored_kernels(metric), pooled_means(metric), _outside(metric)
     first = next(iter(labels))
     pairs = [larger_first(a, b, means, kernels[0], first) for a, b in metric.ratios.select("a", "b").unique(
         maintain_order=True).iter_rows()]  # fmt: skip
     parts = []
     for name, label in labels.items():
         rows = [[a, b, *(_ratio((b, k, name), (a, k, name), means, outside) for k in kernels)] for a, b in pairs]
-        parts.append(part(f"{name} ({label.policy})", rows))
+        parts.append(part(reference_heading(name, label), rows))
     return Table(
         name="ratios",
         caption="How many times the mean of one arm is that of another",
@@ -76,7 +76,7 @@ def ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> T
 
 def kernel_ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table | None:
     """Return how many times the pooled mean of an arm under each kernel is that under the first one."""
-    kernels, means, outside = _scored(metric), _means(metric), _outside(metric)
+    kernels, means, outside = scored_kernels(metric), pooled_means(metric), _outside(metric)
     if len(kernels) < 2:
         return None
     parts: list[Part] = []
@@ -86,7 +86,7 @@ def kernel_ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: st
             [arm, *(_ratio((arm, kernels[0], name), (arm, k, name), means, outside) for k in kernels[1:])]
             for arm in arms
         ]
-        parts.append(part(f"{name} ({label.policy})", rows))
+        parts.append(part(reference_heading(name, label), rows))
     return Table(
         name="kernel-ratios",
         caption=f"How many times the mean under a kernel is that under {kernels[0]}",
@@ -106,7 +106,8 @@ def larger_first(a: str, b: str, means: Mapping[Cell, float | None], kernel: str
     return (a, b) if one >= other else (b, a)
 
 
-def _means(metric: MetricSensitivity) -> dict[Cell, float | None]:
+def pooled_means(metric: MetricSensitivity) -> dict[Cell, float | None]:
+    """Return the pooled means by arm, kernel and reference."""
     return {(r["arm"], r["kernel"], r["reference"]): r["score"] for r in metric.pooled.iter_rows(named=True)}
 
 
@@ -124,7 +125,7 @@ def _ratio_notes(metric: MetricSensitivity) -> list[str]:
     return [sentence(words), *marked]
 
 
-def _scored(metric: MetricSensitivity) -> list[str]:
+def scored_kernels(metric: MetricSensitivity) -> list[str]:
     """Return the kernels that some arm has a mean under: `raw` has none where a run is not feasible at time 0."""
     known = metric.pooled.filter(pl.col("score").is_not_null())
     return list(dict.fromkeys(known["kernel"].to_list()))
@@ -150,5 +151,5 @@ def _count_parts(frame: pl.DataFrame, labels: Labels, what: str) -> tuple[Part, 
         runs = dict(mine.select("arm", "runs").iter_rows())
         rows = [[arm, count(runs[arm]), *(count(counts[arm, kernel]) for kernel in kernels)] for arm in runs]
         sums = [count(sum(counts[arm, kernel] for arm in runs)) for kernel in kernels]
-        parts.append(part(f"{name} ({label.policy})", [*rows, ["all arms", count(sum(runs.values())), *sums]]))
+        parts.append(part(reference_heading(name, label), [*rows, ["all arms", count(sum(runs.values())), *sums]]))
     return tuple(parts)

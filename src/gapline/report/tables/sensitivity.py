@@ -11,7 +11,7 @@ from gapline.analysis.robustness import Robustness
 from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number, percent
 from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
-from gapline.report.tables.means import DESCRIPTIVE, kernel_column, sentence
+from gapline.report.tables.means import DESCRIPTIVE, kernel_column, reference_heading, sentence
 
 MOST_SWAPS = 3
 
@@ -44,7 +44,7 @@ def pooled_table(
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
             cells.append(bold_best(texts, best))
         lines = list(zip(*cells, strict=True))
-        parts.append(part(f"{name} ({label.policy})", lines[: len(best_first)]))
+        parts.append(part(reference_heading(name, label), lines[: len(best_first)]))
         if others:
             parts.append(part(DESCRIPTIVE, lines[len(best_first) :]))
     digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())

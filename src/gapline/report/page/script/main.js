@@ -179,7 +179,7 @@ async function render() {
   renderRanking(page.summary, page.reading, stale);
   renderCurves(page.summary, stale);
   renderContrasts(page.summary, stale);
-  renderClassical(stale);
+  renderDeclared(stale);
   renderPanels(page.summary);
   renderInstances(page.summary);
   renderInstance();
