@@ -81,10 +81,9 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
                 tests.append(~is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance))
             found = [np.bincount(cells.arm, weights=test, minlength=len(cells.arms)).astype(int) for test in tests]
             for row, arm in enumerate(cells.arms):
-                negative, zeros, positive, *saturated = (int(count[row]) for count in found)
-                counts.append(
-                    (arm, kernel.name, reference, int(runs[row]), *(saturated or [None]), negative, zeros, positive)
-                )
+                signs = [int(count[row]) for count in found[:3]]
+                saturated = int(found[3][row]) if len(found) > 3 else None
+                counts.append((arm, kernel.name, reference, int(runs[row]), saturated, *signs))
             for one, other in readings.pairs:
                 ratio = mean_ratio(means[one], means[other])
                 ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))

@@ -45,7 +45,9 @@ PAGE, RESULTS_FILE = "report.html", "results.json"
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
-def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS) -> Path:
+def write_report(
+    study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS, log_time: bool = False
+) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
     Parameters
@@ -54,6 +56,8 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
         What `gapline.open_study` returns.
     formats
         Of the figures: any of svg, png, pdf.
+    log_time
+        Draw the curves and the horizon sweep on logarithmic time, with which the page opens too.
 
     The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
     appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
@@ -65,7 +69,8 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     study = for_report(study)
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
-    written = write_figures(study_figures(study, analysis, said.order), folder / "figures", formats)
+    charts = study_figures(study, analysis, said.order, log_time=log_time)
+    written = write_figures(charts, folder / "figures", formats)
     written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
     texts: dict[str, str | bytes] = {
         f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
@@ -79,7 +84,7 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     for name, text in texts.items():
         write_file(folder / name, text)
         written.append(folder / name)
-    written.append(write_page(study, folder / PAGE, said, analysis))
+    written.append(write_page(study, folder / PAGE, said, analysis, log_time=log_time))
     document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}

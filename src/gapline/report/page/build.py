@@ -25,20 +25,28 @@ SCRIPTS = (
 
 
 def write_page(
-    study: Study, path: Path | str, said: Statements | None = None, analysis: Analysis | None = None, /
+    study: Study,
+    path: Path | str,
+    said: Statements | None = None,
+    analysis: Analysis | None = None,
+    /,
+    *,
+    log_time: bool = False,
 ) -> Path:
     """Write the page; it appears as a whole or not at all."""
-    write_file(Path(path), build_page(study, said, analysis))
+    write_file(Path(path), build_page(study, said, analysis, log_time=log_time))
     return Path(path)
 
 
-def build_page(study: Study, said: Statements | None = None, analysis: Analysis | None = None, /) -> str:
+def build_page(
+    study: Study, said: Statements | None = None, analysis: Analysis | None = None, /, *, log_time: bool = False
+) -> str:
     """Return the page as text; the same study gives the same text, whether it was analysed before or not."""
     try:
         import jinja2
     except ImportError:
         raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
-    data = page_data(study)
+    data = page_data(study, log_time=log_time)
     statements, analysed = said or make_statements(study), analysis or analyse(study)
     style, script, vega = _read("page.css"), page_script(), vega_bundle()
     policy = (

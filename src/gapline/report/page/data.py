@@ -15,6 +15,7 @@ from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
+from gapline.report.time_axis import log_start
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.study import Study
@@ -36,8 +37,8 @@ class PageData:
     blocks: dict[str, str]
 
 
-def page_data(study: Study) -> PageData:
-    """Collect the head and encode the blocks."""
+def page_data(study: Study, *, log_time: bool = False) -> PageData:
+    """Collect the head and encode the blocks; with `log_time`, the page opens with a logarithmic time axis."""
     envelopes = study.envelopes
     runs = envelopes.runs
     check_horizons(runs)
@@ -91,6 +92,12 @@ def page_data(study: Study) -> PageData:
         "colours": list(COLOURS),
         "dashes": list(DASHES),
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
+        # Where a logarithmic axis begins, in seconds and as a share of the horizons.
+        "logTime": {
+            "declared": log_time,
+            "seconds": log_start(envelopes),
+            "share": log_start(envelopes, relative=True),
+        },
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)

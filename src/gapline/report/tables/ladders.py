@@ -80,20 +80,21 @@ def _table(
             counted(instances[0], "instance") if len(instances) == 1 else f"{instances[0]} to {instances[-1]} instances"
         )
         parts.append(part(f"{ladder.name}: {on} each", lines))
-        steps = [pl.lit(ladder.name).alias("ladder"), pl.Series("setting", settings, dtype=pl.String)]
-        frames.append(ladder.frame.select(*steps, pl.exclude(ladder.settings)))
+        named = ladder.frame.drop(ladder.settings).with_columns(
+            ladder=pl.lit(ladder.name), setting=pl.Series(settings, dtype=pl.String)
+        )
+        frames.append(named.select("ladder", "setting", pl.exclude("ladder", "setting")))
     said = {ladder.name: ladder.reading.line() for ladder in ladders}
     # One line where all ladders rest on the same.
-    lines = (
-        [f"{which}: {line}" for which, line in said.items()] if len(set(said.values())) > 1 else [*said.values()][:1]
-    )
+    several = len(set(said.values())) > 1
+    resting = [f"{which}: {line}" for which, line in said.items()] if several else list(said.values())[:1]
     return Table(
         name=name,
         caption=caption,
         columns=(*capital("arm", "step", text=True), *columns),
         parts=tuple(parts),
         frame=pl.concat(frames, how="diagonal_relaxed"),
-        notes=(*notes, *map(sentence, lines)),
+        notes=(*notes, *map(sentence, resting)),
     )
 
 
