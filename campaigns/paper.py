@@ -43,7 +43,7 @@ snapshot = "$snapshot"
 kernel = "squeezed"
 goals = [0.01]
 
-# Five families at two sizes each.
+# Families at two sizes each.
 [[instances]]
 path = "instances/*/n=*/*.vrp.json"
 panel = "{1} n={2}"
@@ -129,7 +129,9 @@ def contract_text(scale: Scale, *, name: str) -> str:
     return CONTRACT.substitute(facts, arms=arms, also=f", {scale.limit}" if scale.limit else "")
 
 
-def small_scale(*, horizon: float, iterations: int | None = None) -> Scale:
+def small_scale(
+    *, horizon: float, iterations: int | None = None, sliced_on: str = "east-n10-*", threaded_on: str = "west-n10-*"
+) -> Scale:
     """Return solvers that are installed here in the places of the paper's; limited by steps where a number is given."""
     limit = "" if iterations is None else f"iterations = {iterations}"
     joined = f", {limit}" if limit else ""
@@ -140,8 +142,8 @@ def small_scale(*, horizon: float, iterations: int | None = None) -> Scale:
         title="A small campaign in the design of the paper, generated instances",
         arms=(*kayros, exact, Arm("pyvrp-mean", "pyvrp", f'slice = "mean"{joined}', tier=2)),
         sliced="vrp-cli",
-        sliced_on="east-n10-*",
-        threaded_on="west-n10-*",
+        sliced_on=sliced_on,
+        threaded_on=threaded_on,
         horizon=horizon,
         small=10,
         many=2,
@@ -168,7 +170,7 @@ def write_small(
 
 
 def main() -> int:
-    """Run the small campaign and write its report and the figures and tables of the paper; return 1 if runs are left."""
+    """Run the small campaign, write its report and the figures and tables of the paper; return 1 if runs are left."""
     options = argparse.ArgumentParser(prog="python -m campaigns.paper", description=__doc__)
     options.add_argument("--folder", type=Path, default=Path("paper-small"), help="where the study is kept")
     options.add_argument("--horizon", type=float, default=2.0, help="seconds of each run")
