@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gapline.analysis.analyse import analyse
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.model.version import VERSION
 from gapline.paper.companion import companion_figure, draw_companion
 from gapline.paper.log_weights import draw_early, draw_end, early_figure, end_figures
@@ -30,15 +30,16 @@ def synthetic_study() -> Study:
     return open_study(synthetic_campaign(), snapshots=[synthetic_snapshot()], tier_two=TIER_TWO, title=NAME, draws=1000)
 
 
-def paper_figures(study: Study, *, source: str) -> dict[str, Any]:
+def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
     """Draw the paper's figures; those that need a campaign show the study, and their captions say which."""
+    regimes = regime_figure(analysis.study, source=source, envelopes=analysis.main)
     return {
         "scale-conversion": draw_scale(scale_figure()),
         "gap-shapes": draw_shapes(shape_figure()),
         "worked-example": draw_worked(worked_figure()),
-        "two-regime": draw_regimes(regime_figure(study, source=source)),
+        "two-regime": draw_regimes(regimes),
         "companion": draw_companion(companion_figure()),
-        "metric-sensitivity": draw_sensitivity(analyse(study), source=source),
+        "metric-sensitivity": draw_sensitivity(analysis, source=source),
         "early-log": draw_early(early_figure()),
         "end-log": draw_end(*end_figures()),
     }
@@ -55,11 +56,12 @@ def write_paper(
     folder = Path(directory)
     source = SYNTHETIC if study is None else study.title
     shown = for_report(synthetic_study() if study is None else study)
-    written = write_figures(paper_figures(shown, source=source), folder / "figures", formats)
+    analysis = analyse(shown)
+    written = write_figures(paper_figures(analysis, source=source), folder / "figures", formats)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
     # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:
-        tables = study_tables(shown, analyse(shown), make_statements(shown))
+        tables = study_tables(shown, analysis, make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]
         written += write_tables(chosen, folder / "tables", heading(shown))
     return written

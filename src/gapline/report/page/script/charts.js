@@ -249,7 +249,7 @@ function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity
 
 // What a logarithmic axis does with the time before it begins.
 function logWords({ log, low, relative }) {
-  return log ? ` Logarithmic time from ${formatValue(low, 3)} ${relative ? "of the horizon" : "s"} on; what holds there is drawn from there.` : "";
+  return log ? ` Logarithmic time from ${formatValue(low, 3)} ${relative ? "of the horizon" : "s"} on: what holds there is drawn from there, and areas are no scores.` : "";
 }
 
 const CUT_WORDS = " The first moments leave the figure at its top; the logarithmic time axis shows them.";
