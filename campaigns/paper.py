@@ -5,6 +5,7 @@ instance, a ladder of slices and a ladder of threads on a few. `python -m campai
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,10 @@ snapshot = "$snapshot"
 [score]
 kernel = "squeezed"
 goals = [0.01]
+
+[aggregate]
+weighting = "panel"
+contrasts = $contrasts
 
 # Families at two sizes each.
 [[instances]]
@@ -126,6 +131,9 @@ def contract_text(scale: Scale, *, name: str) -> str:
     )
     facts = {field: getattr(scale, field) for field in Scale.__dataclass_fields__ if field != "arms"}
     facts |= {"slices": list(scale.slices), "threads": list(scale.threads), "name": name, "snapshot": SNAPSHOT}
+    # Three contrasts, declared before the runs: the first arm against each other one of tier 1.
+    first, *others = (arm.name for arm in scale.arms if arm.tier == 1)
+    facts["contrasts"] = json.dumps([[first, other] for other in others])
     return CONTRACT.substitute(facts, arms=arms, also=f", {scale.limit}" if scale.limit else "")
 
 

@@ -45,6 +45,7 @@ def test_it_is_the_contract_of_the_full_campaign(study):
     assert [line for line in full if line != "options"] == [line for line in small if line != "options"]
     contract = load_contract(study, files=True)
     assert [arm.tier for arm in contract.arms] == [1, 1, 1, 1, 2, *[2] * (3 + len(THREADS))]
+    assert len(contract.aggregate.contrasts) == 3
 
 
 def test_every_planned_run_is_done(study, capsys):

@@ -28,7 +28,15 @@ def envelopes_of(*traces, horizons=None):
         ([[(60, 9.0)]], 10.0),
         ([[], []], 0.01),
     ],
-    ids=["first step", "a step at 0 does not count", "a run with no other", "only at 0", "four decades at most", "one at least", "empty runs"],
+    ids=[
+        "first step",
+        "a step at 0 does not count",
+        "a run with no other",
+        "only at 0",
+        "four decades at most",
+        "one at least",
+        "empty runs",
+    ],
 )
 def test_it_begins_at_the_first_step_after_zero(traces, start):
     assert log_start(envelopes_of(*traces)) == pytest.approx(start)
