@@ -12,7 +12,7 @@ from gapline.report.macro_file import Macro
 from gapline.report.numbers import count, number, p_value, percent
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
-from gapline.report.tables.kernels import larger_first, pooled_means, scored_kernels
+from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
 from gapline.scoring.goals import attainment_name
 from gapline.study import Study
 
@@ -132,12 +132,8 @@ def _kernels(analysis: Analysis) -> list[Macro]:
         for arm, _, kernel, reference, ratio in metric.kernel_ratios.iter_rows()
         if ratio is not None
     ]
-    asked = {frozenset(pair) for pair in analysis.study.pairs}
     means = pooled_means(metric)
-    for a, b in dict.fromkeys(metric.ratios.select("a", "b").iter_rows()):
-        if frozenset((a, b)) not in asked:
-            continue
-        larger, smaller = larger_first(a, b, means, kernels[0], next(iter(analysis.labels)))
+    for larger, smaller in shown_pairs(metric, next(iter(analysis.labels))):
         for kernel, reference in signs.select("kernel", "reference").iter_rows():
             ratio = mean_ratio(means[smaller, kernel, reference], means[larger, kernel, reference])
             if ratio is not None:

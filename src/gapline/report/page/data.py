@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
@@ -93,11 +94,7 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
         "dashes": list(DASHES),
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
-        "logTime": {
-            "declared": log_time,
-            "seconds": log_start(envelopes),
-            "share": log_start(envelopes, relative=True),
-        },
+        "logTime": _log_time(clock, envelopes) | {"declared": log_time},
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)
@@ -120,6 +117,13 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
         "others": others.encode(),
     }
     return PageData(head, blocks)
+
+
+def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
+    """Return where a logarithmic axis begins, in seconds as the page rounds its steps: the first is not after it."""
+    start = log_start(envelopes)
+    snapped = float(clock.snap(np.array([start]))[0])
+    return {"seconds": snapped if snapped > 0 else start, "share": log_start(envelopes, relative=True)}
 
 
 def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:

@@ -57,9 +57,9 @@ def ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> T
     if not metric.ratios.height:
         return None
     kernels, means, outside = scored_kernels(metric), pooled_means(metric), _outside(metric)
-    first = next(iter(labels))
-    pairs = [larger_first(a, b, means, kernels[0], first) for a, b in metric.ratios.select("a", "b").unique(
-        maintain_order=True).iter_rows()]  # fmt: skip
+    pairs = shown_pairs(metric, next(iter(labels)))
+    every = metric.ratios.select("a", "b").unique().height
+    few = [f"Of {every:,} pairs those with the smallest mean; the CSV has all."] if len(pairs) < every else []
     parts = []
     for name, label in labels.items():
         rows = [[a, b, *(_ratio((b, k, name), (a, k, name), means, outside) for k in kernels)] for a, b in pairs]
@@ -70,7 +70,7 @@ def ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> T
         columns=(*capital("arm", text=True), Column("over", "Over", True), *map(kernel_column, kernels)),
         parts=tuple(parts),
         frame=metric.ratios,
-        notes=(*_ratio_notes(metric), *_resting(labels, over)),
+        notes=(*few, *_ratio_notes(metric), *_resting(labels, over)),
     )
 
 
@@ -98,6 +98,20 @@ def kernel_ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: st
 
 
 Cell = tuple[str, str, str]
+# Nobody reads the ratios of more pairs: of many arms, each stands beside the best one.
+MOST_PAIRS = 66
+
+
+def shown_pairs(metric: MetricSensitivity, reference: str) -> list[tuple[str, str]]:
+    """Return the pairs of compared arms whose ratios are printed, the larger mean of each first."""
+    kernel, means = metric.lead, pooled_means(metric)
+    pairs = list(dict.fromkeys(metric.ratios.select("a", "b").iter_rows()))
+    found = [larger_first(a, b, means, kernel, reference) for a, b in pairs]
+    if len(found) <= MOST_PAIRS:
+        return found
+    arms = dict.fromkeys(arm for pair in found for arm in pair)
+    best = min(arms, key=lambda arm: (means[arm, kernel, reference] is None, means[arm, kernel, reference] or 0.0))
+    return [pair for pair in found if best in pair]
 
 
 def larger_first(a: str, b: str, means: Mapping[Cell, float | None], kernel: str, reference: str) -> tuple[str, str]:
