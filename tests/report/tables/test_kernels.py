@@ -2,7 +2,7 @@ import pytest
 
 from gapline.analysis.analyse import analyse
 from gapline.report.tables.kernels import kernel_tables, larger_first
-from report.report_studies import by_hand, rows_of, synthetic_analyses
+from report.report_studies import by_hand, crowd, rows_of, synthetic_analyses
 
 
 def tables_of(analysis):
@@ -71,3 +71,15 @@ def _by_part(table):
 def test_every_row_has_a_cell_for_each_column():
     for table in tables_of(synthetic_analyses()).values():
         assert len(rows_of(table)) == len(table.rows) > 0
+
+
+def test_of_many_arms_each_stands_beside_the_best_and_the_csv_has_every_pair():
+    analysis = analyse(crowd(14))
+    table = tables_of(analysis)["ratios"]
+    means = dict(
+        analysis.metrics.pooled.filter(kernel="squeezed", reference="frozen").select("arm", "score").iter_rows()
+    )
+    best = min(means, key=means.get)
+    assert [row[1].text for row in table.parts[0][1]] == [best] * 13
+    assert table.frame.select("a", "b").unique().height == 91
+    assert "Of 91 pairs those with the smallest mean; the CSV has all." in table.notes
