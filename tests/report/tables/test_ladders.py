@@ -1,4 +1,4 @@
-from analysis.ladder_study import ladder_study
+from analysis.ladder_study import TRACES, ladder_study
 from gapline.analysis.analyse import analyse
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.writers.latex import to_latex
@@ -21,6 +21,14 @@ def test_validity_has_the_papers_columns_step_by_step(tmp_path):
     latex = to_latex(table)
     assert "Invalid captured & Invalid terminal & No valid incumbent" in latex
     assert "5 of 6 planned runs, 1 missing" in latex
+
+
+def test_late_candidates_are_shown_where_there_are_any(tmp_path, monkeypatch):
+    """Valid, and after the horizon of 10 s: without the column nobody sees why the run is empty."""
+    assert "late" not in [column.head for column in tables_of(tmp_path)["ladder-validity"].columns]
+    monkeypatch.setitem(TRACES, ("sliced 5", "i", 2), [(11, 12.0, True)])
+    rows = rows_of(tables_of(tmp_path)["ladder-validity"])
+    assert [(row["late"].text, row["empty"].text) for row in rows] == [("0", "0"), ("1", "2"), ("0", "0")]
 
 
 def test_means_carry_their_reading_and_nothing_is_bold(tmp_path):

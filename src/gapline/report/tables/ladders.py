@@ -22,9 +22,11 @@ def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:
 def validity_table(ladders: Collection[Ladder], /) -> Table:
     """Return what was captured, rejected and never valid at each step, as the paper's table of ladder validity."""
     first = next(iter(ladders)).reading
+    # Shown where there are any: a valid candidate that came too late leaves its run empty too.
+    late = ["late"] if any(ladder.frame["late"].sum() for ladder in ladders) else []
 
     def cells(row: dict[str, Any]) -> list[str]:
-        names = ("runs", "captured", "rejected", "terminal_invalid", "empty")
+        names = ("runs", "captured", "rejected", "terminal_invalid", *late, "empty")
         # With no run there is no time either: a dash says both.
         seen = number(row["first_valid"], digits=3)
         return [*(count(row[name]) for name in names), seen]
@@ -35,6 +37,7 @@ def validity_table(ladders: Collection[Ladder], /) -> Table:
         Column("captured", "Captured"),
         Column("rejected", "Invalid captured"),
         Column("invalid at the end", "Invalid terminal"),
+        *capital(*late),
         Column("empty", "No valid incumbent"),
         Column(f"half valid by ({unit})", f"Half valid by ({unit})"),
     )
