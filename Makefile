@@ -7,7 +7,7 @@ LOWEST := .venv-lowest
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint bench campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint bench campaign paper-campaign simulate mutants torture clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,11 @@ bench: $(READY)
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
+
+# The contract of the paper's campaign, small: run, report and the paper's figures and tables, in paper-small/.
+paper-campaign: $(READY)
+	tools/system-packages
+	$(BIN)/python -m campaigns.paper
 
 simulate: $(READY)
 	tools/system-packages

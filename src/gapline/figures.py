@@ -35,6 +35,7 @@ from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.order import order_arms
+from gapline.report.time_axis import log_start
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.scores import Scores
@@ -60,12 +61,14 @@ def mean_convergence(
     weighting: str = "panel",
     relative: bool = False,
     bands: bool = False,
+    log_time: bool = False,
     policy: str | None = None,
 ) -> Any:
     """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances."""
     choices: dict[str, Any] = {"kernel": kernel, "by": by, "weighting": weighting, "relative": relative}
     band = drawn_bands(curve_bands(envelopes, snapshot, **choices)) if bands else None
-    return draw_curves(mean_curve_figure(mean_curve(envelopes, snapshot, policy=policy, **choices), band))
+    start = log_start(envelopes, relative=relative) if log_time else None
+    return draw_curves(mean_curve_figure(mean_curve(envelopes, snapshot, policy=policy, **choices), band, start=start))
 
 
 def attainment(
@@ -77,6 +80,7 @@ def attainment(
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     relative: bool = False,
+    log_time: bool = False,
     policy: str | None = None,
 ) -> Any:
     """Draw the share of runs that have reached a goal by each time."""
@@ -84,7 +88,8 @@ def attainment(
         envelopes, snapshot, goals=goals, by=by, weighting=weighting, relative=relative, policy=policy
     )
     end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
-    return draw_curves(attainment_figure(curves, end=end))
+    start = log_start(envelopes, relative=relative) if log_time else None
+    return draw_curves(attainment_figure(curves, end=end, start=start))
 
 
 def final_gaps(scores: Scores, /, *, weighting: str = "panel") -> Any:

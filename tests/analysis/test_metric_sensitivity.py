@@ -28,14 +28,14 @@ def test_the_same_percentage_is_saturated_in_every_unit(kernel):
     scales = {"i": 1.0, "j": 10.0, "k": 100.0, "l": 1000.0}
     runs = [("a", name, float(f"{theta * scale:.6g}")) for name, scale in scales.items()]
     readings = readings_of(runs, {"r": scales}, kernels=["squeezed", kernel])
-    assert metric_sensitivity(readings).saturated.rows() == [(kernel, "r", 4)]
+    assert metric_sensitivity(readings).saturated.rows() == [(kernel, "r", 4, 4)]
     assert readings.scores[0][:, 1].tolist() == [theta - 1] * 4
 
 
 def test_a_score_within_the_tolerance_is_zero_on_both_sides():
     runs = [("a", "i", 10 * (1 - 1e-12)), ("b", "i", 10 * (1 + 1e-12)), ("c", "i", 9.0), ("d", "i", 10.0)]
     readings = readings_of(runs, {"r": {"i": 10.0}}, kernels=["squeezed"])
-    assert metric_sensitivity(readings).signs.rows() == [("squeezed", "r", 1, 3, 0)]
+    assert metric_sensitivity(readings).signs.rows() == [("squeezed", "r", 1, 3, 0, 4)]
     assert readings.beaten[0].tolist() == [False, False, True, False]
     assert reference_sensitivity(readings).negative["to"].to_list() == [0, 0, 1, 0]
 
@@ -49,6 +49,21 @@ def test_the_tolerance_is_the_studys():
         assert found.signs.filter(kernel="squeezed", reference="r")["negative"].to_list() == [below]
         assert found.saturated.filter(reference="r")["runs"].to_list() == [saturated]
         assert reference_sensitivity(readings).changed == changed
+
+
+def test_counts_by_arm_add_up_and_ratios_exist_of_positive_means_alone():
+    """Against 10: 11 and 30 score 1/21 and 1/2 squeezed, 1/11 and 2/3 in max form; 8 scores -1/9 and -1/5."""
+    runs = [("a", "i", 11.0), ("b", "i", 30.0), ("c", "i", 8.0)]
+    found = metric_sensitivity(readings_of(runs, {"r": {"i": 10.0}}, kernels=["squeezed", "maxform", "dimacs:1.2"]))
+    counts = found.runs.select("arm", "kernel", "runs", "saturated", "negative", "positive").rows()
+    assert counts[:3] == [("a", "squeezed", 1, None, 0, 1), ("b", "squeezed", 1, None, 0, 1),
+                          ("c", "squeezed", 1, None, 1, 0)]  # fmt: skip
+    assert [row[3] for row in counts if row[1] == "dimacs:1.2"] == [0, 1, 0]
+    assert found.saturated.rows() == [("dimacs:1.2", "r", 1, 3)]
+    ratios = dict(found.ratios.filter(kernel="squeezed").select(pl.format("{} {}", "a", "b"), "ratio").iter_rows())
+    assert ratios == {"a b": pytest.approx(10.5), "a c": None, "b c": None}
+    own = {row["arm"]: row["ratio"] for row in found.kernel_ratios.filter(kernel="maxform").to_dicts()}
+    assert own == {"a": pytest.approx(21 / 11), "b": pytest.approx(4 / 3), "c": None}
 
 
 def test_pooled_scores_equal_the_slow_ones(document, slow):

@@ -65,3 +65,30 @@ def test_options_of_one_kind_are_refused_for_another(worked, capsys):
     assert "--kind eaf-difference" in capsys.readouterr().err
     assert run(["curve", *worked, "--kind", "eaf", "--bands"]) == 2
     assert "neither --by nor --bands" in capsys.readouterr().err
+
+
+def test_logarithmic_time_is_a_matter_of_drawing(worked, capsys):
+    """The first step of all after time 0 is at 2 s; the numbers are from time 0 on either way."""
+    assert run(["curve", *worked, "--log-time"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("logarithmic time  ") == 2
+    assert "logarithmic time from 2 s on, what holds there is drawn from there" in out
+    names = [word for name in ("log.csv", "log.json", "log.svg") for word in ("-o", name)]
+    assert run(["curve", *worked, "--log-time", *names]) == 0
+    assert run(["curve", *worked, "-o", "linear.csv", "-o", "linear.json", "-o", "linear.svg"]) == 0
+    assert Path("log.csv").read_bytes() == Path("linear.csv").read_bytes()
+    log, linear = (json.loads(Path(f"{kind}.json").read_text()) for kind in ("log", "linear"))
+    assert (log["log_time_from"], linear["log_time_from"]) == (2.0, None)
+    assert log["mean"] == linear["mean"]
+    assert "time (s), logarithmic" in Path("log.svg").read_text()
+    assert "logarithmic" not in Path("linear.svg").read_text()
+
+
+def test_the_classical_curves_take_logarithmic_time_and_the_map_does_not(worked, capsys):
+    for kind in ("target-ecdf", "eaf"):
+        assert run(["curve", *worked, "--kind", kind, "--log-time", "-o", "c.svg"]) == 0
+        assert "time, logarithmic" in Path("c.svg").read_text()
+        assert run(["curve", *worked, "--kind", kind, "--log-time"]) == 0
+        assert "logarithmic time from 2 s on" in capsys.readouterr().out
+    assert run(["curve", *worked, "--kind", "eaf-difference", "--pair", "run 1", "run 2", "--log-time"]) == 2
+    assert "expected without --log-time" in capsys.readouterr().err

@@ -1,52 +1,8 @@
-"""The paper's campaign as one contract: 212 instances in ten panels, five arms, two ladders."""
+"""The paper's campaign in full, with files in the places of its instances: nothing here can be run."""
+
+from campaigns.paper import FULL, contract_text
 
 FAMILIES = {"solomon": 15, "lyon": 15, "lera": 14, "paris": 14, "berlin": 14}
-CONTRACT = """
-seeds = 10
-[study]
-name = "paper"
-[objective]
-checker = "tdvrptw"
-[time]
-horizon = 3600
-[[instances]]
-path = "instances/*/n=*/*.vrp.json"
-panel = "{1} n={2}"
-size = "{2}"
-[[where]]
-size = ">50"
-seeds = 5
-[[arms]]
-name = "kayros"
-solver = "kayros"
-[[arms]]
-name = "timefold"
-solver = "timefold"
-[[arms]]
-name = "jsprit"
-solver = "jsprit"
-[[arms]]
-name = "hexaly"
-solver = "hexaly"
-[[arms]]
-name = "hexaly sliced"
-solver = "hexaly"
-tier = 2
-options = {slices = 96}
-[[arms]]
-name = "hexaly {slices} slices"
-solver = "hexaly"
-tier = 2
-ladder = {slices = [5, 24, 96]}
-instances = ["solomon-25-0[0-5]"]
-[[arms]]
-name = "hexaly {threads} threads"
-solver = "hexaly"
-tier = 2
-options = {slices = 96}
-ladder = {threads = [1, 2, 4, 8, 16]}
-instances = ["lyon-25-0*"]
-"""
 
 
 def write_campaign(folder):
@@ -57,5 +13,5 @@ def write_campaign(folder):
             place.mkdir(parents=True)
             for number in range(count):
                 (place / f"{family}-{size}-{number:02}.vrp.json").write_text("{}")
-    (folder / "study.toml").write_text(CONTRACT)
+    (folder / "study.toml").write_text(contract_text(FULL, name="paper"))
     return folder

@@ -1,9 +1,9 @@
 from gapline.paper.write import paper_figures
-from report.report_studies import synthetic
+from report.report_studies import synthetic_analyses
 
 
 def test_all_figures_of_the_paper_are_drawn():
-    charts = paper_figures(synthetic(), source="a campaign made up")
+    charts = paper_figures(synthetic_analyses(), source="a campaign made up")
     assert list(charts) == [
         "scale-conversion", "gap-shapes", "worked-example", "two-regime", "companion", "metric-sensitivity",
         "early-log",

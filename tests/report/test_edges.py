@@ -55,7 +55,7 @@ def test_a_study_at_the_edge_has_its_report(name):
     study = report_of(campaign, snapshot, draws=20, **choices)
     analyses = analyse(study)
     said = make_statements(study)
-    charts = study_figures(study, analyses, said.order) | paper_figures(study, source=name)
+    charts = study_figures(study, analyses, said.order) | paper_figures(analyses, source=name)
     assert all(chart.to_dict() for chart in charts.values())
     for table in study_tables(study, analyses, said):
         assert "nan" not in to_markdown(table).lower()

@@ -14,6 +14,15 @@ def test_each_value_holds_to_the_next_time_and_the_last_to_the_end():
     assert text.splitlines()[1] == "0.00 ┤⠉⠉⣇⣀"
 
 
+def test_logarithmic_time_gives_every_decade_the_same_room():
+    """Eight columns of dots from 1 to 16 s are half an octave each: the fall at 4 s is at the third character."""
+    text = plot_steps([curve("a", (0, 1), (4, 0))], start=1.0, end=16.0, title="t", width=4, height=1)
+    assert text.splitlines()[1] == "0.00 ┤⠉⠉⣇⣀"
+    wide = plot_steps([curve("a", (0, 1))], start=0.01234, end=16.0, title="t", width=40).splitlines()
+    assert wide[-2].split() == ["0.0123", "logarithmic", "time", "16", "s"]
+    assert len(wide[-2]) == len(wide[-3])
+
+
 def test_zero_is_labelled_where_the_curves_cross_it():
     lines = plot_steps([curve("a", (0, 1), (5, -1))], end=10.0, title="t", height=5).splitlines()
     assert [line.split(" ┤")[0].strip() for line in lines[1:6]] == ["1.00", "", "0.00", "", "-1.00"]

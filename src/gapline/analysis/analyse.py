@@ -5,7 +5,7 @@ it, and complementarity is against that one alone, as in the paper.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,9 @@ import polars as pl
 from gapline.analysis.complementarity import Complementarity, complementarity
 from gapline.analysis.cutoff_sweep import CutoffSweep, cutoff_sweep
 from gapline.analysis.events import Events, collect_groups
-from gapline.analysis.health import Health, completeness, health, ladder_columns
+from gapline.analysis.health import Health, completeness, health
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
+from gapline.analysis.ladders import Ladder, arms_apart, study_ladders
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
 from gapline.analysis.neighbours.attainment_difference import AttainmentDifference, attainment_difference
 from gapline.analysis.neighbours.compared import Compared, compare_cells
@@ -30,7 +31,10 @@ from gapline.analysis.readings import Readings, build_readings
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity, reference_sensitivity
 from gapline.analysis.robustness import Robustness, robustness
 from gapline.analysis.transform_sensitivity import TransformSensitivity, transform_sensitivity
+from gapline.envelope.build import Envelopes
 from gapline.model.reading import ReferenceLabel
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.text import counted
 from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
@@ -89,13 +93,13 @@ class Analysis:
         """Every run under every kernel and reference."""
         named = {name: entry.snapshot for name, entry in self.references_by_name.items()}
         return build_readings(
-            self.study.envelopes,
+            self.main,
             named,
             kernels=self.kernels,
             weight=self.study.weight,
             weighting=self.study.weighting,
             tolerance=self.study.tolerance,
-            tier_two=self.study.tier_two,
+            tier_two=[arm for arm in self.study.tier_two if arm not in self.apart],
         )
 
     @cached_property
@@ -103,12 +107,58 @@ class Analysis:
         """What was captured, rejected, late or never there, per arm."""
         return health(self.study.campaign, self.study.envelopes)
 
+    @property
+    def main_health(self) -> Health:
+        """The health of the campaign itself, without the ladders that stand apart."""
+        if not self.apart:
+            return self.health
+        mine = ~pl.col("arm").is_in(list(self.apart))
+        return replace(self.health, frame=self.health.frame.filter(mine), reasons=self.health.reasons.filter(mine))
+
     @cached_property
-    def ladders(self) -> dict[str, Health]:
-        """Health along each ladder of settings."""
-        runs = self.study.envelopes.runs
-        columns = ladder_columns(runs) if self.ladders_by is None else list(self.ladders_by)
-        return {name: health(self.study.campaign, self.study.envelopes, by=["arm", name]) for name in columns}
+    def ladders(self) -> dict[str, Ladder]:
+        """Validity and means along each ladder of settings."""
+        return study_ladders(self.study, self.ladders_by)
+
+    @cached_property
+    def apart(self) -> tuple[str, ...]:
+        """Arms that are steps of declared ladders of tier 2: described along their steps, no part of the campaign."""
+        return arms_apart(self.study)
+
+    @cached_property
+    def main(self) -> Envelopes:
+        """The campaign itself, without the ladders that stand apart."""
+        study = self.study
+        return study.envelopes.select(~pl.col("arm").is_in(list(self.apart))) if self.apart else study.envelopes
+
+    @property
+    def main_words(self) -> str:
+        """How much of the plan the campaign itself rests on, and what stands apart."""
+        everyone = self.study.envelopes.runs["arm"].unique().to_list()
+        if not self.apart:
+            return str(self.study.coverage)
+        covered = self.study.coverage_of([arm for arm in everyone if arm not in self.apart])
+        ladders = self.study.coverage_of(self.apart).runs
+        return f"{covered}; {counted(ladders, 'run')} of ladders stand in tables of their own"
+
+    @cached_property
+    def design(self) -> pl.DataFrame | None:
+        """The evaluation design, and how many of its runs are `done`; None without a plan."""
+        contract, cells = self.study.contract, self.study.cells
+        if contract is None or self.study.coverage.planned is None:
+            return None
+        from gapline.model.design import evaluation_design
+        from gapline.model.plan import Plan
+
+        # Of what the study looks at: a filter takes cells away.
+        state = {RunKey(*row[:3]): row[3] for row in cells.select(*RUN_KEY, "state").iter_rows()}
+        plan = [cell for cell in Plan.of(contract).cells if cell.key in state]
+        done = [cell for cell in plan if state[cell.key] == "done"]
+        design, made = (evaluation_design(contract, Plan(tuple(part))) for part in (plan, done))
+        counts = made.select("evidence", done="runs")
+        return design.join(counts, on="evidence", how="left", maintain_order="left").with_columns(
+            pl.col("done").fill_null(0)
+        )
 
     @cached_property
     def completeness(self) -> pl.DataFrame:
@@ -134,7 +184,7 @@ class Analysis:
     def complementarity(self) -> Complementarity:
         """Pairs of arms with similar scores that end elsewhere, against the analysis reference."""
         return complementarity(
-            self.study.envelopes,
+            self.main,
             self.study.folded.snapshot,
             kernel=self.kernels[0],
             weight=self.study.weight,
@@ -315,6 +365,7 @@ class Analysis:
             "health": [
                 row | {"rejected_by_reason": _reasons(self.health, row)} for row in self.health.frame.to_dicts()
             ],
+            "design": None if self.design is None else self.design.to_dicts(),
             "ladders": {name: ladder.frame.to_dicts() for name, ladder in self.ladders.items()},
             "completeness": self.completeness.to_dicts(),
             "metrics": self.metrics.document(),
@@ -372,7 +423,8 @@ def analyse(
     study
         What `gapline.open_study` returns.
     ladders
-        Columns of the runs table by which health is counted; those that take several values where not given.
+        Columns of the runs table along which ladders are shown; where not given, the ladders of the contract, and
+        without these the columns that take several values.
     screen
         Thresholds of the complementarity rule: max_score, min_final, min_attainment.
     par

@@ -9,7 +9,7 @@ import polars as pl
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
 from gapline.model.document import as_document
-from gapline.model.tables import METRIC_POOLED, METRIC_RATIOS, METRIC_SATURATED, METRIC_SIGNS
+from gapline.model.tables import METRIC_KERNEL_RATIOS, METRIC_POOLED, METRIC_RATIOS, METRIC_RUNS
 from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
 from gapline.summary.cells import finite_or_none
@@ -19,20 +19,29 @@ from gapline.summary.cells import finite_or_none
 class MetricSensitivity:
     """Every run rescored under every kernel and reference; the columns stand in `model/tables.py`.
 
-    `saturated` counts runs of which no candidate was accepted under a threshold, `signs` the runs by the sign of their
-    score (within the tolerance is zero). A ratio of pooled means is null unless both are positive. `pairs` counts pairs
+    `runs` counts, arm by arm, the runs of which no candidate was accepted under a threshold (`saturated`, null under a
+    kernel without one) and the runs by the sign of their score (within the tolerance is zero); `saturated` and `signs`
+    are its sums. A ratio is null unless both pooled means are positive: `ratios` has b over a under one kernel,
+    `kernel_ratios` one kernel over the default one for an arm. `pairs` counts pairs
     of tier-1 arms × panels that are not tied under the default kernel and the first reference; reversals are against
     that kernel under the same reference, and against that reference under the same kernel.
     """
 
     pooled: pl.DataFrame
+    runs: pl.DataFrame
     saturated: pl.DataFrame
     signs: pl.DataFrame
     ratios: pl.DataFrame
+    kernel_ratios: pl.DataFrame
     pairs: int
     reversals: tuple[Reversal, ...]
     weight: str
     weighting: str
+
+    @property
+    def lead(self) -> str:
+        """The kernel that others are compared with."""
+        return str(self.pooled["kernel"][0])
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -46,10 +55,12 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     Empty runs stay in: they hold the kernel's value before the first incumbent. Berthold's gap under a beaten reference
     is shown, marked `out_of_envelope` and given no rank.
     """
-    pooled, saturated, signs, ratios = [], [], [], []
+    pooled, counts, ratios, kernel_ratios = [], [], [], []
     cells = readings.cells
     best = readings.envelopes.runs["best"].fill_null(np.inf).to_numpy()
+    runs = np.bincount(cells.arm, minlength=len(cells.arms))
     for r, reference in enumerate(readings.names):
+        leading = readings.pooled(r, 0)
         for k, kernel in enumerate(readings.kernels):
             means = readings.pooled(r, k)
             outside = np.any(readings.outside(r, k), axis=1)
@@ -58,28 +69,49 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
                 tier = 1 if arm in readings.tier_one else 2
                 mean, beaten = finite_or_none(means[row]), bool(outside[row])
                 pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
+                if k:
+                    kernel_ratios.append((arm, tier, kernel.name, reference, mean_ratio(leading[row], means[row])))
+            values, zero = readings.scores[r][:, k], readings.tolerance
+            tests = [values < -zero, np.abs(values) <= zero, values > zero]
             # Only a threshold can saturate: no candidate of the run came below it.
             if kernel.code is KernelCode.DIMACS:
-                accepted = is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance)
-                saturated.append((kernel.name, reference, int(np.count_nonzero(~accepted))))
-            values, zero = readings.scores[r][:, k], readings.tolerance
-            tests = (values < -zero, np.abs(values) <= zero, values > zero)
-            signs.append((kernel.name, reference, *(int(np.count_nonzero(test)) for test in tests)))
+                tests.append(~is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance))
+            found = [np.bincount(cells.arm, weights=test, minlength=len(cells.arms)).astype(int) for test in tests]
+            for row, arm in enumerate(cells.arms):
+                signs = [int(count[row]) for count in found[:3]]
+                saturated = int(found[3][row]) if len(found) > 3 else None
+                counts.append((arm, kernel.name, reference, int(runs[row]), saturated, *signs))
             for one, other in readings.pairs:
-                a, b = means[one], means[other]
-                # A ratio with a score of zero or below says nothing of "how many times better".
-                ratio = float(b / a) if a > 0 and b > 0 and np.isfinite(b / a) else None
+                ratio = mean_ratio(means[one], means[other])
                 ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
+    by_arm = pl.DataFrame(counts, schema=METRIC_RUNS, orient="row")
+    whole = by_arm.group_by("kernel", "reference", maintain_order=True)
     return MetricSensitivity(
         pooled=pl.DataFrame(pooled, schema=METRIC_POOLED, orient="row"),
-        saturated=pl.DataFrame(saturated, schema=METRIC_SATURATED, orient="row"),
-        signs=pl.DataFrame(signs, schema=METRIC_SIGNS, orient="row"),
+        runs=by_arm,
+        # Without the nulls of kernels that have no threshold, of which a sum would make zeros.
+        saturated=by_arm.drop_nulls("saturated")
+        .group_by("kernel", "reference", maintain_order=True)
+        .agg(runs=pl.col("saturated").sum(), of=pl.col("runs").sum()),
+        signs=whole.agg(pl.col("negative", "zero", "positive").sum(), of=pl.col("runs").sum()),
         ratios=pl.DataFrame(ratios, schema=METRIC_RATIOS, orient="row"),
+        kernel_ratios=pl.DataFrame(kernel_ratios, schema=METRIC_KERNEL_RATIOS, orient="row"),
         pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
         reversals=tuple(_reversals(readings)),
         weight=readings.weight,
         weighting=readings.weighting,
     )
+
+
+def mean_ratio(a: float | None, b: float | None) -> float | None:
+    """Return b over a; with a mean of zero or below it would say nothing of "how many times better".
+
+    >>> mean_ratio(0.5, 2.0), mean_ratio(-0.5, 2.0)
+    (4.0, None)
+    """
+    if a is None or b is None or not (a > 0 and b > 0):
+        return None
+    return float(b / a) if np.isfinite(b / a) else None
 
 
 def _reversals(readings: Readings) -> list[Reversal]:

@@ -20,6 +20,7 @@ from gapline.terminal import say
 @click.option("--pair", nargs=2, metavar="A B", help="Arms of --kind eaf-difference (default: the first contrast).")
 @click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
+@options.log_time
 @click.option("--bands", is_flag=True, help="Add bands over instances; with --simultaneous joint ones too.")
 @click.option(
     "-o",
@@ -36,6 +37,7 @@ def command(
     pair: tuple[str, str] | None,
     by: tuple[str, ...],
     relative: bool,
+    log_time: bool,
     bands: bool,
     outputs: tuple[str, ...],
     as_json: bool,
@@ -44,7 +46,8 @@ def command(
     """Write or draw the mean convergence and goal-attainment curves of the first kernel, or one of the classical kinds.
 
     A mean curve has no time weight: the area under it is the score under the uniform one. Target ECDF and attainment
-    surfaces (EAF) are of raw gaps, by arm. Without -o the curves are plotted on the terminal.
+    surfaces (EAF) are of raw gaps, by arm. Without -o the curves are plotted on the terminal. Logarithmic time begins
+    at the first step of all, at most four decades before the end; the numbers of .csv and .json are from time 0 on.
 
     Example: gapline curve traces.csv --references refs.csv --horizon 30 -o curves.csv -o curves.svg
     """
@@ -62,6 +65,8 @@ def command(
         )
     if pair and kind != "eaf-difference":
         raise UsageError(f"--pair: expected with --kind eaf-difference, got --kind {kind}")
+    if log_time and kind == "eaf-difference":
+        raise UsageError("--kind eaf-difference: expected without --log-time", hint="its map is on linear time")
     if kind != "mean" and (by or bands or relative):
         raise UsageError(
             f"--kind {kind}: expected neither --by nor --bands nor --relative",
@@ -69,9 +74,9 @@ def command(
         )
     found: report.CurvePair | classical.ClassicalCurve
     if kind == "mean":
-        found = report.study_curves(study, by=list(by or ("arm",)), relative=relative, bands=bands)
+        found = report.study_curves(study, by=list(by or ("arm",)), relative=relative, bands=bands, log_time=log_time)
     else:
-        found = classical.classical_curve(study, kind, pair)
+        found = classical.classical_curve(study, kind, pair, log_time=log_time)
     for output in outputs:
         report.write_curves(found, Path(output))
         say(f"wrote {output}", err=as_json)

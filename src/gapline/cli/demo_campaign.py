@@ -50,7 +50,7 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     return contract
 
 
-def calibrate(folder: Path, contract: "Contract") -> "Snapshot":
+def calibrate(folder: Path, contract: "Contract", *, steps: int = CALIBRATION_STEPS) -> "Snapshot":
     """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
     from gapline.check import load_checker
     from gapline.envelope.build import build_envelopes
@@ -79,7 +79,7 @@ horizon = 60.0
 [[arms]]
 name = "calibration"
 solver = "kayros"
-options = {{ iterations = {CALIBRATION_STEPS} }}
+options = {{ iterations = {steps} }}
 """
     write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
     campaign = run_study(study).campaign

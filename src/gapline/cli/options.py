@@ -132,6 +132,7 @@ choices = _together(
 )
 sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 study = _together(sources, choices)
+log_time = click.option("--log-time", is_flag=True, help="Draw time logarithmically; the numbers stay the same.")
 figure_formats = click.option(
     "--format",
     "formats",

@@ -12,10 +12,16 @@ from gapline.terminal import say
 @options.study
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Directory; a study has its own results/.")
 @click.option("--title", default=None, help="Title of the page.")
+@options.log_time
 @options.figure_formats
 @options.as_json
 def command(
-    sources: tuple[str, ...], output: str | None, formats: tuple[str, ...], as_json: bool, **choices: Any
+    sources: tuple[str, ...],
+    output: str | None,
+    log_time: bool,
+    formats: tuple[str, ...],
+    as_json: bool,
+    **choices: Any,
 ) -> int:
     """Write one offline page, figures, tables, LaTeX macros, the methods paragraph and results.json.
 
@@ -34,7 +40,7 @@ def command(
     study = open_study(*sources, **choices)
     own = len(sources) == 1 and is_study(sources[0])
     target = Path(output) if output is not None else Path(sources[0]) / RESULTS if own else Path(RESULTS)
-    write_report(study, target, formats=formats or FILE_FORMATS)
+    write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time)
     if as_json:
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
         options.print_json(answer | options.study_document(study))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from gapline.model.contract import Contract
+from gapline.model.contract import Arm, Contract
 from gapline.model.plan import Cell, Plan
 from gapline.model.tables import DESIGN, PANEL_DESIGN
 
@@ -15,11 +15,11 @@ def evaluation_design(contract: Contract, plan: Plan, /) -> pl.DataFrame:
 
     What differs between runs is a list: `seeds` "5 or 10" says that some instances have five and others ten.
     """
-    groups: dict[tuple[int, tuple[str, ...]], list[Cell]] = {(arm.tier, tuple(arm.steps)): [] for arm in contract.arms}
+    groups: dict[tuple[int, tuple[str, ...]], list[Cell]] = {_group(arm): [] for arm in contract.arms}
     for cell in plan.cells:
-        groups[cell.arm.tier, tuple(cell.arm.steps)].append(cell)
+        groups[_group(cell.arm)].append(cell)
     # Arms of tier 1 first, ladders after the tiers, in the order of the contract: as they are read.
-    ordered = sorted(groups.items(), key=lambda group: (bool(group[0][1]), group[0][0] if not group[0][1] else 0))
+    ordered = sorted(groups.items(), key=lambda group: (bool(group[0][1]), group[0][0]))
     rows = [_row(tier, steps, cells) for (tier, steps), cells in ordered if cells]
     return pl.DataFrame(rows, schema=DESIGN, orient="row")
 
@@ -44,6 +44,11 @@ def panel_design(plan: Plan, /) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows, schema=PANEL_DESIGN)
+
+
+def _group(arm: Arm) -> tuple[int, tuple[str, ...]]:
+    """Return the tier of an arm, or what is varied where it is the step of a ladder."""
+    return (0, tuple(arm.steps)) if arm.steps else (arm.tier, ())
 
 
 def _row(tier: int, steps: tuple[str, ...], cells: Sequence[Cell]) -> tuple[object, ...]:

@@ -91,9 +91,11 @@ COMPARISON = _schema("""
 METRIC_POOLED = _schema("""
     arm:text tier:whole kernel:text reference:text score:real rank:whole out_of_envelope:flag
 """)
-METRIC_SATURATED = _schema("kernel:text reference:text runs:whole")
-METRIC_SIGNS = _schema("kernel:text reference:text negative:whole zero:whole positive:whole")
+METRIC_RUNS = _schema("""
+    arm:text kernel:text reference:text runs:whole saturated:whole negative:whole zero:whole positive:whole
+""")
 METRIC_RATIOS = _schema("a:text b:text kernel:text reference:text ratio:real")
+METRIC_KERNEL_RATIOS = _schema("arm:text tier:whole kernel:text reference:text ratio:real")
 SCALE = _schema("""
     given:text kernel:text score:real raw_gap:real raw_gap_below:real saturated:flag note:text
 """)

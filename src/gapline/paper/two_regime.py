@@ -4,6 +4,7 @@ from typing import Any
 
 import polars as pl
 
+from gapline.envelope.build import Envelopes
 from gapline.report.curve_figure import mean_curve_figure
 from gapline.report.drawing import Figure, line_look, load_altair, small_title, step_lines, titled, zero_line
 from gapline.scoring.curve import mean_curve
@@ -15,18 +16,20 @@ from gapline.study import Study
 HIGHEST = 0.25
 
 
-def regime_figure(study: Study, *, source: str) -> Figure:
+def regime_figure(study: Study, *, source: str, envelopes: Envelopes | None = None) -> Figure:
     """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it.
 
-    Columns regime, series, time, value; `names` are the regimes in the order they are drawn.
+    `envelopes` are the runs to show, where these are not all. Columns regime, series, time, value; `names` are the
+    regimes in the order they are drawn.
     """
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
+    shown = study.envelopes if envelopes is None else envelopes
     parts, negative = {}, []
     # With one reference there is one panel.
     places = sorted({0, len(study.references) - 1})
     for entry in (study.references[place] for place in places):
         curves = mean_curve(
-            study.envelopes,
+            shown,
             entry.snapshot,
             kernel=kernel,
             weighting=study.weighting,
@@ -36,7 +39,7 @@ def regime_figure(study: Study, *, source: str) -> Figure:
         figure = mean_curve_figure(curves)
         name = f"{entry.policy} reference: {entry.snapshot.name}"
         parts[name] = figure.data.with_columns(regime=pl.lit(name))
-        scores = score(study.envelopes, entry.snapshot, kernels=[kernel], policy=entry.policy).frame[kernel]
+        scores = score(shown, entry.snapshot, kernels=[kernel], policy=entry.policy).frame[kernel]
         negative.append(int((scores < 0).sum()))
     digests = "; ".join(str(study.scores[place].reference) for place in places)
     return Figure(

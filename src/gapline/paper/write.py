@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gapline.analysis.analyse import analyse
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.model.version import VERSION
 from gapline.paper.companion import companion_figure, draw_companion
 from gapline.paper.log_weights import draw_early, draw_end, early_figure, end_figures
@@ -18,8 +18,11 @@ from gapline.report.statements import make_statements
 from gapline.report.write import for_report, heading, study_tables, write_figures, write_tables
 from gapline.study import Study, open_study
 
-# The tables of the paper that need a campaign.
-OF_A_STUDY = ("health", "pooled", "pairs", "grid", "cutoffs", "transforms")
+# The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
+OF_A_STUDY = (
+    "design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios", "kernel-ratios",
+    "pairs", "grid", "cutoffs", "transforms",
+)  # fmt: skip
 SYNTHETIC = f"{NAME} made by gapline, no solver ran"
 
 
@@ -28,15 +31,16 @@ def synthetic_study() -> Study:
     return open_study(synthetic_campaign(), snapshots=[synthetic_snapshot()], tier_two=TIER_TWO, title=NAME, draws=1000)
 
 
-def paper_figures(study: Study, *, source: str) -> dict[str, Any]:
+def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
     """Draw the paper's figures; those that need a campaign show the study, and their captions say which."""
+    regimes = regime_figure(analysis.study, source=source, envelopes=analysis.main)
     return {
         "scale-conversion": draw_scale(scale_figure()),
         "gap-shapes": draw_shapes(shape_figure()),
         "worked-example": draw_worked(worked_figure()),
-        "two-regime": draw_regimes(regime_figure(study, source=source)),
+        "two-regime": draw_regimes(regimes),
         "companion": draw_companion(companion_figure()),
-        "metric-sensitivity": draw_sensitivity(analyse(study), source=source),
+        "metric-sensitivity": draw_sensitivity(analysis, source=source),
         "early-log": draw_early(early_figure()),
         "end-log": draw_end(*end_figures()),
     }
@@ -47,22 +51,23 @@ def write_paper(
 ) -> list[Path]:
     """Write the figures, and the tables of the worked example and the scale landmarks.
 
-    With a study, its figures show it, and the tables of health, pooled metrics, pairs and thresholds are written too;
-    without one they show a small campaign made by gapline itself.
+    With a study, its figures show it, and the tables of its design, health, ladders, pooled metrics, saturation, signs,
+    ratios, pairs and thresholds are written too; without one they show a small campaign made by gapline itself.
     """
     folder = Path(directory)
     source = SYNTHETIC if study is None else study.title
     shown = for_report(synthetic_study() if study is None else study)
-    figures = paper_figures(shown, source=source)
+    analysis = analyse(shown)
+    figures = paper_figures(analysis, source=source)
     # The paper shows its weights on its worked example; on a study of one's own the question is the cutoff.
     if study is not None:
         label, unit = shown.references[0].label, shown.reading.time_unit
-        figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analyse(shown).cutoffs, label, unit=unit))
+        figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analysis.cutoffs, label, unit=unit))
     written = write_figures(figures, folder / "figures", formats)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
     # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:
-        tables = study_tables(shown, analyse(shown), make_statements(shown))
+        tables = study_tables(shown, analysis, make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]
         written += write_tables(chosen, folder / "tables", heading(shown))
     return written

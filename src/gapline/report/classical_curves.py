@@ -11,7 +11,7 @@ from gapline.analysis.neighbours.attainment_surface import attainment_surface
 from gapline.analysis.neighbours.ert import TARGETS, target_ecdf
 from gapline.errors import UsageError
 from gapline.model.text import printable
-from gapline.report.curve_figure import CurveFigure, draw_curves, held, thinned
+from gapline.report.curve_figure import CurveFigure, draw_curves, held, on_axis, time_axis
 from gapline.report.curves import series_documents
 from gapline.report.drawing import load_altair, style
 from gapline.report.figures.attainment_difference import (
@@ -22,6 +22,7 @@ from gapline.report.figures.attainment_difference import (
     draw_difference,
 )
 from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.time_axis import log_start, log_words
 from gapline.study import Study
 from gapline.terminal import console
 
@@ -33,7 +34,7 @@ SHADES = " ░▒▓█"
 class ClassicalCurve:
     """One kind of curve of a study: its numbers, and `pair` where it is a difference.
 
-    `exact` is false where a difference is that of a grid.
+    `exact` is false where a difference is that of a grid. With a `start`, time is drawn logarithmically from there on.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class ClassicalCurve:
     study: Study
     pair: AttainmentDifference | None = None
     exact: bool = True
+    start: float | None = None
 
     @property
     def end(self) -> float:
@@ -59,7 +61,8 @@ class ClassicalCurve:
         rough = (
             "" if self.exact else f" (at the middle of {COLUMNS} × {ROWS} cells: too many steps for exact rectangles)"
         )
-        return f"{words[self.kind]}{rough}; {self._reading}"
+        unit = "of the horizon" if self.study.relative else self.study.reading.time_unit
+        return f"{words[self.kind]}{rough}; {self._reading}{log_words(self.start, unit)}"
 
     @property
     def _reading(self) -> str:
@@ -107,39 +110,46 @@ class ClassicalCurve:
                 continue
             low, high = (0.0, 1.0) if figure.shares else (None, None)
             plot = plot_steps(
-                curves, end=self.end, title=figure.title, time_label=unit, low=low, high=high, colour=True
-            )
+                curves, start=self.start, end=self.end, title=figure.title, time_label=unit, low=low, high=high,
+                colour=True,
+            )  # fmt: skip
             out.print(plot, soft_wrap=True)
             out.print()
         out.print(printable(self.caption()), style="dim", markup=False, soft_wrap=True)
 
     def _figures(self) -> list[CurveFigure]:
         clock = "time t/Γ" if self.study.relative else "time"
+        axis: dict[str, Any] = {"time_title": clock, "start": 0.0, "end": self.end}
+        if self.start is not None:
+            axis = time_axis(clock, self.start, self.end)
         if self.kind == "target-ecdf":
-            data = thinned(held(self.frame.rename({"arm": "series"}), "series", end=self.end))
+            data = on_axis(held(self.frame.rename({"arm": "series"}), "series", end=self.end), self.start)
             title = "Target ECDF: share of goals attained, larger is better"
             return [
-                CurveFigure(data, title, self.caption(), clock, "share of (run, goal) pairs", shares=True, end=self.end)
+                CurveFigure(data, title, self.caption(), value_title="share of (run, goal) pairs", shares=True, **axis)
             ]
         figures = []
         for level in self.frame["level"].unique().sort().to_list():
             part = self.frame.filter(level=level).select(series="arm", time="time", value="gap")
-            data = thinned(held(part, "series", end=self.end)) if part.height else part
+            data = on_axis(held(part, "series", end=self.end), self.start) if part.height else part
             title = f"Raw gap attained by {100 * level:g} % of the runs, smaller is better"
-            figures.append(CurveFigure(data, title, self.caption(), clock, "raw gap", start=0.0, end=self.end))
+            figures.append(CurveFigure(data, title, self.caption(), value_title="raw gap", **axis))
         return figures
 
 
-def classical_curve(study: Study, kind: str, pair: tuple[str, str] | None = None, /) -> ClassicalCurve:
+def classical_curve(
+    study: Study, kind: str, pair: tuple[str, str] | None = None, /, *, log_time: bool = False
+) -> ClassicalCurve:
     """Return one kind of curve of a study; a difference is of `pair`, else of the first declared contrast."""
     envelopes, snapshot = study.envelopes, study.snapshot
+    start = log_start(envelopes, relative=study.relative) if log_time else None
     if kind == "target-ecdf":
         frame = target_ecdf(envelopes, snapshot, weighting=study.weighting, tolerance=study.tolerance)
-        return ClassicalCurve(kind, frame, study)
+        return ClassicalCurve(kind, frame, study, start=start)
     if envelopes.scale.signed:
         raise UsageError(f"{kind}: expected positive objectives, which raw gaps need, got a scale of any sign")
     if kind == "eaf":
-        return ClassicalCurve(kind, attainment_surface(envelopes, snapshot), study)
+        return ClassicalCurve(kind, attainment_surface(envelopes, snapshot), study, start=start)
     chosen = pair or next(iter(study.declared), None)
     if chosen is None:
         arms = study.envelopes.runs["arm"].unique().sort().to_list()

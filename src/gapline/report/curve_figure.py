@@ -4,15 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from gapline.report.drawing import COLOURS, Figure, grey_words, leading, line_look, load_altair, step_lines, titled
 from gapline.report.numbers import goal_words
+from gapline.report.time_axis import drawn_from, log_words
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
 
 # More breakpoints than a screen has pixels do not show; the exact curve is in the CSV. Altair takes 5,000 rows.
 MOST_POINTS, MOST_ROWS = 2000, 4900
+# Of a logarithmic axis, as many as it has pixels.
+MOST_PLACES = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +35,60 @@ class CurveFigure(Figure):
 _BANDS = (("joint_low", "joint_high", 0.08), ("low", "high", 0.15))
 
 
-def mean_curve_figure(curves: MeanCurves, bands: pl.DataFrame | None = None, band_words: str = "") -> CurveFigure:
-    """Return the data of the mean convergence figure; `band_words` says in its caption what the bands are."""
+def mean_curve_figure(
+    curves: MeanCurves, bands: pl.DataFrame | None = None, band_words: str = "", *, start: float | None = None
+) -> CurveFigure:
+    """Return the data of the mean convergence figure; `band_words` says in its caption what the bands are.
+
+    With a `start`, time is logarithmic from there on (`time_axis.log_start`).
+    """
+    end = max(curves.horizons.values(), default=0.0)
     return CurveFigure(
-        data=_series(curves.frame, curves.by, max(curves.horizons.values(), default=0.0)),
+        data=_series(curves.frame, curves.by, end, start),
         title="Mean convergence: smaller is better",
-        caption=_with_bands(curves.caption(), bands, band_words),
-        time_title="time t/Γ" if curves.relative else "time (s)",
+        caption=_with_bands(curves.caption(), bands, band_words) + log_words(start, _unit(curves)),
         value_title=f"mean {curves.kernel} gap",
-        bands=None if bands is None else _named(bands, curves.by),
+        bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
+        **_axis(curves, start, end),
     )
 
 
 def attainment_figure(
-    curves: AttainmentCurves, *, end: float, bands: pl.DataFrame | None = None, band_words: str = ""
+    curves: AttainmentCurves,
+    *,
+    end: float,
+    bands: pl.DataFrame | None = None,
+    band_words: str = "",
+    start: float | None = None,
 ) -> CurveFigure:
-    """Return the data of the goal-attainment figure; one series per group and goal."""
+    """Return the data of the goal-attainment figure; one series per group and goal, `start` as for the mean."""
     # One goal needs no series of its own: it stands in the title.
     by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
     goals = ", ".join(map(goal_words, curves.goals))
     return CurveFigure(
-        data=_series(curves.frame, by, end),
+        data=_series(curves.frame, by, end, start),
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",
-        caption=_with_bands(curves.caption(), bands, band_words),
-        time_title="time t/Γ" if curves.relative else "time (s)",
+        caption=_with_bands(curves.caption(), bands, band_words) + log_words(start, _unit(curves)),
         value_title="share of runs",
         shares=True,
-        bands=None if bands is None else _named(bands, curves.by),
+        bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
+        **_axis(curves, start, end),
     )
+
+
+def _unit(curves: MeanCurves | AttainmentCurves) -> str:
+    return "of the horizon" if curves.relative else curves.reading.time_unit
+
+
+def _axis(curves: MeanCurves | AttainmentCurves, start: float | None, end: float) -> dict[str, Any]:
+    """Return the fields of the time axis; a linear one has the ends of its data."""
+    title = "time t/Γ" if curves.relative else "time (s)"
+    return {"time_title": title} if start is None else time_axis(title, start, end)
+
+
+def time_axis(title: str, start: float, end: float) -> dict[str, Any]:
+    """Return the fields of a logarithmic time axis."""
+    return {"time_title": f"{title}, logarithmic", "log_time": True, "start": start, "end": end}
 
 
 def _with_bands(caption: str, bands: pl.DataFrame | None, words: str) -> str:
@@ -154,9 +184,21 @@ def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     return frame.with_columns(series=series).drop(by)
 
 
-def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float) -> pl.DataFrame:
+def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float, start: float | None = None) -> pl.DataFrame:
     """Name the series, hold the last value to the end, and thin what no screen can show."""
-    return thinned(held(_named(frame, by), "series", end=end).select("series", "time", "value"))
+    return on_axis(held(_named(frame, by), "series", end=end).select("series", "time", "value"), start)
+
+
+def on_axis(data: pl.DataFrame, start: float | None) -> pl.DataFrame:
+    """Return what is drawn of step curves on a linear axis, or on a logarithmic one from `start` on."""
+    if start is None:
+        return thinned(data)
+    # By places on the axis and not by rows: where time is logarithmic, most rows crowd at its end.
+    last = data["time"].max()
+    end = last if isinstance(last, float) and last > start else start * 10
+    share = (pl.col("time") / start).log() / np.log(end / start)
+    shown = drawn_from(data, start, "series").with_columns(_place=(share * MOST_PLACES).floor())
+    return thinned(shown.unique(["series", "_place"], keep="last", maintain_order=True).drop("_place"))
 
 
 def held(data: pl.DataFrame, *by: str, end: float) -> pl.DataFrame:

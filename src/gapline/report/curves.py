@@ -13,6 +13,7 @@ from gapline.report.curve_figure import attainment_figure, draw_curves, mean_cur
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.time_axis import log_start, log_words
 from gapline.report.writers.csv import to_csv
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
@@ -23,7 +24,10 @@ from gapline.terminal import console
 
 @dataclass(frozen=True, slots=True)
 class CurvePair:
-    """The two curve views of one reading, with bands where they were asked for."""
+    """The two curve views of one reading, with bands where they were asked for.
+
+    With a `start`, they are drawn on logarithmic time from there on; the numbers are the same.
+    """
 
     mean: MeanCurves
     attainment: AttainmentCurves
@@ -31,6 +35,7 @@ class CurvePair:
     attainment_bands: pl.DataFrame | None = None
     no_bands: str | None = None
     band_words: str = ""
+    start: float | None = None
 
     @property
     def end(self) -> float:
@@ -61,6 +66,7 @@ class CurvePair:
             "kernel": mean.kernel,
             "relative": mean.relative,
             "horizon": self.end,
+            "log_time_from": self.start,
             "mean": series_documents(mean.frame, list(mean.by)),
             "attainment": series_documents(attainment.frame, [*attainment.by, "goal"]),
         }
@@ -75,10 +81,11 @@ class CurvePair:
     def draw(self) -> Any:
         """Draw the mean curve above the attainment curve."""
         words = self.band_words
-        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words))
-        bottom = draw_curves(
-            attainment_figure(self.attainment, end=self.end, bands=self.attainment_bands, band_words=words)
+        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words, start=self.start))
+        attained = attainment_figure(
+            self.attainment, end=self.end, bands=self.attainment_bands, band_words=words, start=self.start
         )
+        bottom = draw_curves(attained)
         # Two charts of one legend each: goals may make other series than arms.
         both = (
             load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
@@ -90,7 +97,8 @@ class CurvePair:
         out = console()
         unit = "t/Γ" if self.mean.relative else "s"
         mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
-        plots = [plot_steps(mean, end=self.end, title=f"mean {self.mean.kernel} gap", time_label=unit, colour=True)]
+        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit, "colour": True}
+        plots = [plot_steps(mean, title=f"mean {self.mean.kernel} gap", **axis)]
         keys = [*self.attainment.by, "goal"]
         for goal in self.attainment.goals:
             curves = [
@@ -100,11 +108,12 @@ class CurvePair:
                 if key[-1] == goal
             ]
             title = f"share of runs within {goal_words(goal)} of the reference"
-            plots.append(plot_steps(curves, end=self.end, title=title, time_label=unit, low=0.0, high=1.0, colour=True))
+            plots.append(plot_steps(curves, title=title, low=0.0, high=1.0, **axis))
         for plot in plots:
             out.print(plot, soft_wrap=True)
             out.print()
-        out.print(printable(self.mean.caption()), style="dim", markup=False, soft_wrap=True)
+        caption = self.mean.caption() + log_words(self.start, "of the horizon" if self.mean.relative else "s")
+        out.print(printable(caption), style="dim", markup=False, soft_wrap=True)
 
 
 def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanCurves:
@@ -127,10 +136,13 @@ def _choices(study: Study, by: list[str], relative: bool) -> dict[str, Any]:
     return {"by": by, "weighting": study.weighting, "relative": relative, "tolerance": study.tolerance}
 
 
-def study_curves(study: Study, /, *, by: list[str], relative: bool = False, bands: bool = False) -> CurvePair:
-    """Return both curves of a study; bands only where they are asked for."""
+def study_curves(
+    study: Study, /, *, by: list[str], relative: bool = False, bands: bool = False, log_time: bool = False
+) -> CurvePair:
+    """Return both curves of a study; bands and logarithmic time only where they are asked for."""
     mean = study_mean_curve(study, by=by, relative=relative)
-    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative))
+    start = log_start(study.envelopes, relative=relative) if log_time else None
+    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative), start=start)
     if not bands:
         return pair
     drawn = _choices(study, by, relative) | study.band_choices

@@ -1,6 +1,9 @@
 """Every statistic of a report as a LaTeX macro."""
 
+import polars as pl
+
 from gapline.analysis.analyse import Analysis
+from gapline.analysis.metric_sensitivity import mean_ratio
 from gapline.model.transform import shortest
 from gapline.model.version import VERSION
 from gapline.report.facts import StudyFacts
@@ -9,6 +12,7 @@ from gapline.report.macro_file import Macro
 from gapline.report.numbers import count, number, p_value, percent
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
+from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
 from gapline.scoring.goals import attainment_name
 from gapline.study import Study
 
@@ -20,7 +24,8 @@ def study_macros(
 ) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
     whole = [*_whole(study, facts), Macro(STUDY, "headline", headline.text)]
-    return [*whole, *_arms(study, analysis, facts, order), *_contrasts(study, order), *_sensitivity(analysis)]
+    arms = [*_arms(study, analysis, facts, order), *_steps(analysis)]
+    return [*whole, *arms, *_contrasts(study, order), *_sensitivity(analysis), *_kernels(analysis)]
 
 
 def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
@@ -91,6 +96,48 @@ def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
             named["holm p"] = p_value(row["p_holm"])
         named |= {name: count(row[name]) for name in ("wins", "ties", "losses")}
         macros += [Macro(owner, name, value) for name, value in named.items()]
+    return macros
+
+
+def _steps(analysis: Analysis) -> list[Macro]:
+    """Name what the tables of ladders have beside the macros of every arm; of ladders that are arms."""
+    return [
+        Macro(row["arm"], "half valid by", number(row["first_valid"], digits=3))
+        for ladder in analysis.ladders.values()
+        if ladder.frame["arm"].is_unique().all()
+        for row in ladder.frame.iter_rows(named=True)
+    ]
+
+
+def _kernels(analysis: Analysis) -> list[Macro]:
+    """Name the saturated runs, the runs below zero and the ratios of means, by kernel and reference."""
+    metric = analysis.metrics
+    kernels = scored_kernels(metric)
+    runs = metric.runs.filter(pl.col("kernel").is_in(kernels))
+    saturated = metric.saturated.filter(pl.col("kernel").is_in(kernels))
+    signs = metric.signs.filter(pl.col("kernel").is_in(kernels))
+    macros = [Macro(STUDY, "campaign runs", count(analysis.main.runs.height))]
+    macros += [Macro(STUDY, f"saturated {k} {r}", count(n)) for k, r, n, _ in saturated.iter_rows()]
+    macros += [
+        Macro(STUDY, f"negative {k} {r}", count(n))
+        for k, r, n in signs.select("kernel", "reference", "negative").iter_rows()
+    ]
+    for row in runs.iter_rows(named=True):
+        place = f"{row['kernel']} {row['reference']}"
+        named = {f"{what} {place}": row[what] for what in ("saturated", "negative") if row[what] is not None}
+        macros += [Macro(row["arm"], name, count(value)) for name, value in named.items()]
+    # A ratio that does not exist has no macro, rather than a dash in the middle of a sentence.
+    macros += [
+        Macro(arm, f"{kernel} over {metric.lead} {reference}", number(ratio, digits=2))
+        for arm, _, kernel, reference, ratio in metric.kernel_ratios.iter_rows()
+        if ratio is not None
+    ]
+    means = pooled_means(metric)
+    for larger, smaller in shown_pairs(metric, next(iter(analysis.labels))):
+        for kernel, reference in signs.select("kernel", "reference").iter_rows():
+            ratio = mean_ratio(means[smaller, kernel, reference], means[larger, kernel, reference])
+            if ratio is not None:
+                macros.append(Macro(f"{larger} over {smaller}", f"{kernel} {reference}", number(ratio, digits=2)))
     return macros
 
 

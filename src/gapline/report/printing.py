@@ -16,7 +16,10 @@ from gapline.report.tables import sensitivity
 from gapline.report.tables.complementarity import pairs_table
 from gapline.report.tables.contrasts import comparison_table, contrast_table
 from gapline.report.tables.cutoffs import cutoff_table
+from gapline.report.tables.design import design_tables
 from gapline.report.tables.health import completeness_table, health_table, reason_table
+from gapline.report.tables.kernels import kernel_tables
+from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, group_table, sentence
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_table
@@ -58,16 +61,17 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     descriptive = study.tier_two
     declared, folded = study.reading.line(), str(study.folded.label)
     who: dict[str, Any] = {"validation": study.envelopes.validation, "checker": study.checker}
-    tables = [health_table(analysis.health, **who)]
+    tables = design_tables(analysis)
+    tables.append(health_table(analysis.main_health, **who, over=analysis.main_words))
     if analysis.health.reasons.height:
         tables.append(reason_table(analysis.health))
-    tables += [health_table(ladder, **who, name=f"health-{name}") for name, ladder in analysis.ladders.items()]
+    tables += ladder_tables(analysis.ladders.values())
     # Without a gap in the plan the table would only repeat the number of runs.
     if not (study.cells["state"] == "done").all():
         tables.append(completeness_table(analysis.completeness, planned=study.contract is not None))
     tables += [
-        sensitivity.pooled_table(analysis.metrics, analysis.labels, empties),
-        *sensitivity.sign_tables(analysis.metrics),
+        sensitivity.pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words),
+        *kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
         sensitivity.reversal_table(analysis.metrics),
     ]
     if analysis.references is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.model.text import printable
+from gapline.report.time_axis import axis_moments
 
 Floats = NDArray[np.float64]
 # The bit of each dot of a braille letter, by row and column; the last row came later to the standard.
@@ -27,6 +28,7 @@ def plot_steps(
     *,
     end: float,
     title: str,
+    start: float | None = None,
     time_label: str = "s",
     width: int = 72,
     height: int = 14,
@@ -35,6 +37,8 @@ def plot_steps(
     colour: bool = False,
 ) -> str:
     """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours where asked for.
+
+    With a `start`, time is logarithmic from there on (`time_axis.log_start`), and the axis says so.
 
     >>> curve = StepCurve("a", np.array([0.0, 5.0]), np.array([1.0, 0.0]))
     >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2))
@@ -53,7 +57,7 @@ def plot_steps(
         top, bottom = top + 0.5, bottom - 0.5
     cells = np.zeros((height, width), np.int64)
     owner = np.full((height, width), -1)
-    columns = np.linspace(0.0, end, 2 * width, endpoint=False)
+    columns = axis_moments(start, end, 2 * width)
     for number, curve in enumerate(curves):
         # From the right: at the time of a step the new value holds.
         at = curve.value[np.clip(np.searchsorted(curve.time, columns, side="right") - 1, 0, None)]
@@ -76,8 +80,9 @@ def plot_steps(
         text = "".join(_cell(cells[row, c], owner[row, c], colour) for c in range(width))
         lines.append(f"{labels.get(row, ''):>{margin}} ┤{text.rstrip()}")
     lines.append(" " * margin + " └" + "─" * width)
-    finish = f"{end:g} {time_label}"
-    lines.append(" " * margin + "  0" + finish.rjust(width - 1))
+    left, finish = "0" if start is None else f"{start:.3g}", f"{end:g} {time_label}"
+    middle = "" if start is None else "logarithmic time".center(max(0, width - len(left) - len(finish)))
+    lines.append(" " * margin + f"  {left}{middle}" + finish.rjust(width - len(left) - len(middle)))
     lines.append(" " + "   ".join(_legend(number, curve.name, colour) for number, curve in enumerate(curves)))
     return "\n".join(lines)
 

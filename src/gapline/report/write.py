@@ -24,8 +24,11 @@ from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table
 from gapline.report.tables.complementarity import grid_table, pairs_table
 from gapline.report.tables.contrasts import compared_rows, contrast_table
+from gapline.report.tables.design import design_tables
 from gapline.report.tables.health import health_table
 from gapline.report.tables.instances import instance_table
+from gapline.report.tables.kernels import kernel_tables
+from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_frame
@@ -44,7 +47,9 @@ PAGE, RESULTS_FILE = "report.html", "results.json"
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
-def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS) -> Path:
+def write_report(
+    study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS, log_time: bool = False
+) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
     Parameters
@@ -53,6 +58,8 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
         What `gapline.open_study` returns.
     formats
         Of the figures: any of svg, png, pdf.
+    log_time
+        Draw the curves and the horizon sweep on logarithmic time, with which the page opens too.
 
     The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
     appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
@@ -64,7 +71,8 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     study = for_report(study)
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
-    written = write_figures(study_figures(study, analysis, said.order), folder / "figures", formats)
+    charts = study_figures(study, analysis, said.order, log_time=log_time)
+    written = write_figures(charts, folder / "figures", formats)
     written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
     texts: dict[str, str | bytes] = {
         f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
@@ -78,7 +86,7 @@ def write_report(study: Study, directory: str | Path, /, *, formats: tuple[str, 
     for name, text in texts.items():
         write_file(folder / name, text)
         written.append(folder / name)
-    written.append(write_page(study, folder / PAGE, said, analysis))
+    written.append(write_page(study, folder / PAGE, said, analysis, log_time=log_time))
     document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
@@ -134,8 +142,16 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
         instance_table(study, order),
-        health_table(analysis.health, validation=study.envelopes.validation, checker=study.checker),
-        pooled_table(analysis.metrics, analysis.labels, empties),
+        *design_tables(analysis),
+        health_table(
+            analysis.main_health,
+            validation=study.envelopes.validation,
+            checker=study.checker,
+            over=analysis.main_words,
+        ),
+        *ladder_tables(analysis.ladders.values()),
+        pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words),
+        *kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),
         *neighbour_tables(analysis),
@@ -196,6 +212,8 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "contrasts": None if tested is None else tested.to_dicts(),
         "no_intervals": study.no_intervals,
         "health": analysis.health.frame.to_dicts(),
+        "design": None if analysis.design is None else analysis.design.to_dicts(),
+        "ladders": {name: ladder.frame.to_dicts() for name, ladder in analysis.ladders.items()},
         "rejections": analysis.health.reasons.to_dicts(),
         "metric_sensitivity": analysis.metrics.document(),
         "reference_sensitivity": None if analysis.references is None else analysis.references.document(),

@@ -11,23 +11,29 @@ from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import MOST_ROWS, ending_best, leaders_last
 from gapline.report.drawing import Figure, grey_words, leading, line_look, load_altair, titled
+from gapline.report.time_axis import axis_moments, log_words
 
 POINTS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class SweepFigure(Figure):
-    """`data`: arm, horizon, score; `swaps`: horizon, score, after, before, pair."""
+    """`data`: arm, horizon, score; `swaps`: horizon, score, after, before, pair; logarithmic where it has a start."""
 
     swaps: pl.DataFrame = field(kw_only=True)
+    start: float | None = None
 
 
-def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> SweepFigure:
+def sweep_figure(
+    sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = (), start: float | None = None
+) -> SweepFigure:
     """Return the exact curves on a fine grid, and every swap of two compared arms where it happens."""
     # All arms together stay below the rows that Altair takes.
     points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
-    # From one step on: up to a horizon of 0 there is no score.
-    grid = sweep.horizon * np.arange(1, points + 1) / points
+    # Up to a horizon of 0 there is no score: the first point of the axis is left out where it is 0.
+    moments = axis_moments(start, sweep.horizon, points)
+    grid = np.append(moments[1:] if start is None else moments, sweep.horizon)
+    points = len(grid)
     data = pl.concat(
         pl.DataFrame({"arm": [arm] * points, "horizon": grid, "score": curve.at(grid)})
         for arm, curve in sweep.curves.items()
@@ -38,6 +44,7 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
         for swap in swaps
         if swap.before not in descriptive and swap.after not in descriptive
     ]
+    early = sum(row[0] < (start or 0.0) for row in rows)
     schema = {"horizon": pl.Float64, "score": pl.Float64, "after": pl.String, "before": pl.String}
     swaps = pl.DataFrame(rows, schema=schema, orient="row")
     swaps = swaps.with_columns(pair=pl.format("{} passes {}", "after", "before"))
@@ -48,10 +55,14 @@ def sweep_figure(sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive:
         title="The mean score at every horizon: smaller is better",
         caption=(
             f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
-            f"two arms, marked by crosses: {len(rows)}; the solvers were told the full horizon"
+            f"two arms, marked by crosses: {len(rows)}"
+            + (f", {early} of them before the axis begins" if early else "")
+            + "; the solvers were told the full horizon"
+            + log_words(start, "of the horizon" if sweep.relative else "s").partition(",")[0]
         ),
-        time_title="horizon H/Γ" if sweep.relative else "horizon H (s)",
+        time_title=("horizon H/Γ" if sweep.relative else "horizon H (s)") + ("" if start is None else ", logarithmic"),
         value_title=f"mean {sweep.kernel} score up to H",
+        start=start,
     )
 
 
@@ -61,6 +72,9 @@ def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), width: int = 62
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     x = alt.X("horizon:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
+    if figure.start is not None:
+        scale = alt.Scale(type="log", nice=False, domain=[figure.start, figure.data["horizon"].max()])
+        x = alt.X("horizon:Q", title=figure.time_title, scale=scale, axis=alt.Axis(format="~g", tickCount=6))
     lines = alt.Chart(leaders_last(figure.data, "arm", lead)).mark_line(strokeWidth=2)
     lines = lines.encode(
         x=x,
@@ -70,7 +84,7 @@ def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), width: int = 62
     )
     # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
     shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps
-    swaps = alt.Chart(shown)
+    swaps = alt.Chart(shown.filter(pl.col("horizon") >= (figure.start or 0.0)))
     swaps = swaps.mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
     swaps = swaps.encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
     chart = alt.layer(lines, swaps).properties(width=width, height=height)

@@ -23,12 +23,17 @@ from gapline.report.figures.ratings import draw_ratings, rating_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
+from gapline.report.time_axis import log_start
 from gapline.scoring.kernels import parse_kernel
 from gapline.study import Study
 
 
-def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[str, Any]:
-    """Draw every figure that the study has the data for."""
+def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_time: bool = False) -> dict[str, Any]:
+    """Draw every figure that the study has the data for.
+
+    The area of one run stays on linear time, where it is the score.
+    """
+    start = log_start(study.envelopes, relative=study.relative) if log_time else None
     entry, scores, label = study.references[0], study.scores[0], study.scores[0].reference
     kernel = study.kernels[0]
     # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
@@ -37,12 +42,12 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     if bounded:
         mean = study_mean_curve(study, by=["arm"], relative=study.relative)
         charts["mean-convergence"] = draw_curves(
-            mean_curve_figure(mean, study.mean_bands, study.band_words), best=order.arms
+            mean_curve_figure(mean, study.mean_bands, study.band_words, start=start), best=order.arms
         )
     attained = study_attainment(study, by=["arm"], relative=study.relative)
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
     charts["attainment"] = draw_curves(
-        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words),
+        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words, start=start),
         best=order.arms,
     )
     charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting), best=order.arms)
@@ -64,7 +69,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /) -> dict[
     )
     if bounded:
         charts["horizon-sweep"] = draw_sweep(
-            sweep_figure(analysis.horizon, label, descriptive=order.descriptive), best=order.arms
+            sweep_figure(analysis.horizon, label, descriptive=order.descriptive, start=start), best=order.arms
         )
         cutoffs = cutoff_figure(analysis.cutoffs, label, unit=study.reading.time_unit)
         charts["cutoff-sweep"] = draw_cutoffs(cutoffs, best=order.arms)

@@ -10,7 +10,7 @@ from gapline.model.text import printable
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.numbers import DASH, number
-from gapline.report.table import Table
+from gapline.report.page.declared import table_words
 from gapline.report.tables.means import sentence
 from gapline.report.tables.neighbours import pair_table, rating_table
 
@@ -50,13 +50,6 @@ def _ranks(analysis: Analysis) -> dict[str, Any]:
         "caption": " ".join(sentence(printable(note)) for note in notes),
         "picture": None if ranks.friedman is None else rank_svg(ranks),
     }
-
-
-def table_words(table: Table) -> dict[str, Any]:
-    """Return a table for the template: heads with their side, parts under their headings, and the notes below."""
-    parts = [(heading, [[printable(cell.text) for cell in row] for row in rows]) for heading, rows in table.parts]
-    header = [(column.head, column.text) for column in table.columns]
-    return {"header": header, "parts": parts, "caption": printable(" ".join(table.notes))}
 
 
 def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:

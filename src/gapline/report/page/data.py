@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.envelope.build import Envelopes
 from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
@@ -15,6 +16,7 @@ from gapline.report.drawing import COLOURS, DASHES
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
+from gapline.report.time_axis import log_start
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import weight_arrays
@@ -37,8 +39,8 @@ class PageData:
     blocks: dict[str, str]
 
 
-def page_data(study: Study) -> PageData:
-    """Collect the head and encode the blocks."""
+def page_data(study: Study, *, log_time: bool = False) -> PageData:
+    """Collect the head and encode the blocks; with `log_time`, the page opens with a logarithmic time axis."""
     envelopes = study.envelopes
     runs = envelopes.runs
     check_horizons(runs)
@@ -92,6 +94,8 @@ def page_data(study: Study) -> PageData:
         "colours": list(COLOURS),
         "dashes": list(DASHES),
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
+        # Where a logarithmic axis begins, in seconds and as a share of the horizons.
+        "logTime": _log_time(clock, envelopes) | {"declared": log_time},
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)
@@ -114,6 +118,13 @@ def page_data(study: Study) -> PageData:
         "others": others.encode(),
     }
     return PageData(head, blocks)
+
+
+def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
+    """Return where a logarithmic axis begins, in seconds as the page rounds its steps: the first is not after it."""
+    start = log_start(envelopes)
+    snapped = float(clock.snap(np.array([start]))[0])
+    return {"seconds": snapped if snapped > 0 else start, "share": log_start(envelopes, relative=True)}
 
 
 def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:

@@ -26,8 +26,8 @@ _HEADS = {
 _RARE = ("unchecked", "unknown")
 
 
-def health_table(health: Health, /, *, validation: str, checker: str | None = None, name: str = "health") -> Table:
-    """Return the counts of each group."""
+def health_table(health: Health, /, *, validation: str, checker: str | None = None, over: str = "") -> Table:
+    """Return the counts of each group; `over` says which runs these are."""
     heads = {n: head for n, head in _HEADS.items() if n not in _RARE or health.frame[n].sum()}
     rows = [
         [*(str(row[group]) for group in health.by), *(_count(row, n) for n in heads)]
@@ -39,10 +39,11 @@ def health_table(health: Health, /, *, validation: str, checker: str | None = No
     ]
     if unknown := int(health.frame["unknown"].sum()):
         notes.append(f"Of {unknown:,} runs the source does not say how they ended.")
-    along = f" along {health.by[-1]}" if len(health.by) > 1 else ""
+    if over:
+        notes.append(sentence(over))
     return Table(
-        name=name,
-        caption=f"Health{along}: what was captured, and what was left out",
+        name="health",
+        caption="Health: what was captured, and what was left out",
         columns=(*capital(*health.by, text=True), *(Column(*head) for head in heads.values())),
         parts=one_part(rows),
         frame=health.frame,

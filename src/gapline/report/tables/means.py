@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, goal_words, interval, number, percent, plain_number
 from gapline.report.order import ArmOrder
 from gapline.report.table import Column, Table, Text, bold_best, capital, largest, one_part, part, smallest
@@ -29,6 +30,11 @@ def kernel_column(name: str) -> Column:
     """
     head, _, parameter = name.partition(":")
     return Column(name, _KERNEL_LATEX.get(name, f"DIMACS {parameter}" if head == "dimacs" else None))
+
+
+def reference_heading(name: str, label: ReferenceLabel) -> str:
+    """Return what stands above the rows against one reference: its name in this analysis, and what that amounts to."""
+    return name if name == label.policy else f"{name} ({label.policy})"
 
 
 def sentence(text: str) -> str:

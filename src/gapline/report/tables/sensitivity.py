@@ -11,15 +11,18 @@ from gapline.analysis.robustness import Robustness
 from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number, percent
 from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
-from gapline.report.tables.means import DESCRIPTIVE, kernel_column
+from gapline.report.tables.means import DESCRIPTIVE, kernel_column, reference_heading, sentence
 
 MOST_SWAPS = 3
 
 
 def pooled_table(
-    metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /
+    metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /, *, over: str = ""
 ) -> Table:
-    """Return the pooled means of every kernel, a part per reference; the best of the compared arms in bold."""
+    """Return the pooled means of every kernel, a part per reference; the best of the compared arms in bold.
+
+    `over` says which runs these are.
+    """
     # A kernel that does not exist for some run (raw) has no mean to show.
     pooled = metric.pooled.filter(pl.col("score").is_not_null().any().over("kernel"))
     kernels = list(dict.fromkeys(pooled["kernel"].to_list()))
@@ -41,7 +44,7 @@ def pooled_table(
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
             cells.append(bold_best(texts, best))
         lines = list(zip(*cells, strict=True))
-        parts.append(part(f"{name} ({label.policy})", lines[: len(best_first)]))
+        parts.append(part(reference_heading(name, label), lines[: len(best_first)]))
         if others:
             parts.append(part(DESCRIPTIVE, lines[len(best_first) :]))
     digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
@@ -56,6 +59,7 @@ def pooled_table(
             "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
             "gap scale.",
             *marked,
+            *((sentence(over),) if over else ()),
             f"References {digests}.",
         ),
     )
@@ -72,15 +76,6 @@ def reversal_table(metric: MetricSensitivity, /) -> Table:
     note = f"{counted} inside the envelopes, all readings; {metric.pairs} non-tied tier-1 orderings in each"
     header = ["panel", "a", "b", "from", "to", "mark"]
     return text_table("reversals", "Panel orderings that reverse", header, rows, text=6, notes=[note])
-
-
-def sign_tables(metric: MetricSensitivity, /) -> list[Table]:
-    """Return the runs that a threshold saturates, and the signs of the run scores."""
-    keys = ("kernel", "reference")
-    return [
-        frame_table("saturated", "Saturated runs", metric.saturated, text=keys),
-        frame_table("signs", "Signs of run scores", metric.signs, text=keys),
-    ]
 
 
 def shift_table(references: ReferenceSensitivity, /) -> Table:

@@ -247,6 +247,11 @@ function gapEnds(curves, spans, { end, log }, least = Infinity, most = -Infinity
   return { y0, y1, cut: top > y1 + 0.05 * (y1 - y0) };
 }
 
+// What a logarithmic axis does with the time before it begins.
+function logWords({ log, low, relative }) {
+  return log ? ` Logarithmic time from ${formatValue(low, 3)} ${relative ? "of the horizon" : "s"} on: what holds there is drawn from there, and areas are no scores.` : "";
+}
+
 const CUT_WORDS = " The first moments leave the figure at its top; the logarithmic time axis shows them.";
 
 // Step curves by arm, with their bands where these apply; returns whether something was cut off.

@@ -87,7 +87,7 @@ function gapRows(run, clock) {
 function secondsClock(run) {
   const { reading, choice } = page;
   const end = reading.horizon[run];
-  return { end, relative: false, log: choice.log, low: Math.min(page.firstTime, end / 10) };
+  return { end, relative: false, log: choice.log, low: Math.min(page.head.logTime.seconds, end / 10) };
 }
 
 function renderInstance() {

@@ -5,7 +5,7 @@ const page = { head: JSON.parse(byId("head").textContent), printing: false };
 function prepare(decoded) {
   const { head } = page;
   Object.assign(page, decoded);
-  const { runs, steps } = page;
+  const { runs } = page;
   page.runsOfArm = head.arms.map(() => []);
   page.runsOfUnit = head.units.name.map(() => []);
   for (let r = 0; r < runs.arm.length; r++) {
@@ -16,11 +16,6 @@ function prepare(decoded) {
   page.shortest = runs.horizon.reduce((least, horizon) => Math.min(least, horizon), Infinity);
   const longest = runs.horizon.reduce((most, horizon) => Math.max(most, horizon), 0);
   head.horizonWords = longest === page.shortest ? `horizon ${formatValue(longest)} s` : `horizons ${formatValue(page.shortest)} to ${formatValue(longest)} s`;
-  // Where a logarithmic axis begins: at the first incumbent of all, but four decades are enough for anybody's screen.
-  page.firstTime = longest * 1e-4;
-  let least = Infinity;
-  for (let k = 0; k < steps.time.length; k++) if (steps.time[k] > 0 && steps.time[k] < least) least = steps.time[k];
-  if (least < Infinity) page.firstTime = Math.max(page.firstTime, Math.min(least, longest / 10));
 }
 
 function renderArms() {
@@ -127,8 +122,9 @@ function renderVerdict(summary, stale) {
 function clockOf() {
   const relative = isRelative(page.reading);
   const end = relative ? 1 : page.reading.horizon[0];
-  const longest = page.runs.horizon.reduce((most, horizon) => Math.max(most, horizon), 0);
-  return { end, relative, log: page.choice.log, low: Math.min(relative ? page.firstTime / longest : page.firstTime, end / 10) };
+  const { seconds, share } = page.head.logTime;
+  // A shorter horizon that is chosen here may end before the axis would begin.
+  return { end, relative, log: page.choice.log, low: Math.min(relative ? share : seconds, end / 10) };
 }
 
 function renderCurves(summary, stale) {
@@ -152,7 +148,7 @@ function renderCurves(summary, stale) {
       clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || many || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}`, greyWords(), bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}${logWords(clock)}`, greyWords(), bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
@@ -163,7 +159,7 @@ function renderCurves(summary, stale) {
     clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || many || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
-  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.`, greyWords(), bandWords(hasShare, kernelOnly ? null : goalStale));
+  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.${logWords(clock)}`, greyWords(), bandWords(hasShare, kernelOnly ? null : goalStale));
   setTools("attainment-tools", "attainment", csv(shares));
 }
 
@@ -179,7 +175,7 @@ async function render() {
   renderRanking(page.summary, page.reading, stale);
   renderCurves(page.summary, stale);
   renderContrasts(page.summary, stale);
-  renderClassical(stale);
+  renderDeclared(stale);
   renderPanels(page.summary);
   renderInstances(page.summary);
   renderInstance();

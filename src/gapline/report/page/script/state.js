@@ -2,7 +2,7 @@
 
 function declaredChoice(head) {
   return {
-    kernel: head.kernels[0], snapshot: 0, horizon: null, goal: head.goals[0], weighting: head.weighting, log: false,
+    kernel: head.kernels[0], snapshot: 0, horizon: null, goal: head.goals[0], weighting: head.weighting, log: head.logTime.declared,
     hidden: new Set(), unit: null, run: null,
   };
 }
@@ -16,7 +16,7 @@ function writeHash(page, choice) {
   if (choice.horizon !== null) words.set("horizon", String(choice.horizon));
   if (choice.goal !== head.goals[0]) words.set("goal", String(choice.goal));
   if (choice.weighting !== head.weighting) words.set("weighting", choice.weighting);
-  if (choice.log) words.set("time", "log");
+  if (choice.log !== head.logTime.declared) words.set("time", choice.log ? "log" : "linear");
   for (const name of [...choice.hidden].sort()) words.append("hide", name);
   if (choice.unit !== null) {
     words.set("panel", head.panels[head.units.panel[choice.unit]]);
@@ -42,7 +42,7 @@ function readHash(page) {
   if (horizon > 0 && horizon < page.shortest) choice.horizon = horizon;
   if (words.has("goal") && head.goals.includes(Number(words.get("goal")))) choice.goal = Number(words.get("goal"));
   if (["panel", "instance", "run"].includes(words.get("weighting"))) choice.weighting = words.get("weighting");
-  choice.log = words.get("time") === "log";
+  if (["log", "linear"].includes(words.get("time"))) choice.log = words.get("time") === "log";
   const hidden = words.getAll("hide").filter((name) => head.arms.includes(name));
   if (hidden.length < head.arms.length) choice.hidden = new Set(hidden);
   if (words.has("instance")) {

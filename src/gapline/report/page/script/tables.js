@@ -142,14 +142,19 @@ function renderContrasts(summary, stale) {
 }
 
 // Python computed these for the declared choice and all compared arms; under another choice they are greyed.
-function renderClassical(stale) {
-  const section = byId("classical");
-  if (!section) return;
-  section.classList.toggle("outdated", Boolean(stale));
-  const note = byId("classical-stale");
-  note.hidden = !stale;
-  note.classList.toggle("stale", Boolean(stale));
-  note.textContent = stale ? `Greyed: ${stale}.` : "";
+function renderDeclared(stale) {
+  const { choice, head } = page;
+  // Counts and ratios are there under every kernel and reference: only what else is chosen outdates them.
+  const others = staleReason(page, { ...choice, kernel: head.kernels[0], snapshot: 0 });
+  for (const [id, why] of [["classical", stale], ["evidence", stale], ["kernel-tables", others], ["varied", stale]]) {
+    const section = byId(id);
+    if (!section) continue;
+    section.classList.toggle("outdated", Boolean(why));
+    const note = byId(`${id}-stale`);
+    note.hidden = !why;
+    note.classList.toggle("stale", Boolean(why));
+    note.textContent = why ? `Greyed: ${why}.` : "";
+  }
 }
 
 function pairsOf(arms) {

@@ -1,0 +1,169 @@
+"""Tables of what a kernel does to runs and to distances: saturated runs, signs, ratios of means."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from gapline.analysis.metric_sensitivity import MetricSensitivity, mean_ratio
+from gapline.model.reading import ReferenceLabel
+from gapline.report.numbers import count, number
+from gapline.report.table import Column, Part, Table, capital, part
+from gapline.report.tables.means import kernel_column, reference_heading, sentence
+
+Labels = Mapping[str, ReferenceLabel]
+
+
+def kernel_tables(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> list[Table]:
+    """Return the tables that there are: no threshold, no saturation; no pair, no ratio. `over` says which runs."""
+    tables = (saturation_table, sign_table, ratio_table, kernel_ratio_table)
+    return [table for make in tables if (table := make(metric, labels, over=over)) is not None]
+
+
+def saturation_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table | None:
+    """Return how many runs of each arm a threshold cannot tell from empty ones."""
+    frame = metric.runs.drop_nulls("saturated")
+    if not frame.height:
+        return None
+    words = "Saturated: no candidate came below the threshold, so that the run scores the same as an empty one."
+    return Table(
+        name="saturation",
+        caption="Runs that a threshold cannot tell from empty ones",
+        columns=_count_columns(frame),
+        parts=_count_parts(frame, labels, "saturated"),
+        frame=frame.drop("negative", "zero", "positive"),
+        notes=(words, *_resting(labels, over)),
+    )
+
+
+def sign_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table:
+    """Return how many runs of each arm score below zero under each kernel."""
+    frame = metric.runs.filter(pl.col("kernel").is_in(scored_kernels(metric)))
+    words = (
+        "Below zero by more than the tolerance: what lies below the reference outweighs what lies above it. The CSV "
+        "also has the runs at zero and above."
+    )
+    return Table(
+        name="signs",
+        caption="Runs that score below zero",
+        columns=_count_columns(frame),
+        parts=_count_parts(frame, labels, "negative"),
+        frame=frame.drop("saturated"),
+        notes=(words, *_resting(labels, over)),
+    )
+
+
+def ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table | None:
+    """Return how many times the pooled mean of one compared arm is that of another, under each kernel."""
+    if not metric.ratios.height:
+        return None
+    kernels, means, outside = scored_kernels(metric), pooled_means(metric), _outside(metric)
+    pairs = shown_pairs(metric, next(iter(labels)))
+    every = metric.ratios.select("a", "b").unique().height
+    few = [f"Of {every:,} pairs those with the smallest mean; the CSV has all."] if len(pairs) < every else []
+    parts = []
+    for name, label in labels.items():
+        rows = [[a, b, *(_ratio((b, k, name), (a, k, name), means, outside) for k in kernels)] for a, b in pairs]
+        parts.append(part(reference_heading(name, label), rows))
+    return Table(
+        name="ratios",
+        caption="How many times the mean of one arm is that of another",
+        columns=(*capital("arm", text=True), Column("over", "Over", True), *map(kernel_column, kernels)),
+        parts=tuple(parts),
+        frame=metric.ratios,
+        notes=(*few, *_ratio_notes(metric), *_resting(labels, over)),
+    )
+
+
+def kernel_ratio_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table | None:
+    """Return how many times the pooled mean of an arm under each kernel is that under the first one."""
+    kernels, means, outside = scored_kernels(metric), pooled_means(metric), _outside(metric)
+    if len(kernels) < 2:
+        return None
+    parts: list[Part] = []
+    for name, label in labels.items():
+        arms = [arm for arm, kernel, reference in means if (kernel, reference) == (kernels[0], name)]
+        rows = [
+            [arm, *(_ratio((arm, kernels[0], name), (arm, k, name), means, outside) for k in kernels[1:])]
+            for arm in arms
+        ]
+        parts.append(part(reference_heading(name, label), rows))
+    return Table(
+        name="kernel-ratios",
+        caption=f"How many times the mean under a kernel is that under {kernels[0]}",
+        columns=(*capital("arm", text=True), *map(kernel_column, kernels[1:])),
+        parts=tuple(parts),
+        frame=metric.kernel_ratios,
+        notes=(*_ratio_notes(metric), *_resting(labels, over)),
+    )
+
+
+Cell = tuple[str, str, str]
+# Nobody reads the ratios of more pairs: of many arms, each stands beside the best one.
+MOST_PAIRS = 66
+
+
+def shown_pairs(metric: MetricSensitivity, reference: str) -> list[tuple[str, str]]:
+    """Return the pairs of compared arms whose ratios are printed, the larger mean of each first."""
+    kernel, means = metric.lead, pooled_means(metric)
+    pairs = list(dict.fromkeys(metric.ratios.select("a", "b").iter_rows()))
+    found = [larger_first(a, b, means, kernel, reference) for a, b in pairs]
+    if len(found) <= MOST_PAIRS:
+        return found
+    arms = dict.fromkeys(arm for pair in found for arm in pair)
+    best = min(arms, key=lambda arm: (means[arm, kernel, reference] is None, means[arm, kernel, reference] or 0.0))
+    return [pair for pair in found if best in pair]
+
+
+def larger_first(a: str, b: str, means: Mapping[Cell, float | None], kernel: str, reference: str) -> tuple[str, str]:
+    """Put the arm with the larger mean first, so that the ratio under this kernel is above 1."""
+    one, other = means[a, kernel, reference] or 0.0, means[b, kernel, reference] or 0.0
+    return (a, b) if one >= other else (b, a)
+
+
+def pooled_means(metric: MetricSensitivity) -> dict[Cell, float | None]:
+    """Return the pooled means by arm, kernel and reference."""
+    return {(r["arm"], r["kernel"], r["reference"]): r["score"] for r in metric.pooled.iter_rows(named=True)}
+
+
+def _ratio(below: Cell, above: Cell, means: Mapping[Cell, float | None], outside: set[Cell]) -> str:
+    return number(mean_ratio(means[below], means[above]), digits=2) + (" †" if {below, above} & outside else "")
+
+
+def _outside(metric: MetricSensitivity) -> set[Cell]:
+    return set(metric.pooled.filter("out_of_envelope").select("arm", "kernel", "reference").iter_rows())
+
+
+def _ratio_notes(metric: MetricSensitivity) -> list[str]:
+    words = f"{metric.weighting}-equal means, weight {metric.weight}; a dash where a mean is zero or below"
+    marked = ["† out of its envelope: some runs end below the reference."] if _outside(metric) else []
+    return [sentence(words), *marked]
+
+
+def scored_kernels(metric: MetricSensitivity) -> list[str]:
+    """Return the kernels that some arm has a mean under: `raw` has none where a run is not feasible at time 0."""
+    known = metric.pooled.filter(pl.col("score").is_not_null())
+    return list(dict.fromkeys(known["kernel"].to_list()))
+
+
+def _resting(labels: Labels, over: str) -> list[str]:
+    digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
+    return [sentence(over), f"References {digests}."]
+
+
+def _count_columns(frame: pl.DataFrame) -> tuple[Column, ...]:
+    kernels: Sequence[str] = list(dict.fromkeys(frame["kernel"].to_list()))
+    return (*capital("arm", text=True), *capital("runs"), *map(kernel_column, kernels))
+
+
+def _count_parts(frame: pl.DataFrame, labels: Labels, what: str) -> tuple[Part, ...]:
+    """Return one part per reference: every arm and all together, with their runs and a count per kernel."""
+    kernels = list(dict.fromkeys(frame["kernel"].to_list()))
+    parts = []
+    for name, label in labels.items():
+        mine = frame.filter(pl.col("reference") == name)
+        counts = {(row["arm"], row["kernel"]): row[what] for row in mine.iter_rows(named=True)}
+        runs = dict(mine.select("arm", "runs").iter_rows())
+        rows = [[arm, count(runs[arm]), *(count(counts[arm, kernel]) for kernel in kernels)] for arm in runs]
+        sums = [count(sum(counts[arm, kernel] for arm in runs)) for kernel in kernels]
+        parts.append(part(reference_heading(name, label), [*rows, ["all arms", count(sum(runs.values())), *sums]]))
+    return tuple(parts)

@@ -1,0 +1,111 @@
+"""Ladders: what each step delivers, and that the campaign itself is counted without them."""
+
+import pytest
+
+import gapline as gl
+from analysis.ladder_study import TRACES, ladder_study
+from gapline.analysis.analyse import analyse
+from gapline.analysis.ladders import arms_apart, study_ladders
+from gapline.errors import UsageError
+
+
+@pytest.fixture
+def study(tmp_path):
+    return ladder_study(tmp_path)
+
+
+def test_steps_stand_in_the_order_of_the_contract_with_their_counts(study):
+    """Half of the runs of 96 slices are valid by 3 s; of 5 slices none ever is, of 24 the one that was run at 6 s."""
+    (ladder,) = study_ladders(study).values()
+    names = ("slices", "arm", "runs", "instances", "captured", "rejected", "terminal_invalid", "empty", "first_valid")
+    assert ladder.frame.select(names).rows() == [
+        (96, "sliced 96", 2, 1, 3, 1, 1, 0, 3.0),
+        (5, "sliced 5", 2, 1, 2, 2, 1, 2, None),
+        (24, "sliced 24", 1, 1, 1, 0, 0, 0, 6.0),
+    ]
+    assert str(ladder.reading.coverage) == "5 of 6 planned runs, 1 missing"
+    assert ladder.name == "slices"
+
+
+def test_means_are_those_of_the_table_of_scores(study):
+    (ladder,) = study_ladders(study).values()
+    scores = {row["arm"]: row for row in study.summary.frame.to_dicts()}
+    for row in ladder.frame.to_dicts():
+        for name in ("squeezed", "final_gap", "attainment:0.2"):
+            assert row[name] == scores[row["arm"]][name]
+    assert ladder.frame["squeezed"][1] == 1.0
+
+
+def test_half_of_the_runs_counts_empty_ones_as_never():
+    """One of three is valid at 1 s: half of them are not. With two of three, the later of the two decides."""
+    for valid, half in (([1.0], None), ([1.0, 4.0], 4.0)):
+        traces = [[(time, 12.0)] for time in valid] + [[]] * (3 - len(valid))
+        runs = [
+            {
+                "arm": f"a{k % 2}",
+                "instance": f"i{k}",
+                "seed": seed,
+                "horizon": 10,
+                "slices": 5 * (1 + k % 2),
+                "trace": t,
+            }
+            for k in range(2)
+            for seed, t in enumerate(traces)
+        ]
+        snapshot = gl.Snapshot.from_values({"i0": 10.0, "i1": 10.0}, name="mine")
+        study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], draws=50)
+        assert study_ladders(study)["slices"].frame["first_valid"].to_list() == [half, half]
+
+
+def test_a_step_without_any_run_is_shown_as_such(tmp_path, monkeypatch):
+    monkeypatch.delitem(TRACES, ("sliced 24", "i", 1))
+    (ladder,) = study_ladders(ladder_study(tmp_path)).values()
+    assert ladder.frame.select("slices", "runs", "empty", "squeezed").rows()[-1] == (24, 0, 0, None)
+    assert str(ladder.reading.coverage) == "4 of 6 planned runs, 2 missing"
+
+
+def test_the_campaign_is_read_without_ladders_of_tier_two(study):
+    analysis = analyse(study)
+    assert set(analysis.apart) == {"sliced 5", "sliced 24", "sliced 96"}
+    assert set(analysis.metrics.pooled["arm"]) == {"mine", "other"}
+    assert analysis.metrics.signs["of"].unique().to_list() == [8]
+    assert analysis.complementarity.pairs.height == 1
+    assert set(analysis.main_health.frame["arm"]) == {"mine", "other"}
+    assert set(analysis.health.frame["arm"]) == {arm for arm, _, _ in TRACES}
+    assert analysis.main_words == "8 of 8 planned runs; 5 runs of ladders stand in tables of their own"
+
+
+def test_a_ladder_of_tier_one_is_compared_like_any_arms(tmp_path):
+    analysis = analyse(ladder_study(tmp_path, tier=1))
+    assert analysis.apart == ()
+    assert set(analysis.metrics.pooled["arm"]) == {arm for arm, _, _ in TRACES}
+    assert list(analysis.ladders) == ["slices"]
+    assert analysis.main_words == str(analysis.study.coverage)
+
+
+def test_a_study_of_ladders_alone_is_the_campaign(tmp_path):
+    assert arms_apart(ladder_study(tmp_path, wanted={"arm": ("sliced*",)})) == ()
+
+
+def test_without_a_contract_columns_tell_and_a_wrong_one_is_refused(study):
+    assert list(analyse(study, ladders=["tier"]).ladders) == ["tier"]
+    with pytest.raises(UsageError, match="expected columns of the runs table, got slides"):
+        study_ladders(study, ["slides"])
+
+
+def test_the_design_counts_what_is_done_and_what_a_filter_leaves(tmp_path):
+    analysis = analyse(ladder_study(tmp_path))
+    names = ("evidence", "runs_each", "runs", "done")
+    assert analysis.design.select(names).rows() == [("tier 1", "4", 8, 8), ("slices ladder", "2", 6, 5)]
+    alone = analyse(ladder_study(tmp_path, wanted={"arm": ("mine",)}))
+    assert alone.design.select(names).rows() == [("tier 1", "4", 4, 4)]
+    assert alone.ladders == {}
+
+
+def test_without_a_plan_there_is_no_design():
+    runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 12.0)]}]
+    study = gl.open_study(
+        gl.Campaign.from_runs(runs), snapshots=[gl.Snapshot.from_values({"i": 10.0}, name="mine")], draws=50
+    )
+    assert analyse(study).design is None
+    assert analyse(study).document()["design"] is None
