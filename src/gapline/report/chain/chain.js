@@ -79,15 +79,15 @@ function drawEvents() {
     (leftOut ? ` ${formatCount(leftOut)} older commits are not in this page.` : "");
   setSave("event-tools", "improvements", () => [["event", "as_of", "improved", "added", "worsened", "certified", "withdrawn"], events.map((event, k) => [eventLabel(k), eventDate(k), event.improved, event.added, event.worsened, event.certified, event.withdrawn])]);
   if (!rows.some((row) => row.number)) return clearChart("event-chart", "Nothing was improved in this chain.");
+  const most = Math.max(...events.map((event) => event.improved + event.added));
   const spec = {
     height: 260, description: "Number of instances improved in each snapshot", data: { name: "rows" },
     mark: { type: "bar", width: Math.max(4, Math.min(26, 320 / events.length)) },
     encoding: {
-      x: timeAxisOf(), y: { field: "number", type: "quantitative", title: "instances", stack: "zero", scale: { domain: [0, END("y1")], nice: false }, axis: { tickCount: 5, tickMinStep: 1 } },
+      x: timeAxisOf(), y: { field: "number", type: "quantitative", title: "instances", stack: "zero", scale: { domain: [0, END("y1")], nice: false }, axis: { tickCount: Math.min(5, most) } },
       color: { field: "kind", type: "nominal", legend: null, scale: { domain: Object.keys(colours), range: Object.values(colours) } },
     },
   };
-  const most = Math.max(...events.map((event) => event.improved + event.added));
   drawChart("event-chart", spec, { rows }, { y1: 1.04 * most }, (time) => {
     const k = nearestEvent(Number(time));
     return [[null, eventLabel(k), eventDate(k)], ...["improved", "added", "worsened", "certified", "withdrawn"].filter((kind) => events[k][kind]).map((kind) => [null, kind, formatCount(events[k][kind])])];
