@@ -687,7 +687,7 @@ def declared_choices(contract: "Contract | None") -> dict[str, Any]:
         "weighting": contract.aggregate.weighting,
         "time_scale": contract.time.scale,
         "transform": contract.transforms,
-        "sense": {one.name: one.sense or contract.objective.sense for one in contract.instances},
+        "sense": contract.senses,
         "validation": contract.objective.validation,
         "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
         "tolerance": contract.reference.tolerance,

@@ -14,6 +14,7 @@ from gapline.journal.records import Ending, Order
 from gapline.journal.write import JournalWriter
 from gapline.model.plan import slug
 from gapline.model.tables import RunKey
+from gapline.run.campaign import rebuild_campaign
 
 
 def write_attempt(
@@ -248,6 +249,19 @@ def test_the_contracts_checker_counts_and_another_only_when_it_is_asked_for(tmp_
         assert other.facts == {"checker": "c 9"}
     with pytest.raises(UsageError, match=r"--checker: expected a checker that judged these runs, got 'mip'"):
         read_study(tmp_path, checker="mip")
+
+
+def test_the_best_solution_is_the_largest_where_the_contract_maximises(tmp_path):
+    """And it is found again when the contract turns: what stands on disk was the best of the other sense."""
+    (tmp_path / "study.toml").write_text(CONTRACT)
+    write_attempt(tmp_path, [8.0, 9.0])
+
+    def best():
+        return rebuild_campaign(tmp_path).runs["best_solution_digest"].to_list()
+
+    assert best() == [solution_digest(b"[0]")]
+    (tmp_path / "study.toml").write_text(CONTRACT.replace("[time]", 'sense = "max"\n[time]'))
+    assert best() == [solution_digest(b"[1]")]
 
 
 def test_where_the_contracts_checker_judged_nothing_candidates_stay_unchecked_and_that_is_said(tmp_path):

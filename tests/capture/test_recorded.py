@@ -3,6 +3,7 @@
 import pytest
 
 import gapline as gl
+from gapline.capture.journals import solution_digest
 from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.errors import TraceError, UsageError
 
@@ -26,6 +27,15 @@ def test_it_is_scored_like_any_trace(recorded):
     study = gl.open_study(recorded, snapshots=[gl.Snapshot.from_values({"i": 10.0}, name="mine")])
     assert 0.33 < study.scores[0].frame["squeezed"][0] < 0.34
     assert study.campaign.facts.get("checker") is None
+
+
+def test_the_best_solution_is_that_of_its_sense(tmp_path):
+    for sense in ("min", "max"):
+        with gl.record(tmp_path / "t.jsonl", arm=sense, instance=sense, horizon=60, sense=sense) as trace:
+            trace.add(20.0, solution=[1])
+            trace.add(30.0, solution=[2])
+    found = gl.read(tmp_path / "t.jsonl").runs.select("arm", "best_solution_digest").rows()
+    assert dict(found) == {"min": solution_digest(b"[1]"), "max": solution_digest(b"[2]")}
 
 
 def test_a_file_without_a_readable_run_is_refused(recorded):

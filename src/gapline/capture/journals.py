@@ -88,7 +88,8 @@ class Survey:
     """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
 
     `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
-    whether a checker was asked for by name, `named` the one that the contract names.
+    whether a checker was asked for by name, `named` the one that the contract names, `maximised` the instances of which
+    it says so.
     """
 
     study: Path
@@ -97,6 +98,7 @@ class Survey:
     judges: list[Judge]
     judge: Judge | None
     named: str | None
+    maximised: frozenset[str]
     asked: bool
     strays: list[str]
 
@@ -123,9 +125,9 @@ def survey_study(study: Path, index: Index, *, checker: str | None = None) -> Su
         return verdicts
 
     cells = cells_of(study)
-    judges, named = find_judges(cells, look=look), _checker_of_contract(study)
+    judges, (named, maximised) = find_judges(cells, look=look), _from_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
-    return Survey(study, cells, marks, judges, judge, named, checker is not None, find_strays(study))
+    return Survey(study, cells, marks, judges, judge, named, maximised, checker is not None, find_strays(study))
 
 
 def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
@@ -161,7 +163,13 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
         if trace is None:
             assert isinstance(journal, Journal)
             assert verdicts is None or isinstance(verdicts, Verdicts)
-            trace = trace_of(journal, verdicts, attempts=len(record.attempts), asked=survey.asked)
+            trace = trace_of(
+                journal,
+                verdicts,
+                attempts=len(record.attempts),
+                asked=survey.asked,
+                maximised=order.instance in survey.maximised,
+            )
         trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
 
@@ -214,11 +222,15 @@ def campaign_of_journals(
     return replace(campaign, runs=runs, interrupted=tuple(sorted(tally.interrupted)), diagnostics=diagnostics)
 
 
-def _checker_of_contract(study: Path) -> str | None:
+def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
+    """Return the checker that the contract names, and the instances that it maximises."""
     # The contract brings pydantic, which journals without one do not need.
     from gapline.model.contract import load_contract
 
-    return load_contract(study).objective.checker if (study / CONTRACT_FILE).is_file() else None
+    if not (study / CONTRACT_FILE).is_file():
+        return None, frozenset()
+    contract = load_contract(study)
+    return contract.objective.checker, frozenset(name for name, sense in contract.senses.items() if sense == "max")
 
 
 def _make_uniform(traces: list[RunTrace]) -> None:
@@ -240,7 +252,7 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool) -> RunTrace:
+def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool) -> RunTrace:
     """Return the run of a journal; `asked` where a checker was asked for by name."""
     order, events = journal.order, journal.events
     assert order is not None
@@ -255,7 +267,7 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
         reasons.append(reason)
     time = numbers("time")
-    best = _best_digest(events, time, objective, code, order.horizon)
+    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon)
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
     trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
     # A list of nothing for each of a million events is worth leaving out.
@@ -322,7 +334,7 @@ def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tupl
 
 
 def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
-    """Return the digest of the best valid solution inside the horizon; equal objectives: the earlier one."""
+    """Return the digest of the best valid solution inside the horizon, the least one; of equals the earlier."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():
         return None

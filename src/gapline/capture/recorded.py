@@ -42,7 +42,8 @@ def read_recorded(path: Path) -> Campaign:
         record = CellRecord(path, attempts)
         tally.take(key, record)
         if (counting := record.counting) is not None:
-            trace = trace_of(counting, None, attempts=len(attempts), asked=False)
+            largest = counting.order is not None and counting.order.carried.get("sense") == "max"
+            trace = trace_of(counting, None, attempts=len(attempts), asked=False, maximised=largest)
             trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
             traces.append(trace)
     if not cells:

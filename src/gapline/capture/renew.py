@@ -40,6 +40,7 @@ class Built(msgspec.Struct, frozen=True):
     source: str
     judge: Judge | None
     named: str | None
+    maximised: list[str]
     calibrations: str
     strays: list[str]
     cells: dict[str, list[str | None]]
@@ -69,7 +70,8 @@ def _built(survey: Survey, campaign: str) -> Built:
     # Names of files may be no text.
     source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
     cells = {writable(name): marks for name, marks in survey.marks.items()}
-    return Built(BY, campaign, source, survey.judge, survey.named, calibrations, strays, cells)
+    maximised = sorted(survey.maximised)
+    return Built(BY, campaign, source, survey.judge, survey.named, maximised, calibrations, strays, cells)
 
 
 class _Standing:
@@ -114,7 +116,8 @@ def _standing(study: Path, survey: Survey) -> _Standing | None:
         built = msgspec.json.decode(
             unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0], type=Built
         )
-        if (built.by, built.judge) != (BY, survey.judge) or read_manifest(folder).get("seal") != built.seal:
+        same = (BY, survey.judge, sorted(survey.maximised))
+        if (built.by, built.judge, built.maximised) != same or read_manifest(folder).get("seal") != built.seal:
             return None
         campaign = open_campaign(folder)
     except (OSError, ValueError, msgspec.MsgspecError, GaplineError):

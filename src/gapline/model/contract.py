@@ -273,6 +273,11 @@ class Contract(_Declared):
     arms: list[Arm]
 
     @property
+    def senses(self) -> dict[str, str]:
+        """The sense of each instance: its own, or else that of the study."""
+        return {one.name: one.sense or self.objective.sense for one in self.instances}
+
+    @property
     def transforms(self) -> tuple[str, ...]:
         """The declared transforms as `open_study` takes them: that of the study and those of single instances."""
         own = [f"{one.name}={one.transform}" for one in self.instances if one.transform is not None]
