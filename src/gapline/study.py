@@ -339,6 +339,18 @@ class Study:
             folded.append(f"{self.stored[0].name} has no value of {these} ({named}): the best of these runs counts")
         return list(dict.fromkeys([*self.remarks, *folded, *self.summary.notes, *self.campaign.notes()]))
 
+    def without(self, arms: Sequence[str]) -> "Study":
+        """Return the study without some of its arms, under the same references."""
+        rest = ~pl.col("arm").is_in(list(arms))
+        kept = [arm for arm in self.cells["arm"].unique() if arm not in arms]
+        return replace(
+            self,
+            envelopes=self.envelopes.select(rest),
+            cells=self.cells.filter(rest),
+            coverage=self.coverage_of(kept),
+            tier_two=tuple(arm for arm in self.tier_two if arm not in arms),
+        )
+
     def coverage_of(self, arms: Sequence[str]) -> Coverage:
         """Return the coverage of some arms alone."""
         # Removed runs belong to no arm of the contract, so to none of these.

@@ -126,20 +126,26 @@ class Analysis:
         return arms_apart(self.study)
 
     @cached_property
-    def main(self) -> Envelopes:
+    def main_study(self) -> Study:
         """The campaign itself, without the ladders that stand apart."""
-        study = self.study
-        return study.envelopes.select(~pl.col("arm").is_in(list(self.apart))) if self.apart else study.envelopes
+        return self.study.without(self.apart) if self.apart else self.study
+
+    @property
+    def main(self) -> Envelopes:
+        """What is accepted of the campaign itself."""
+        return self.main_study.envelopes
 
     @property
     def main_words(self) -> str:
         """How much of the plan the campaign itself rests on, and what stands apart."""
-        everyone = self.study.envelopes.runs["arm"].unique().to_list()
+        return f"{self.main_study.coverage}{self.apart_words}"
+
+    @property
+    def apart_words(self) -> str:
+        """What stands apart, to be said behind the coverage; nothing where nothing does."""
         if not self.apart:
-            return str(self.study.coverage)
-        covered = self.study.coverage_of([arm for arm in everyone if arm not in self.apart])
-        ladders = self.study.coverage_of(self.apart).runs
-        return f"{covered}; {counted(ladders, 'run')} of ladders stand in tables of their own"
+            return ""
+        return f"; {counted(self.study.coverage_of(self.apart).runs, 'run')} of ladders stand in tables of their own"
 
     @cached_property
     def design(self) -> pl.DataFrame | None:

@@ -1,9 +1,11 @@
 import xml.etree.ElementTree as ET
 
+from analysis.ladder_study import ladder_study
 from gapline import figures
 from gapline.analysis.analyse import analyse
 from gapline.report.figures.study import study_figures
 from gapline.report.statements import make_statements
+from gapline.report.write import for_report
 from report.report_studies import hostile, synthetic, synthetic_analyses, synthetic_said
 
 
@@ -20,6 +22,18 @@ def test_titles_say_what_and_captions_under_which_choices():
             # Complementarity is judged against the analysis reference, everything else against the declared one.
             label = study.folded.label if name == "complementarity" else study.references[0].label
             assert label.digest[:19] in caption, name
+
+
+def test_curves_are_of_the_campaign_and_say_how_many_runs_of_ladders_stand_apart(tmp_path):
+    study = for_report(ladder_study(tmp_path))
+    charts = study_figures(study, analyse(study), make_statements(study).order)
+    for name in ("mean-convergence", "attainment", "final-gaps"):
+        chart = charts[name].to_dict()
+        shown = {row["series"] for rows in chart["datasets"].values() for row in rows if "series" in row}
+        assert shown == {"mine", "other"}, name
+        caption = " ".join(chart["title"]["subtitle"])
+        assert "5 runs of ladders stand in tables of their own" in caption, name
+    assert "8 of 8 planned runs" in " ".join(charts["mean-convergence"].to_dict()["title"]["subtitle"])
 
 
 def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):

@@ -5,7 +5,7 @@ from typing import Any
 
 from gapline.analysis.analyse import Analysis
 from gapline.model.tables import RUN_KEY, RunKey
-from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
+from gapline.report.curve_figure import CurveFigure, attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures.attainment_difference import difference_figure, draw_difference
 from gapline.report.figures.complementarity import draw_segments, segment_figure
@@ -33,24 +33,23 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
 
     The area of one run stays on linear time, where it is the score.
     """
-    start = log_start(study.envelopes, relative=study.relative) if log_time else None
-    entry, scores, label = study.references[0], study.scores[0], study.scores[0].reference
+    # Ladders that stand apart have tables of their own: a curve for each of their steps would bury the arms.
+    main = analysis.main_study
+    start = log_start(main.envelopes, relative=study.relative) if log_time else None
+    entry, label = study.references[0], study.scores[0].reference
     kernel = study.kernels[0]
     # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
     bounded = parse_kernel(kernel).before is not None
     charts: dict[str, Any] = {}
     if bounded:
-        mean = study_mean_curve(study, by=["arm"], relative=study.relative)
-        charts["mean-convergence"] = draw_curves(
-            mean_curve_figure(mean, study.mean_bands, study.band_words, start=start), best=order.arms
-        )
-    attained = study_attainment(study, by=["arm"], relative=study.relative)
-    end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
-    charts["attainment"] = draw_curves(
-        attainment_figure(attained, end=end, bands=study.attainment_bands, band_words=study.band_words, start=start),
-        best=order.arms,
-    )
-    charts["final-gaps"] = draw_curves(final_gap_figure(scores, weighting=study.weighting), best=order.arms)
+        mean = study_mean_curve(main, by=["arm"], relative=study.relative)
+        figure = mean_curve_figure(mean, main.mean_bands, main.band_words, start=start)
+        charts["mean-convergence"] = _curves(figure, analysis, order)
+    attained = study_attainment(main, by=["arm"], relative=study.relative)
+    end = 1.0 if study.relative else float(main.envelopes.runs["horizon"].to_numpy().max())
+    figure = attainment_figure(attained, end=end, bands=main.attainment_bands, band_words=main.band_words, start=start)
+    charts["attainment"] = _curves(figure, analysis, order)
+    charts["final-gaps"] = _curves(final_gap_figure(main.scores[0], weighting=study.weighting), analysis, order)
     charts["score-intervals"] = draw_intervals(
         interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)
     )
@@ -85,6 +84,11 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
         area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)
     return charts
+
+
+def _curves(figure: CurveFigure, analysis: Analysis, order: ArmOrder) -> Any:
+    """Draw curves of the campaign itself, and say in the caption what stands apart."""
+    return draw_curves(replace(figure, caption=figure.caption + analysis.apart_words), best=order.arms)
 
 
 def telling_run(study: Study) -> RunKey:
