@@ -73,7 +73,8 @@ def comparison_table(comparison: Comparison, /) -> Table:
         rows.append([f"{row['panel']}{flag}", count(row["instances"]), *values, *(count(row[name]) for name in counts)])
     whole = (*comparison.means, comparison.difference, comparison.low, comparison.high)
     totals = [count(int(comparison.frame[name].sum())) for name in counts]
-    rows.append([f"all{flag}", count(comparison.instances), *map(number, whole), *totals])
+    # Not "all", which is what a panel without a name is called.
+    rows.append([f"all panels{flag}", count(comparison.instances), *map(number, whole), *totals])
     return Table(
         name="comparison",
         caption=f"first: {comparison.first}   second: {comparison.second}",
