@@ -4,6 +4,8 @@ import csv
 import gzip
 from pathlib import Path
 
+from gapline.model.regular import open_regular
+
 # A snapshot is a store too: that of values which somebody else froze.
 SUFFIXES = {".csv": "csv", ".solu": "solu", ".json": "snapshot"}
 
@@ -37,8 +39,8 @@ def holds_values(text: str) -> bool:
 
 def _has_values(file: Path) -> bool:
     try:
-        # A trace may be as large as a disk: its header stands at the beginning.
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+        # A trace may be as large as a disk: its header stands at the beginning. A pipe is not waited for.
+        with open_regular(file) as packed, gzip.open(packed) if file.suffix == ".gz" else packed as stream:
             head = stream.read(1 << 16).decode("utf-8-sig", "replace")
         header = next((row for row in csv.reader(head.splitlines()) if any(cell.strip() for cell in row)), [])
     except (OSError, EOFError, csv.Error):
