@@ -95,7 +95,7 @@ def test_the_means_of_the_ladders_are_those_of_score(study, report, capsys):
 
 def test_the_paper_comes_out_of_it_and_compiles(study, report, tmp_path, capsys):
     assert run(["paper", str(study), "-o", str(tmp_path), "--format", "svg"]) == 0
-    assert "8 figures" in capsys.readouterr().out
+    assert "9 figures" in capsys.readouterr().out
     tables = sorted(path.name for path in (tmp_path / "tables").glob("*.tex"))
     of_the_study = ("design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios")
     assert {f"{name}.tex" for name in (*of_the_study, "kernel-ratios", "pairs", "grid")} <= set(tables)

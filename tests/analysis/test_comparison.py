@@ -138,7 +138,7 @@ def test_a_bound_of_one_source_that_a_solution_of_the_other_refutes_rings(tmp_pa
     rows = {"arm": "s", "instance": ["i", "j", "k"], "seed": 1, "horizon": 9.0, "time": 1.0}
     for name, objective, bound in (("old", [12.0, 12.0, 13.0], [11.0, 9.0, 9.0]), ("new", [10.0, 11.0, 12.5], None)):
         pl.DataFrame(rows | {"objective": objective, "bound": bound or [None] * 3}).write_csv(tmp_path / f"{name}.csv")
-    refs = gl.Snapshot.from_values(dict.fromkeys("ijk", 9.0), name="refs")
+    refs = gl.Snapshot.from_values({"i": 12.0, "j": 9.0, "k": 9.0}, name="refs")
     old, new = (str(tmp_path / f"{name}.csv") for name in ("old", "new"))
     found = compare(old, new, snapshots=[refs])
     assert len(found.alarms) == 1
