@@ -1,6 +1,9 @@
 """Reading a folder of DIMACS logs, against plain Python that reads the same files and turns their rows into floats."""
 
+import math
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -9,6 +12,26 @@ from pathlib import Path
 FILES = 4_600
 ROWS = 1_300_000
 LIMIT, WRITTEN = 1.2, 1.35
+GROWTH, MORE_MEMORY = 1.15, 1.2
+# The larger one is beyond what is held of a run, and so is the smaller.
+LINES = (2_500_000, 25_000_000)
+
+# Prints the largest anonymous memory that was seen; mapped files are none, the system takes them back when it likes.
+CHILD = r"""
+import re, sys, threading, time
+from pathlib import Path
+from gapline.capture.importer import import_logs
+
+most, status = 0, Path("/proc/self/status")
+def watch():
+    global most
+    while True:
+        most = max(most, int(re.search(r"RssAnon:\s+(\d+)", status.read_text())[1]))
+        time.sleep(0.005)
+threading.Thread(target=watch, daemon=True).start()
+import_logs([sys.argv[1]], arm="a", instance="i", horizon=1e9).campaign.save("campaign")
+print(most)
+"""
 
 
 def write_folder(folder: Path, *, files: int = FILES, rows: int = ROWS, seed: int = 1) -> None:
@@ -73,11 +96,52 @@ def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 4) -> list[tuple
             ours.append(_seconds(lambda: import_logs([folder])))
             place = Path(name) / f"campaign{turn}"
             whole.append(_seconds(lambda place=place: import_logs([folder]).campaign.save(place)))
+    growth, peaks = growth_exponent(), [memory_of_log(lines) for lines in LINES]
     named = f"import of {files:,} DIMACS files, {rows:,} rows / plain Python floats"
     return [
         (named, min(ours) / min(plain), LIMIT),
         ("the same, written as a campaign", min(whole) / min(plain), WRITTEN),
+        ("growth exponent of import, 1,000 to 9,000 files", growth, GROWTH),
+        (f"memory to import a log of {LINES[1]:,} lines / of {LINES[0]:,}", peaks[1] / peaks[0], MORE_MEMORY),
+        ("import by two processes / by one, seconds of 9,000 files", two_against_one(), None),
     ]
+
+
+def growth_exponent(sizes: tuple[int, ...] = (1_000, 3_000, 9_000), *, repeats: int = 3) -> float:
+    """Return by which power of the number of files the CPU seconds of an import grow, the best round of each size."""
+    from gapline.capture.importer import import_logs
+
+    spent = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            write_folder(Path(name), files=size, rows=20 * size)
+            spent.append(min(_seconds(lambda name=name: import_logs([name])) for _ in range(repeats)))
+    return math.log(spent[-1] / spent[0]) / math.log(sizes[-1] / sizes[0])
+
+
+def memory_of_log(lines: int) -> int:
+    """Return the most anonymous memory that a process had while it imported one log of that many lines."""
+    with tempfile.TemporaryDirectory() as name:
+        log = Path(name) / "big.log"
+        with log.open("w") as stream:
+            stream.writelines(f"o {10**12 - k} {k * 0.001:.3f}\n" for k in range(lines))
+        done = subprocess.run([sys.executable, "-c", CHILD, str(log)], stdout=subprocess.PIPE, check=True, cwd=name)
+    return int(done.stdout)
+
+
+def two_against_one(*, files: int = 9_000) -> float:
+    """Return the seconds of the command with two processes over those with one, starting them included."""
+    code = "import sys; from gapline.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "logs").mkdir()
+        write_folder(Path(name) / "logs", files=files, rows=20 * files)
+        spent = []
+        for jobs in ("2", "1"):
+            command = [sys.executable, "-c", code, "import", "logs", "--jobs", jobs, "-o", f"c{jobs}", "--json"]
+            start = time.perf_counter()
+            subprocess.run(command, cwd=name, stdout=subprocess.DEVNULL, check=True)
+            spent.append(time.perf_counter() - start)
+    return spent[0] / spent[1]
 
 
 if __name__ == "__main__":

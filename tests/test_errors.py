@@ -1,6 +1,7 @@
 """Errors say where, what was expected and what is there, and each class has its exit code."""
 
 import inspect
+import pickle
 import re
 
 from gapline import errors
@@ -37,3 +38,17 @@ def test_the_nearest_name_is_proposed_only_where_it_is_near():
 def test_what_stands_in_place_of_a_file(tmp_path):
     (tmp_path / "file").touch()
     assert [found_at(tmp_path / name) for name in ("", "file", "none")] == ["a directory", "a file", "no such file"]
+
+
+def test_an_error_that_comes_back_from_a_worker_is_the_same():
+    """Pickled and read again, with its hint, whatever its constructor takes."""
+    sent = [
+        kind("x: expected y", hint="z")
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, GaplineError) and kind is not ContractError
+    ]
+    sent.append(ContractError("study.toml", ["a", "b"], hint="both"))
+    for error in sent:
+        got = pickle.loads(pickle.dumps(error))
+        assert (type(got), str(got), got.hint, got.args) == (type(error), str(error), error.hint, error.args)
+    assert pickle.loads(pickle.dumps(sent[-1])).mistakes == ("a", "b")

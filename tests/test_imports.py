@@ -86,6 +86,34 @@ def test_import_gapline_loads_nothing_heavy():
     assert out.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "t.csv", "--per-run", "--kernel", "raw", "--kernel", "dimacs:1.1", "--goal", "0.1"],
+        ["score", "t.csv", "--json", "--weight", "early-log:0.5"],
+        ["curve", "t.csv", "--json"],
+        ["compare", "t.csv:a", "t.csv:b"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_small_campaign_needs_no_compiler(command, tmp_path):
+    """Numba alone takes longer to load than all that these commands do."""
+    rows = [
+        f"{arm},i{instance},{seed},{time},{100 + ('ab'.index(arm) + instance * seed) % 7 + 9 - time},true,30"
+        for arm in "ab" for instance in range(6) for seed in (1, 2) for time in (0, 2, 5, 9)
+    ]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(["arm,instance,seed,time,objective,valid,horizon", *rows]) + "\n")
+    (tmp_path / "refs.csv").write_text("instance,value\n" + "".join(f"i{k},90\n" for k in range(6)))
+    unwanted = ["numba", "llvmlite", "scipy", "altair", "gapline.model.contract"]
+    code = (
+        "import sys; from gapline.cli.app import run; code = run(sys.argv[1:])\n"
+        f"print([m for m in {unwanted} if m in sys.modules], file=sys.stderr); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code, *command, "--references", "refs.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]"), done.stderr
+
+
 def test_public_names_are_complete_and_sorted():
     assert gapline.__all__ == sorted(gapline.__all__)
     assert all(getattr(gapline, name) is not None for name in gapline.__all__)

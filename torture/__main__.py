@@ -16,6 +16,7 @@ TRIALS = {
     "journals": 10_000,
     "verdicts": 10_000,
     "campaigns": 10_000,
+    "parts": 10_000,
     "traces": 10_000,
     "kills": 1_000,
     "recordings": 500,

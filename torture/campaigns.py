@@ -28,6 +28,8 @@ VALUES: tuple[Any, ...] = (
     [None], {"": None}, {"runs.parquet": 3}, ["a", "b", "c"], [["a", "b"]],
 )  # fmt: skip
 
+_JSON = ("manifest.json", "manifest.json", "references.json")
+
 Damage = Callable[[Path, random.Random], str]
 
 
@@ -51,6 +53,11 @@ def build(folder: Path) -> Path:
     gl.read(rows).save(folder)
     gl.Snapshot.from_values({"i": 10.0, "j": 11.0}, name="known").save(folder / "references.json")
     return folder
+
+
+def _there(folder: Path) -> list[str]:
+    """Return the files that can be damaged: a part has no references, and beside the parts are no columns."""
+    return [name for name in FILES if (folder / name).exists()]
 
 
 def _array(folder: Path, draw: random.Random, change: Callable[[Any], Any], names: tuple[str, ...] = COLUMNS) -> str:
@@ -125,7 +132,7 @@ def _digests(folder: Path, draw: random.Random) -> str:
 
 def _json(folder: Path, draw: random.Random) -> str:
     """Change, drop, add or double something anywhere in a JSON file."""
-    path = folder / draw.choice(["manifest.json", "manifest.json", "references.json"])
+    path = folder / draw.choice([name for name in _JSON if (folder / name).exists()])
     document = json.loads(path.read_text(encoding="utf-8"))
     for _ in range(draw.choice([1, 1, 1, 2, 5])):
         _mutate(document, draw)
@@ -158,7 +165,7 @@ def _mutate(node: Any, draw: random.Random) -> None:
 
 
 def _length(folder: Path, draw: random.Random) -> str:
-    path = folder / draw.choice(FILES)
+    path = folder / draw.choice(_there(folder))
     data = path.read_bytes()
     cut = draw.randrange(len(data))
     path.write_bytes(draw.choice([data[:cut], b"", data + bytes(draw.randint(1, 99)), data + data, data[cut:]]))
@@ -166,14 +173,14 @@ def _length(folder: Path, draw: random.Random) -> str:
 
 
 def _flips(folder: Path, draw: random.Random) -> str:
-    path = folder / draw.choice(FILES)
+    path = folder / draw.choice(_there(folder))
     path.write_bytes(flip(path.read_bytes(), draw, times=draw.choice([1, 1, 1, 3, 20])))
     return path.name
 
 
 def _replace(folder: Path, draw: random.Random) -> str:
     """Put something else than a file of ours in the place of one."""
-    path = folder / draw.choice(FILES)
+    path = folder / draw.choice(_there(folder))
     data = path.read_bytes()
     path.unlink()
     kind = draw.choice(["nothing", "directory", "fifo", "loop", "device", "unreadable", "link", "socket"])
@@ -211,11 +218,19 @@ DAMAGES: tuple[Damage, ...] = (
     _halve, _retype, _reshape, _reorder, _swap_columns, _change_runs, _digests, _length, _replace, _add,
     _flips, _flips, _flips, _json, _json, _json,
 )  # fmt: skip
+# Those that need no columns.
+OF_ANY_FILE: tuple[Damage, ...] = (_length, _replace, _flips, _json)
 
 
 def trial(count: int, seed: int, scratch: Path) -> dict[str, int]:
     """Damage a campaign `count` times and score it; a wrong outcome is an `AssertionError` with seed and case."""
-    folder, aside = build(scratch / "campaign"), scratch / "aside"
+    return damaged_in_turn(count, seed, build(scratch / "campaign"), scratch / "aside", _outcome)
+
+
+def damaged_in_turn(
+    count: int, seed: int, folder: Path, aside: Path, outcome: Callable[[Path, str, int, int, Commands], str]
+) -> dict[str, int]:
+    """Count the outcomes of damages to a campaign that is put back after each of them."""
     found: Counter[str] = Counter()
     with Commands() as commands:
         expected = scored(commands, folder, "the campaign as it was written")
@@ -224,7 +239,7 @@ def trial(count: int, seed: int, scratch: Path) -> dict[str, int]:
             # The same path each time, so that outputs can be compared as they are.
             shutil.copytree(folder, aside)
             try:
-                found[_outcome(folder, expected, seed, number, commands)] += 1
+                found[outcome(folder, expected, seed, number, commands)] += 1
             finally:
                 shutil.rmtree(folder)
                 aside.rename(folder)

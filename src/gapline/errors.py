@@ -16,6 +16,7 @@
 A rejected candidate is a verdict, not an exception.
 """
 
+import copyreg
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +35,10 @@ class GaplineError(Exception):
 
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message}\nHint: {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors of workers come back as they are: what they say is built once, and not again from what it was built of.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # as pickle does
 
 
 class TraceError(GaplineError):

@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gapline.capture.planned import planned_cells, runs_of_contract, with_empty_runs
-from gapline.capture.read import matching, read
+from gapline.capture.planned import (
+    every_arm_has_every_cell,
+    expected_cells,
+    planned_cells,
+    runs_of_contract,
+    with_empty_runs,
+)
+from gapline.capture.read import matching, read, read_in_parts
 from gapline.envelope.build import NOT_POSITIVE, Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError, MixedScoresError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
@@ -23,12 +29,14 @@ from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.limits import read_document
 from gapline.model.names import WeightCode, check_statistic_name, keep_weight, split_python_name
+from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
 from gapline.model.time_scale import Given as TimeScaleGiven
 from gapline.model.time_scale import TimeScale, scale_times, settle_time_scale
+from gapline.model.workers import Workers
 from gapline.reference.alarm import Alarm, find_alarms
 from gapline.reference.choose import (
     LabelledSnapshot,
@@ -44,7 +52,7 @@ from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import load_kernel, load_statistic
 from gapline.scoring.function_weight import Weight, as_weight, load_weight
-from gapline.scoring.reading import build_reading, count_coverage, descriptive_arms
+from gapline.scoring.reading import build_reading, count_coverage, count_unreferenced, descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS, Scores, score_grid
 from gapline.summary.bands import band_method, curve_bands, drawn_bands
 from gapline.summary.bootstrap import DRAWS, ArmIntervals, Bootstrap, arm_intervals
@@ -91,9 +99,9 @@ class Study:
     left_out
         Instances that cannot be scored and were left out because that was asked for, each with the reason; `dropped`
         counts their runs by arm.
-    cells
-        arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run: the plan of
-        the contract, or without one every cell that any arm has.
+    planned
+        The cells that were to be run, as `cells` has them; None where no contract planned any and every arm has all the
+        cells that any arm has.
     """
 
     sources: tuple[str, ...]
@@ -118,7 +126,7 @@ class Study:
     draws: int
     seed: int
     simultaneous: bool
-    cells: pl.DataFrame
+    planned: pl.DataFrame | None
     coverage: Coverage
     alarms: tuple[Alarm, ...]
     statistics: tuple[str, ...] = ()
@@ -127,6 +135,16 @@ class Study:
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run.
+
+        That is the plan of the contract, or without one every cell that any arm has.
+        """
+        if self.planned is not None:
+            return self.planned
+        return expected_cells(self.campaign.runs).with_columns(state=pl.lit("done"))
 
     @property
     def relative(self) -> bool:
@@ -149,6 +167,11 @@ class Study:
     def snapshot(self) -> Snapshot:
         """The declared reference."""
         return self.references[0].snapshot
+
+    @cached_property
+    def campaign_digest(self) -> str:
+        """The digest of the campaign: made once, since it takes a pass over all of its columns."""
+        return self.campaign.digest()
 
     @cached_property
     def folded(self) -> LabelledSnapshot:
@@ -237,8 +260,7 @@ class Study:
 
     def _coverage_against(self, label: ReferenceLabel) -> Coverage:
         """Return the coverage under another reference, which may lack other instances that nobody solved."""
-        lacking = count_coverage(self.envelopes.runs, label.unreferenced).unreferenced
-        return replace(self.coverage, unreferenced=lacking)
+        return replace(self.coverage, unreferenced=count_unreferenced(self.envelopes.runs, label.unreferenced))
 
     @cached_property
     def summary(self) -> Summary:
@@ -346,7 +368,7 @@ class Study:
         return replace(
             self,
             envelopes=self.envelopes.select(rest),
-            cells=self.cells.filter(rest),
+            planned=self.cells.filter(rest),
             coverage=self.coverage_of(kept),
             tier_two=tuple(arm for arm in self.tier_two if arm not in arms),
         )
@@ -396,6 +418,7 @@ def open_study(
     seed: int | None = None,
     simultaneous: bool | None = None,
     title: str | None = None,
+    workers: Workers | None = None,
 ) -> Study:
     """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
 
@@ -449,6 +472,9 @@ def open_study(
         `percentile` (the paper's cluster bootstrap) or `sign-flip`; draws and seed for those that draw.
     simultaneous
         Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.
+    workers
+        Others who read the candidates and pass over the steps, such as `gapline.run.where.tasks` opens on a cluster.
+        The one source is then a study or a campaign directory that they see too; the results are the same.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -472,14 +498,15 @@ def open_study(
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
     source = sources[0] if len(sources) == 1 else list(sources)
-    whole = read(source, columns=columns, decimal=decimal, strict=strict, checker=checker)
-    whole = _negated(whole, negate)
+    # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
+    reader = read if workers is None else read_in_parts
+    whole = _negated(reader(source, columns=columns, decimal=decimal, strict=strict, checker=checker), negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
     campaign = kept.filter(**wanted)
-    cells = planned_cells(campaign, planned, wanted)
+    cells = _cells(campaign, planned, wanted)
     rule, absent = _absent_cells(cells, missing)
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
@@ -506,22 +533,23 @@ def open_study(
     if leave_out_unscorable:
         left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
     unscorable = pl.col("instance").is_in(list(left_out))
-    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows())
+    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows()) if left_out else {}
     if left_out:
         campaign = replace(campaign, runs=campaign.runs.filter(~unscorable))
-        cells, scale = cells.filter(~unscorable), scale.without(left_out)
+        cells, scale = None if cells is None else cells.filter(~unscorable), scale.without(left_out)
         if not len(campaign):
             raise GaplineError(
                 f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE
             )
-    envelopes = build_envelopes(campaign, transform=scale, **accepted)
+    envelopes = build_envelopes(campaign, transform=scale, workers=workers, **accepted)
     registered = None if register is None else register.snapshot_digests()
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
     named = None if contract is None else contract.reference.snapshot
     entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance, named=named)
-    named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in set(campaign.runs["arm"]))
+    arms = set(campaign.runs["arm"].unique())
+    named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in arms)
     descriptive = descriptive_arms(envelopes.runs, named_two)
-    pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, set(campaign.runs["arm"]), descriptive)
+    pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, arms, descriptive)
     remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out)
     return Study(
         sources=paths,
@@ -546,7 +574,7 @@ def open_study(
         draws=stated.get("draws", DRAWS) if draws is None else draws,
         seed=stated.get("seed", 1) if seed is None else seed,
         simultaneous=stated.get("simultaneous", False) if simultaneous is None else simultaneous,
-        cells=cells,
+        planned=cells,
         coverage=_count(
             envelopes.runs,
             cells,
@@ -653,12 +681,26 @@ def _time_scale(given: "TimeScaleGiven | TimeScale", campaign: Campaign) -> Time
     return settle_time_scale(given, [campaign])
 
 
-def _absent_cells(cells: pl.DataFrame, missing: str | Missing) -> tuple[Missing, pl.DataFrame]:
+def _cells(
+    campaign: Campaign, planned: "Contract | None", wanted: Mapping[str, tuple[str, ...]]
+) -> pl.DataFrame | None:
+    """Return the cells of the plan, None where there is no plan and nothing lacks.
+
+    Of a million runs the table costs more than their scores: it is then made where somebody asks for it.
+    """
+    if planned is None and every_arm_has_every_cell(Numbered(campaign.runs)):
+        return None
+    return planned_cells(campaign, planned, wanted)
+
+
+def _absent_cells(cells: pl.DataFrame | None, missing: str | Missing) -> tuple[Missing, pl.DataFrame]:
     """Return what becomes of planned cells without a whole attempt, and these cells."""
     try:
         rule = Missing(missing)
     except ValueError:
         raise UsageError(f"missing: expected {listing(Missing)}, got {missing!r}") from None
+    if cells is None:
+        return rule, pl.DataFrame()
     absent = cells.filter(pl.col("state") != "done")
     if rule is Missing.REFUSE and absent.height:
         shown = listing(
@@ -748,7 +790,7 @@ def _led(goals: Sequence[float]) -> tuple[float, ...]:
 
 def _count(
     runs: pl.DataFrame,
-    cells: pl.DataFrame,
+    cells: pl.DataFrame | None,
     reference: ReferenceLabel,
     *,
     planned: bool,
@@ -759,11 +801,11 @@ def _count(
     found = replace(count_coverage(runs, reference.unreferenced), unscorable=unscorable)
     if not planned and not filled:
         return found
-    states = dict(cells.group_by("state").len().iter_rows())
+    states = {} if cells is None else dict(cells.group_by("state").len().iter_rows())
     interrupted, missing = states.get("interrupted", 0), states.get("missing", 0)
     return replace(
         found,
-        planned=cells.height if planned else None,
+        planned=cells.height if planned and cells is not None else None,
         interrupted=interrupted,
         missing=missing,
         filled=interrupted + missing if filled else 0,

@@ -66,4 +66,4 @@ def ladder_study(folder, *, tier=2, wanted=None, **choices):
     cells = planned_cells(campaign, contract, wanted or {})
     missing = int((cells["state"] == "missing").sum())
     coverage = replace(study.coverage, planned=cells.height, missing=missing)
-    return replace(study, contract=contract, cells=cells, coverage=coverage)
+    return replace(study, contract=contract, planned=cells, coverage=coverage)

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from analysis.edge_runs import run
-from gapline.analysis.cutoff_sweep import KINDS, default_cutoffs, find_cutoff_swaps
+from gapline.analysis.cutoff_sweep import KINDS, CutoffSwap, default_cutoffs, find_cutoff_swaps
 from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
+from gapline.scoring.curve import evaluate_steps
+from gapline.summary.cells import TIE
 
 # Squeezed against 10 over 10 s: early is 1 up to 1 s, then 1/2; late is 1 up to 4 s, then 0.
 TRACES = {"early": [(1, 30.0)], "late": [(4, 10.0)]}
@@ -118,3 +120,41 @@ def test_between_two_swaps_the_order_does_not_change(one, other):
             if signs and swaps:
                 leader = swaps[k].below if k < len(swaps) else swaps[-1].above
                 assert signs == {-1.0 if leader == "a" else 1.0}
+
+
+def slow_swaps(one, other, kind, horizon, least):
+    """Walk down from the horizon, one piece after the other, and remember who leads."""
+    times = np.union1d(one.time, other.time)
+    times = times[times < horizon]
+    apart = evaluate_steps(one.time, one.value, times) - evaluate_steps(other.time, other.value, times)
+    edges = np.append(times, horizon)
+    if kind == "end-log":
+        edges, apart = (horizon - edges)[::-1], apart[::-1]
+    edges = np.maximum(edges, least)
+    widths = np.log(edges[1:] / edges[:-1])
+    total = np.append(np.cumsum((apart * widths)[::-1])[::-1], 0.0)
+    found, leader, names = [], 0, {-1: one.arm, 1: other.arm}
+    for k in range(len(edges) - 2, -1, -1):
+        tie = TIE * np.log(horizon / edges[k])
+        side = 1 if total[k] > tie else -1 if total[k] < -tie else 0
+        if widths[k] <= 0 or side == 0:
+            continue
+        if side * leader < 0:
+            cutoff = np.clip(edges[k + 1] * np.exp(total[k + 1] / apart[k]), edges[k], edges[k + 1])
+            found.append(CutoffSwap(kind, float(cutoff), names[side], names[leader]))
+        leader = side
+    return tuple(reversed(found))
+
+
+@settings(max_examples=60)
+@given(steps, steps)
+def test_swaps_equal_those_of_a_walk_over_every_piece(one, other):
+    runs = [run(arm, "i", 1, sorted(trace)) for arm, trace in (("a", one), ("b", other))]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    curves = horizon_sweep(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="ten")).curves
+    for kind in KINDS:
+        asked = (curves["a"], curves["b"], kind, 10.0, 0.01)
+        found, slow = find_cutoff_swaps(*asked), slow_swaps(*asked)
+        assert [(swap.kind, swap.below, swap.above) for swap in found] == [(s.kind, s.below, s.above) for s in slow]
+        # Logarithms of NumPy and of compiled code may differ in their last bit.
+        assert [swap.cutoff for swap in found] == pytest.approx([swap.cutoff for swap in slow], rel=1e-12)

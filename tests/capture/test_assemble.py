@@ -1,10 +1,16 @@
 """Loose events become a campaign: runs by key, events by time, what has no number rejected, everything counted."""
 
 import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import gapline as gl
 from capture.neutral_traces import write
-from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.capture import assemble as module
+from gapline.capture.assemble import RunTrace, assemble, campaign_from_traces
 from gapline.model.tables import VerdictCode
 
 
@@ -61,3 +67,38 @@ def test_more_reasons_than_codes_are_folded_not_lost(tmp_path):
     campaign = gl.read(write(tmp_path, rows, header="arm,instance,seed,time,objective,valid,reason"))
     assert campaign.diagnostics.rejected_count == 400
     assert campaign.diagnostics.rejected["other reasons"] >= 1
+
+
+STAMPS = st.sampled_from([0.0, -0.0, 1.0, 1.0, 2.0, 3.0, float("nan")])
+
+
+def assembled(run, time):
+    """Return the events of a campaign by their numbers in the source."""
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": np.arange(int(run.max()) + 1)})
+    columns = {"time": time, "objective": np.arange(len(run), dtype=float), "verdict": np.ones(len(run), np.uint8)}
+    return assemble(runs, run=run, columns=columns).objective.astype(int)
+
+
+@pytest.mark.parametrize("long", [1, 3, 1000])
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_events_are_ordered_as_one_sort_by_run_and_time_would(long, data, monkeypatch):
+    """Runs in blocks, in turns or scattered; equal stamps, zeros of both signs and none at all."""
+    monkeypatch.setattr(module, "_LONG", long)
+    size = data.draw(st.integers(1, 40))
+    run = data.draw(arrays(np.int32, size, elements=st.integers(0, 5)))
+    time = data.draw(arrays(np.float64, size, elements=STAMPS))
+    if data.draw(st.booleans()):
+        time = np.sort(time)
+    if data.draw(st.booleans()):
+        # Blocks: each run in order, the runs in any.
+        place = np.lexsort((time, (run * 3 + 2) % 5))
+        run, time = run[place], time[place]
+    np.testing.assert_array_equal(assembled(run, time), np.lexsort((time, run)))
+
+
+@pytest.mark.parametrize("most", [3, 0xFFFF, 0x10000, 300_000])
+def test_numbers_of_runs_beyond_16_bits_are_ordered_too(most):
+    run = np.random.default_rng(most).integers(0, most + 1, 3000).astype(np.int32)
+    run[:2] = most, most - 1
+    np.testing.assert_array_equal(assembled(run, np.ones(3000)), np.argsort(run, kind="stable"))

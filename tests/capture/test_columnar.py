@@ -6,10 +6,13 @@ import random
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
 from torture.traces import kinds
 
-from gapline.capture import columnar
-from gapline.capture.columnar import read_columnar
+from capture.odd_tables import as_frame, in_blocks, outcome, tables
+from gapline.capture import carriers, columnar, columnar_trial, heads
+from gapline.capture.columnar import read_columnar, read_sheets
+from gapline.capture.heads import Heads
 from gapline.errors import TraceError
 
 FRAME = pl.DataFrame({"time": [1.0, 2.0], "arm": ["a", "b"]})
@@ -85,3 +88,55 @@ def test_the_limit_is_named_with_what_raises_it(monkeypatch):
         TraceError, match="got one of 48 bytes as columns, more than 10\nHint: GAPLINE_MOST_BYTES raises"
     ):
         read()
+
+
+def split_here():
+    """Read a file as the other process does, with tables of any size split."""
+
+    def read_sheets(file, *, form, names, **_):
+        for table in columnar_trial.read_tables(file, form, 1 << 30):
+            parts = columnar_trial._split(table, names)
+            if parts is None:
+                yield columnar.Sheet(table)
+                continue
+            loose, found, blocks = parts
+            which = blocks["which"].to_numpy() if "which" in blocks.columns else None
+            yield columnar.Sheet(loose, Heads(found, blocks["count"].to_numpy(), range(0), which), table.columns)
+
+    return read_sheets
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 18])
+@given(table=tables())
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_whose_repeated_cells_come_once_gives_what_it_gives_whole(size, table, tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    as_frame(*table).write_parquet(path)
+    with monkeypatch.context() as patched:
+        in_blocks(patched, size)
+        patched.setattr(columnar_trial, "_SEVERAL", 1)
+        patched.setattr(heads, "MANY", 1)
+        patched.setattr(carriers, "read_sheets", split_here())
+        split = outcome(path)
+        patched.setattr(columnar_trial, "_split", lambda *_: None)
+        assert split == outcome(path)
+
+
+@pytest.mark.parametrize("order", ["by run", "in turns"])
+def test_a_large_file_comes_through_the_other_process_split_and_as_it_is(order, tmp_path, monkeypatch):
+    number = pl.Series(range(20_000))
+    run = number // 100 if order == "by run" else number % 200
+    frame = pl.DataFrame({"time": number * 0.5, "objective": 9.0 - number, "valid": number % 7 > 0}).select(
+        pl.lit("a").alias("arm"), "time", ("i" + run.cast(pl.String)).alias("instance"), "objective",
+        pl.lit(1).alias("seed"), "valid", pl.lit(30.0).alias("horizon"),
+    )  # fmt: skip
+    path = tmp_path / "t.parquet"
+    frame.write_parquet(path)
+    with path.open("rb") as file:
+        (sheet,) = read_sheets(file, form="parquet", source="t", names=["time", "objective", "valid"])
+    assert sheet.table.columns == ["time", "objective", "valid"]
+    assert sheet.heads.table.height == 200
+    assert sheet.whole().equals(frame)
+    split = outcome(path)
+    monkeypatch.setattr(columnar._readers, "take", lambda: None)
+    assert split == outcome(path)

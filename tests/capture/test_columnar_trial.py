@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gapline.capture import columnar_trial
-from gapline.capture.columnar_trial import TooLargeError, answer, read_tables
+from gapline.capture.columnar_trial import Question, TooLargeError, answer, read_tables
 
 MOST = 1 << 30
 
@@ -30,6 +30,13 @@ def packed(form, frame):
     return file.getvalue()
 
 
+def stored(data):
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by who answers
+    file.write(data)
+    file.flush()
+    return file
+
+
 def tables(data, form="parquet", most=MOST):
     with tempfile.TemporaryFile() as file:
         file.write(data)
@@ -39,9 +46,9 @@ def tables(data, form="parquet", most=MOST):
 
 def test_each_question_gets_its_tables_and_one_last_line():
     good = packed("parquet", pl.DataFrame({"a": [1]}))
-    asked = b"".join(b"parquet %d %d\n" % (len(data), MOST) + data for data in (good, b"PAR1", good))
+    asked = [Question(stored(data), "parquet", MOST) for data in (good, b"PAR1", good)]
     answers = io.BytesIO()
-    answer(io.BytesIO(asked), answers)
+    answer(asked, answers)
     answers.seek(0)
     said = []
     while line := answers.readline():
@@ -75,6 +82,7 @@ def test_more_rows_than_the_limit_are_refused_before_they_are_made():
 
 def test_a_text_that_stands_once_and_on_every_row_is_counted_as_often():
     data = packed("parquet", pl.DataFrame({"arm": ["a" * 1_000_000, "b" * 1_000_000] * 1000}))
-    assert len(data) < 5_000_000
+    # Two texts in a dictionary, or each row packed, as the version of Polars has it.
+    assert len(data) < 20_000_000
     with pytest.raises(TooLargeError, match=r"2,000,000,000 bytes as columns"):
         tables(data)

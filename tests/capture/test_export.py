@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gapline as gl
+from gapline.capture import export
 from gapline.capture.assemble import RunTrace, campaign_from_traces
-from gapline.capture.export import FORMATS, not_in_a_trace, trace_table, with_senses, write_trace
-from gapline.errors import UsageError
+from gapline.capture.export import FORMATS, not_in_a_trace, trace_blocks, trace_table, with_senses, write_trace
+from gapline.errors import IntegrityError, UsageError
 from gapline.model.tables import RUN_KEY
 from strategies import whole_traces
 
@@ -137,3 +138,60 @@ def test_a_format_that_there_is_not_and_a_place_that_is_no_file_are_refused(tmp_
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(UsageError, match="expected a file to write, got a directory"):
         write_trace(campaign, tmp_path / "t.csv")
+
+
+# Each block is a join of its own.
+@settings(max_examples=20)
+@given(st.data(), st.sampled_from([1, 2, 7]))
+def test_the_table_does_not_depend_on_its_blocks(data, most):
+    runs, _ = data.draw(whole_traces())
+    campaign = campaign_from_traces(RunTrace(**one) for one in runs)
+    whole = trace_table(campaign)
+    blocks = list(trace_blocks(campaign, most))
+    assert pl.concat(blocks).equals(whole)
+    assert all(block.schema == whole.schema and block.height <= 2 * most for block in blocks)
+    assert max(block.height for block in blocks) - min(block.height for block in blocks) <= 1
+    kept = campaign.filter(arm=runs[0]["arm"])
+    assert pl.concat(trace_blocks(kept, most)).equals(trace_table(kept.compact()))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_of_many_blocks_has_the_bytes_of_one_written_whole(form, tmp_path):
+    """300,000 rows in three blocks, one run across two cuts, empty runs in between."""
+    counts = [100, 0, 250_000, 0, 49_897, 0]
+    first = np.cumsum(counts) - counts
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": range(6), "first": first, "count": counts})
+    time = np.arange(float(sum(counts)))
+    verdict = (np.arange(len(time)) % 3 > 0).astype(np.uint8)
+    campaign = gl.Campaign.from_arrays(runs=runs, time=time, objective=1 / (time + 1), verdict=verdict)
+    write_trace(campaign, tmp_path / f"t.{form}")
+    table = trace_table(campaign)
+    assert table.height == 300_000
+    writers = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet", "arrow": "write_ipc"}
+    more = {"quote_style": "non_numeric"} if form == "csv" else {}
+    getattr(table.rechunk(), writers[form])(tmp_path / "whole", **more)
+    assert (tmp_path / f"t.{form}").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_campaign_without_runs_is_a_table_without_rows(form, tmp_path):
+    campaign = gl.read(ROWS)
+    write_trace(replace(campaign, runs=campaign.runs.clear()), tmp_path / f"t.{form}")
+    if form == "csv":
+        assert (tmp_path / "t.csv").read_text().startswith('"arm","instance","seed","time","objective"')
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_changes_while_it_is_exported_is_named_and_nothing_is_written(form, tmp_path, monkeypatch):
+    gl.read(ROWS).save(tmp_path / "c")
+    campaign = gl.open(tmp_path / "c")
+    reading = export._events_of
+
+    def cut_meanwhile(*given, **choices):
+        (tmp_path / "c" / "time.npy").write_bytes(b"")
+        return reading(*given, **choices)
+
+    monkeypatch.setattr(export, "_events_of", cut_meanwhile)
+    with pytest.raises(IntegrityError, match=r"time\.npy: expected 152 bytes, as when it was opened, got 0"):
+        write_trace(campaign, tmp_path / f"t.{form}")
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]

@@ -8,7 +8,7 @@ import gapline as gl
 from gapline.errors import TraceError
 
 # Seeds that once ended in an internal error, in a trace of Rust or in the end of the process.
-ONCE = {fuzzed: (511, 672, 716, 873, 900, 1309, 1357, 1387), flipped: (447, 851, 901, 985, 1015, 3342)}
+ONCE = {fuzzed: (511, 672, 716, 873, 900, 1309, 1357, 1387), flipped: (377, 447, 851, 901, 985, 1015, 3342)}
 
 
 def test_fuzzed_files_are_scored_or_refused_with_one_clear_error(tmp_path):

@@ -12,7 +12,7 @@ from gapline.journal.judges import find_judges
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.records import Ending, Order
 from gapline.journal.write import JournalWriter
-from gapline.model.plan import slug
+from gapline.model.slug import slug
 from gapline.model.tables import RunKey
 from gapline.run.campaign import rebuild_campaign
 

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
 import strategies
+from gapline.capture.merge import gathered, merge_campaigns
 from gapline.errors import TraceError
+from gapline.model.parted import PartedColumn
 from gapline.model.tables import RunKey
 
 
@@ -95,3 +98,14 @@ def test_interrupted_cells_stay_unless_another_source_has_the_run():
     second = replace(gl.Campaign.from_runs([run | {"seed": 2}]), interrupted=(RunKey("a", "j", 1),))
     assert gl.merge([first, second]).interrupted == (("a", "j", 1), ("b", "i", 1))
     assert gl.merge([second, first]).digest() == gl.merge([first, second]).digest()
+
+
+def test_small_campaigns_are_gathered_and_large_ones_stay_where_they_are():
+    parts = [campaign(1, 3), campaign(2, arm="b")]
+    small, large = merge_campaigns(parts), merge_campaigns(parts, in_memory=2)
+    assert isinstance(small.time, np.ndarray)
+    assert isinstance(large.time, PartedColumn)
+    assert small.digest() == large.digest() == gathered(large).digest()
+    assert isinstance(gathered(large).time, np.ndarray)
+    assert gathered(large, in_memory=2) is large
+    assert gathered(small, in_memory=99) is small

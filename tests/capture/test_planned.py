@@ -1,15 +1,26 @@
 """What of the plan is there: done, interrupted, missing; and what was never asked for."""
 
 from dataclasses import replace
+from itertools import product
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.capture.planned import expected_cells, planned_cells, runs_of_contract, with_empty_runs
+from gapline.capture.planned import (
+    every_arm_has_every_cell,
+    expected_cells,
+    planned_cells,
+    runs_of_contract,
+    with_empty_runs,
+)
 from gapline.errors import GaplineError
 from gapline.generate.study import Panel, write_study
 from gapline.model.contract import load_contract
-from gapline.model.tables import RunKey
+from gapline.model.numbered import Numbered
+from gapline.model.tables import CELL, RUN_KEY, RunKey
 
 
 @pytest.fixture
@@ -66,3 +77,31 @@ def test_absent_cells_become_runs_that_found_nothing(contract):
         ("ortools", 0, "lost", 20.0),
         ("ortools", 0, "lost", 20.0),
     ]
+
+
+KEYS = st.sets(st.tuples(st.sampled_from("ab"), st.sampled_from("ij"), st.integers(1, 3)), min_size=1)
+
+
+@given(done=KEYS, begun=KEYS)
+def test_states_equal_those_of_looking_up_every_cell(done, begun):
+    """Also where a cell was begun twice, once of it to the end; the cells come in order of their names."""
+    runs = [{"arm": a, "instance": i, "seed": s, "horizon": 9, "trace": []} for a, i, s in sorted(done, reverse=True)]
+    campaign = replace(gl.Campaign.from_runs(runs), interrupted=tuple(RunKey(*key) for key in begun))
+    cells = planned_cells(campaign, None, {})
+    assert cells.equals(cells.sort(CELL))
+    assert cells.select(CELL).equals(expected_cells(campaign.runs))
+    for *key, state in cells.select(*RUN_KEY, "state").iter_rows():
+        wanted = "done" if tuple(key) in done else "interrupted" if tuple(key) in begun else "missing"
+        assert state == wanted
+
+
+@pytest.mark.parametrize("lacking", [None, ("b", "j", 2)])
+def test_cells_that_are_listed_late_are_those_that_are_compared(lacking):
+    """A study lists its cells when it is asked: the same ones, whether every arm has all of them or not."""
+    keys = [key for key in product("ab", "ij", (1, 2)) if key != lacking]
+    runs = [{"arm": a, "instance": i, "seed": s, "horizon": 9.0, "trace": [(1, 5.0)]} for a, i, s in keys]
+    campaign = gl.Campaign.from_runs(runs[::-1])
+    assert every_arm_has_every_cell(Numbered(campaign.runs)) == (lacking is None)
+    study = gl.open_study(campaign, policy="analysis")
+    assert study.cells.equals(planned_cells(campaign, None, {}))
+    assert study.cells.filter(pl.col("state") != "done").height == (lacking is not None)

@@ -18,7 +18,7 @@ from gapline.journal.records import Ending, Order, order_text
 from gapline.journal.verdicts import Judge, StoredVerdict, write_verdicts
 from gapline.journal.write import JournalWriter
 from gapline.model.layout import BUILT, CAMPAIGN, INDEX, JOURNALS, MANIFEST
-from gapline.model.plan import slug
+from gapline.model.slug import slug
 from gapline.model.tables import RunKey
 
 

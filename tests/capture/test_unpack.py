@@ -9,8 +9,15 @@ import zstandard
 import gapline as gl
 from capture.neutral_traces import as_arrow, as_gzip, as_parquet, as_zstd
 from gapline.capture.logfiles import load_file
-from gapline.capture.unpack import IN_MEMORY, read_bytes, read_content, unpack_file
+from gapline.capture.unpack import IN_MEMORY, Unpacked, open_content, read_bytes, read_content
 from gapline.errors import TraceError
+from gapline.model.limits import open_input
+
+
+def unpack_file(path):
+    with open_input(path) as stream:
+        content = Unpacked(stream, path)
+        return b"".join(content), content.whole
 
 
 @pytest.mark.parametrize("carrier", [as_gzip, as_zstd, as_parquet, as_arrow])
@@ -96,3 +103,16 @@ def test_a_file_of_many_members_is_read_once_from_front_to_back(tmp_path, pack):
     one = pack(b"o 1\n")
     (tmp_path / "t").write_bytes(one * 20_000)
     assert unpack_file(tmp_path / "t") == (b"o 1\n" * 20_000, True)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+def test_an_opened_file_is_on_disk_and_unpacked(pack, tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(pack(b"PAR1" * 1000))
+    with open_content(path) as file:
+        assert file.fileno() >= 0
+        file.seek(0)
+        assert file.read() == b"PAR1" * 1000
+    monkeypatch.setenv("GAPLINE_MOST_BYTES", "3999")
+    with pytest.raises((OSError, TraceError), match="more"):
+        open_content(path)

@@ -55,6 +55,14 @@ def test_real_solvers_run_and_every_candidate_is_judged(tmp_path, capsys, monkey
     assert run(["check", str(tmp_path), "--again"]) == 0
     assert "3 of 3 runs judged now" in capsys.readouterr().out
 
+    # The same in processes of this machine, and in the same words.
+    assert run(["check", str(tmp_path), "--again", "--on", "local:2", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == document | {"fresh": 3}
+    assert "runs judged: 3 of 3" in err
+    assert run(["check", str(tmp_path), "--on", "nowhere"]) == 2
+    assert "expected local:N" in capsys.readouterr().err
+
     # Another checker that fails on everything leaves all unchecked, and the first verdicts where they were.
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text("def check(path, solution):\n    raise RuntimeError('out of order')\n")

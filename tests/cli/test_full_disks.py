@@ -22,6 +22,7 @@ COMMANDS = {
     "compare": ["{in}/t.csv:a", "{in}/t.csv:b", "--references", "{in}/refs.csv", "--junit", "{out}/c.xml"],
     "compare md": ["{in}/t.csv:a", "{in}/t.csv:b", "--references", "{in}/refs.csv", "--markdown", "{out}/c.md"],
     "merge": ["{in}/t.csv", "-o", "{out}/campaign"],
+    "merge parts": ["{in}/one", "{in}/other", "-o", "{out}/campaign"],
     "snapshot freeze": ["csv:{in}/refs.csv", "--name", "n", "-o", "{out}/refs.json"],
     "snapshot fold": ["{in}/refs.json", "{in}/t.csv", "--name", "n", "-o", "{out}/fold.json"],
     "snapshot page": ["{in}/refs.json", "-o", "{out}/chain.html"],
@@ -44,11 +45,14 @@ def inputs(tmp_path_factory):
     (folder / "refs.csv").write_text("instance,value\ni,80\nj,80\n")
     done = gapline("snapshot", "freeze", "csv:refs.csv", "--name", "n", "-o", "refs.json", folder=folder)
     assert done.returncode == 0, done.stderr
+    for arm, name in (("a", "one"), ("b", "other")):
+        done = gapline("merge", "t.csv", "--arm", arm, "-o", name, folder=folder)
+        assert done.returncode == 0, done.stderr
     return folder
 
 
 def command(name, inputs, out):
-    words = [word for word in name.split() if word not in ("csv", "zip", "md")]
+    words = [word for word in name.split() if word not in ("csv", "zip", "md", "parts")]
     return [*words, *(part.format(**{"in": inputs, "out": out}) for part in COMMANDS[name])]
 
 

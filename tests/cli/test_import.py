@@ -156,3 +156,33 @@ def test_a_table_of_others_is_imported_by_the_command_that_the_error_proposes(he
 def test_a_name_that_fits_no_path_is_exit_code_2(capsys):
     assert run(["import", "logs", "--name", "{instance}.log", "-o", "c"]) == 2
     assert "--name {instance}.log: expected a pattern that fits some path, got logs/a.out" in capsys.readouterr().err
+
+
+def test_keep_going_leaves_out_bad_files_names_them_and_ends_with_1(here, capsys):
+    (here / "logs" / "b.md").write_text("hello\n")
+    (here / "logs" / "c.log").write_text("o 1 1.0\n")
+    (here / "logs" / "d.out").write_text(DIMACS.replace("C1", "C2").replace("1020.5 50.5", "x 50.5"))
+    assert run(["import", "logs", "-o", "c"]) == 1
+    assert not (here / "c").exists()
+    capsys.readouterr()
+    assert run(["import", "logs", "--keep-going", "--memory", "512MiB", "-o", "c"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "left out: 2 files" in lines
+    assert "read in part: 1 file" in lines
+    assert any(line.startswith("logs/b.md  ") and "expected a known format, got 'hello'" in line for line in lines)
+    assert any(line.startswith("logs/c.log ") and "(no arm and no instance)" in line for line in lines)
+    campaign = open_campaign("c")
+    assert len(campaign) == 2
+    assert campaign.diagnostics.problem_count == 3
+    assert "left out 2 files that cannot be read: logs/b.md, logs/c.log" in campaign.diagnostics.notes
+    assert run(["import", "logs", "--keep-going", "-o", "c", "--overwrite", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert [row["file"] for row in facts["left_out"]] == ["logs/b.md", "logs/c.log"]
+    assert [(row["file"], row["problems"]) for row in facts["left_out_inside"]] == [("logs/d.out", 1)]
+    assert facts["kept"] == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_memory_that_is_none_is_exit_code_2(capsys):
+    assert run(["import", "logs", "-o", "c", "--memory", "lots"]) == 2
+    assert "--memory: expected a size such as 2GB" in capsys.readouterr().err

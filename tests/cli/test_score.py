@@ -7,6 +7,8 @@ import pytest
 import gapline as gl
 from cli.worked_traces import TRACES, as_json
 from gapline.cli.app import run
+from gapline.model.allowance import VARIABLE
+from gapline.scoring.kernels import PAPER_KERNELS
 
 
 def test_score_json_has_the_published_shape(worked, capsys):
@@ -25,6 +27,19 @@ def test_score_json_has_the_published_shape(worked, capsys):
     row = document["runs"][2]
     assert {"arm", "instance", "panel", "seed", "horizon", "scores", "final_gap", "first_time", "steps"} <= set(row)
     assert (row["first_time"], row["steps"], row["rejected"], row["late"], row["status"]) == (0.0, 9, 1, 1, "unknown")
+
+
+@pytest.mark.parametrize("weight", ["uniform", "early-log:0.5", "end-log:0.5", "steps:0=3,5=1"])
+def test_a_small_campaign_is_scored_to_the_last_bit_as_a_large_one(worked, capsys, monkeypatch, weight):
+    """Without compiled code, and with it."""
+    said = []
+    for way in ("never", "always"):
+        monkeypatch.setenv(VARIABLE, way)
+        kernels = [word for name in (*PAPER_KERNELS, "raw") for word in ("--kernel", name)]
+        assert run(["score", *worked, *kernels, "--weight", weight, "--goal", "0.1", "--per-run", "--json"]) == 0
+        said.append(capsys.readouterr().out)
+    assert '"squeezed": 0.' in said[0]
+    assert said[0] == said[1]
 
 
 def test_a_raw_score_that_does_not_exist_is_null(worked, capsys):

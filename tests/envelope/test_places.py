@@ -1,10 +1,12 @@
 """Where the steps of some runs lie."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.envelope.places import step_places
+from gapline.envelope import places
+from gapline.envelope.places import step_groups, step_places
 
 
 @given(st.lists(st.integers(0, 4), max_size=8), st.data())
@@ -23,3 +25,15 @@ def test_the_places_are_those_of_the_runs_in_their_order(counts, data):
 def test_runs_side_by_side_are_a_slice_that_costs_no_copy():
     assert step_places(np.array([2, 9, 4]), np.array([2, 0, 3]))[0] == slice(2, 7)
     assert step_places(np.array([0, 3]), np.array([0, 0]))[0] == slice(0, 0)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
+def test_groups_hold_every_run_with_a_step_once_and_in_order(counts, size):
+    sizes = np.array(counts, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "AT_ONCE", size)
+        groups = list(step_groups(sizes))
+    held = [run for low, high in groups for run in range(low, high)]
+    assert held == sorted(set(held))
+    assert {run for run, count in enumerate(counts) if count} <= set(held)
+    assert all(0 < sum(counts[low:high]) <= size + max(counts) for low, high in groups)

@@ -11,7 +11,7 @@ from torture.journals import build
 
 from gapline.journal import index as index_module
 from gapline.journal.attempts import attempts_of, cells_of
-from gapline.journal.index import open_index
+from gapline.journal.index import Index, open_index
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, seal, unseal
 from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.verdicts import Judge, StoredVerdict, read_verdicts, write_verdicts
@@ -220,3 +220,24 @@ def test_what_changed_a_moment_ago_is_read_once_its_time_says_so(study, monkeypa
     with open_index(study) as index:
         assert index.read(only_attempt(study)).mark is None
     assert len(slept) == 1
+
+
+def test_what_was_learned_apart_is_taken_over_with_the_damage_that_was_found(study, monkeypatch):
+    look(study)
+    attempt = only_attempt(study)
+    before, facts_of = index_module._facts(attempt), index_module._facts
+    path = attempt / EVENTS_FILE
+    path.write_bytes(path.read_bytes().replace(b'"objective":37', b'"objective":17'))
+    monkeypatch.setattr(index_module, "_facts", lambda one: before if one == attempt else facts_of(one))
+    whole = (study / JOURNALS / INDEX).read_bytes()
+    apart = Index(study, apart=True)
+    assert apart.read_anew(attempt).outcome.state is JournalState.QUARANTINED
+    assert apart.read_anew(only_attempt(study, "b")).outcome.state is JournalState.WHOLE
+    # It writes nothing itself.
+    assert (study / JOURNALS / INDEX).read_bytes() == whole
+    with open_index(study) as index:
+        assert index.read(attempt).outcome.state is JournalState.WHOLE
+        index.take_over(apart.learned())
+    with open_index(study) as index:
+        assert index.read(attempt).outcome.state is JournalState.QUARANTINED
+        assert not isinstance(index.read(only_attempt(study, "b")).outcome, Journal)

@@ -24,7 +24,8 @@ def nowhere(tmp_path):
     home = tmp_path / "home"
     home.mkdir(mode=0o555)
     environment = {"PYTHONPATH": tmp_path / "src", "HOME": home, "XDG_CACHE_HOME": home, "NUMBA_CACHE_DIR": ""}
-    yield environment | {"TMPDIR": tmp_path / "tmp", "PYTHONDONTWRITEBYTECODE": "1"}
+    # A campaign of one candidate would be scored without compiled code.
+    yield environment | {"TMPDIR": tmp_path / "tmp", "PYTHONDONTWRITEBYTECODE": "1", "GAPLINE_COMPILE": "always"}
     set_writable(package, writable=True)
 
 
@@ -67,7 +68,8 @@ def test_a_full_disk_keeps_nothing_and_costs_no_number(tmp_path):
     (tmp_path / "refs.csv").write_text("instance,value\ni,10\n")
     (tmp_path / "cache").mkdir()
     done = run(
-        "score", "t.csv", "--references", "refs.csv", folder=tmp_path, largest=0, NUMBA_CACHE_DIR=tmp_path / "cache"
-    )
+        "score", "t.csv", "--references", "refs.csv", folder=tmp_path, largest=0, NUMBA_CACHE_DIR=tmp_path / "cache",
+        GAPLINE_COMPILE="always",
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert not [path for path in (tmp_path / "cache").rglob("*.nbc") if path.stat().st_size]

@@ -296,7 +296,7 @@ def test_a_file_named_like_a_column_that_is_not_the_campaigns_is_not_overwritten
 
 @pytest.mark.parametrize(
     ("schema", "message"),
-    [("gapline.campaign/2", "upgrade gapline"), ("gapline.snapshot/1", "expected schema"), (None, "expected schema")],
+    [("gapline.campaign/3", "upgrade gapline"), ("gapline.snapshot/1", "expected schema"), (None, "expected schema")],
 )
 def test_other_schemas_are_refused(schema, message, tmp_path):
     campaign().save(tmp_path / "c")

@@ -2,12 +2,18 @@
 
 import gc
 import json
+import os
+import shutil
+import signal
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import gapline
+from dask_cluster import wait_for_workers
 from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
@@ -270,3 +276,68 @@ def test_one_journal_at_a_time_is_in_memory(study, monkeypatch):
     monkeypatch.setattr(check_run, "check_attempt", judge)
     check_study(study)
     assert held == [1, 1]
+
+
+def verdict_lines(study):
+    """Every verdict file of a study, without the moment at which it was written and what follows from it."""
+    found = {}
+    for path in sorted(study.glob("journal/*/attempt-*/verdicts-*.jsonl")):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        found[str(path.relative_to(study))] = [
+            {name: value for name, value in line.items() if name not in ("checked", "crc")} for line in lines
+        ]
+    return found
+
+
+@pytest.fixture
+def judged(make_study):
+    """A study with eight runs that wait for verdicts, and what judging them here gives."""
+    made = make_study(ARMS, seeds=(1, 2, 3, 4), checker="python:judge:check").path
+    write_checker(made)
+    run_study(made, check=False)
+    shutil.copytree(made, made.with_name("here"))
+    here = check_study(made.with_name("here"))
+    assert sum(result.fresh for result in here) == 8
+    campaign = gapline.open(made.with_name("here") / "campaign")
+    return made, here, verdict_lines(made.with_name("here")), campaign.digest()
+
+
+def test_on_processes_the_verdicts_are_those_of_this_one(judged):
+    study, here, lines, digest = judged
+    told = []
+    assert check_study(study, on="local:2", progress=lambda *now: told.append(now)) == here
+    assert verdict_lines(study) == lines
+    assert gapline.open(study / "campaign").digest() == digest
+    assert (told[0], told[-1]) == ((0, 8), (8, 8))
+    # The next call finds them.
+    assert not any(result.fresh for result in check_study(study, on="local:1"))
+
+
+# One candidate of the third seed takes its time, once, and says who judges it.
+HOLDING = (
+    "(seed, number) == (3, 2) and not os.path.exists('held')"
+    " and (open('held', 'w').write(str(os.getppid())), time.sleep(1000))"
+)
+
+
+def test_on_dask_whoever_dies_the_verdicts_are_those_of_this_process(judged, scheduler, start_worker, eventually):
+    pytest.importorskip("distributed")
+    study, here, lines, digest = judged
+    write_checker(study, misbehaviour=HOLDING)
+    workers = {worker.pid: worker for worker in [start_worker(scheduler) for _ in range(3)]}
+    wait_for_workers(scheduler, 3)
+    said = study / "held"
+
+    def kill_who_holds():
+        eventually(lambda: said.exists() and bool(said.read_text()))
+        os.kill(int(said.read_text()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_who_holds)
+    killer.start()
+    found = check_study(study, on=f"dask:{scheduler}")
+    killer.join()
+    assert int(said.read_text()) in workers
+    # What the lost worker had judged is not judged again.
+    assert [replace(result, fresh=True) for result in found] == here
+    assert verdict_lines(study) == lines
+    assert gapline.open(study / "campaign").digest() == digest

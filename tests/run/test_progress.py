@@ -1,12 +1,13 @@
 """Progress in a log, and names that would disturb a terminal."""
 
 import io
+import sys
 
 from gapline.model.contract import load_contract
 from gapline.model.plan import Plan
 from gapline.model.tables import RunKey, RunStatus
 from gapline.run.cell import CellResult
-from gapline.run.progress import PlainProgress, describe
+from gapline.run.progress import PlainProgress, describe, task_progress
 from gapline.run.where.submitit_cluster import Standing
 
 
@@ -47,3 +48,25 @@ def test_of_a_queue_it_is_said_what_runs_and_not_what_may_wait(make_study):
 
 def test_control_characters_of_names_are_shown_not_obeyed():
     assert describe(CellResult(RunKey("\x1b[2J", "i\n", 1), "busy")) == "\\u001b[2J/i\\u000a/1: busy"
+
+
+def test_a_log_has_ten_lines_on_any_number_of_tasks(capsys):
+    with task_progress("runs judged") as progress:
+        for done in range(501):
+            progress(done, 500)
+        # The next work begins anew.
+        progress(0, 1)
+        progress(1, 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"runs judged: {50 * tenth} of 500" for tenth in range(1, 11)] + ["runs judged: 1 of 1"]
+
+
+def test_a_terminal_has_a_bar(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with task_progress("runs judged") as progress:
+        progress(3, 500)
+    assert "runs judged" in stream.getvalue()
+    assert "3/500" in stream.getvalue()

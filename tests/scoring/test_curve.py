@@ -13,6 +13,7 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import HorizonError, UsageError
+from gapline.model.budget import limited_memory
 from gapline.scoring.curve import CurveSum, curve_sum, evaluate_steps, merge_curve_sums, step_area
 from gapline.scoring.kernels import parse_kernel
 
@@ -210,3 +211,36 @@ def test_sums_of_two_kernels_are_never_merged():
     one, other = (CurveSum(before, np.ones(1), np.ones(1), np.ones(1), 10.0) for before in (1.0, 0.1))
     with pytest.raises(UsageError, match=r"expected one kernel, got several values before the first incumbent: 0.1, 1"):
         merge_curve_sums([one, other])
+
+
+@pytest.mark.parametrize("budget", [128, 7 * 128, None])
+def test_a_curve_at_moments_is_the_whole_curve_there(budget):
+    rng = np.random.default_rng(3)
+    runs = [
+        {
+            "arm": "ab"[k % 2],
+            "instance": f"i{k % 5}",
+            "seed": k,
+            "horizon": 10.0,
+            "trace": [(float(t), 40.0 - j) for j, t in enumerate(np.sort(rng.integers(0, 12, 8)))],
+        }
+        for k in range(30)
+    ]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    snapshot = gl.Snapshot.from_values({f"i{k}": 33.0 for k in range(5)}, name="drawn")
+    whole = gl.mean_curve(envelopes, snapshot)
+    with limited_memory(budget):
+        shown = gl.mean_curve(envelopes, snapshot, points=41)
+    assert "exact at 41 moments" in shown.caption()
+    for (arm, time, value), (again, moments, values) in zip(whole.groups(), shown.groups(), strict=True):
+        assert arm == again
+        assert values.tolist() == value[np.searchsorted(time, moments, side="right") - 1].tolist()
+
+
+def test_moments_of_a_curve_rise():
+    envelopes = gl.build_envelopes(
+        gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0)]}])
+    )
+    total = curve_sum(envelopes, np.array([4.0]), np.array([1.0]), kernel=parse_kernel("squeezed"))
+    with pytest.raises(UsageError, match="moments that rise from 0 on"):
+        total.curve_at(np.array([1.0, 0.5]))

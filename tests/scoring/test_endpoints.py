@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
+from both_paths import assert_same_bits, frozen
 from gapline.errors import UsageError
-from gapline.scoring.endpoints import final_gaps
+from gapline.scoring.endpoints import _hit_slices, final_gaps
 from gapline.scoring.scores import goal_name
 from scoring.prepared_runs import prepared, steps_by_key
 
@@ -133,3 +134,22 @@ def test_goals_and_final_gaps_of_references_that_are_not_positive():
     assert "runs that end apart from a reference of 0, so without a relative final gap: 1" in scores.notes
     with pytest.raises(UsageError, match="kernel squeezed: expected positive objectives, got a scale of any sign"):
         gl.score(envelopes, snapshot)
+
+
+@given(
+    st.lists(st.lists(strategies.positives, unique=True, max_size=9), max_size=6),
+    st.lists(st.sampled_from([0.0, 0.01, 0.5, -0.25, 1e300]), max_size=4),
+    st.data(),
+)
+def test_numpy_finds_the_step_that_compiled_code_finds(runs, goals, data):
+    objective = [value for run in runs for value in sorted(run, reverse=True)]
+    count = np.array([len(run) for run in runs], np.int64)
+    # A reference may lie at a step, and under another transform below zero.
+    references = data.draw(
+        st.lists(strategies.positives | st.sampled_from([-7.0, *objective]), min_size=len(runs), max_size=len(runs))
+    )
+    assert_same_bits(
+        _hit_slices, data.draw(st.integers(0, len(runs))), len(runs), frozen(np.arange(len(objective)) / 3.0),
+        frozen(objective), frozen(np.cumsum(count) - count, np.int64), frozen(count, np.int64),
+        np.array(references, np.float64), np.array(goals, np.float64), np.zeros((len(runs), len(goals))),
+    )  # fmt: skip

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from both_paths import assert_same_bits
 from gapline.errors import UsageError
-from gapline.scoring.quadrature import integrate_function
+from gapline.scoring.quadrature import integral_upto, integrate_function
 
 SMOOTH = {
     "constant": lambda _: 3.0,
@@ -70,3 +71,10 @@ def test_a_weight_in_the_first_moments_alone_is_not_missed():
 def test_what_cannot_be_a_weight_is_refused(function, words):
     with pytest.raises(UsageError, match=words):
         integrate_function(function, 10.0)
+
+
+@given(st.sampled_from(sorted(SMOOTH)), st.floats(-1, 11))
+@settings(max_examples=30)
+def test_numpy_reads_the_table_as_compiled_code_does(name, time):
+    table = integrate_function(SMOOTH[name], 10.0)
+    assert_same_bits(integral_upto, table.edges, table.terms, time)

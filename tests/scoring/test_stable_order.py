@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.scoring.stable_order import stable_order
+from gapline.model.budget import limited_memory
+from gapline.scoring.stable_order import sort_by_time, stable_order
 
 
 @given(st.lists(st.one_of(st.sampled_from([0.0, 1.0, 2.5]), st.floats(0, 1e9)), max_size=60), st.booleans())
@@ -30,3 +31,12 @@ def test_equal_stamps_keep_their_order_where_the_fast_way_gives_up():
     time = 1.0 + np.repeat(np.arange(1000)[::-1], 2) * 2.0**-52
     expected = [place for first in range(1998, -1, -2) for place in (first, first + 1)]
     assert stable_order(time).tolist() == expected
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 1.5, 2.0, -3.0, 1e300]), max_size=40), st.sampled_from([1, 3, 7, 100]))
+def test_columns_sorted_in_parts_are_in_the_stable_order(times, most):
+    time, place = np.array(times, np.float64), np.arange(len(times))
+    order = np.argsort(time, kind="stable")
+    with limited_memory(128 * most):
+        found = sort_by_time(time, place, time * 2)
+    assert [column.tolist() for column in found] == [time[order].tolist(), order.tolist(), (2 * time[order]).tolist()]

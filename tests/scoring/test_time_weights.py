@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 from gapline.errors import UsageError
 from gapline.model.names import parse_weight, step_weight
-from gapline.scoring.time_weights import weight_arrays, width
+from gapline.scoring.time_weights import weight_arrays, width, width_arrays
 
 WEIGHTS = ("uniform", "early-log:0.001", "early-log:0.01", "end-log:0.01", "end-log:0.001", "steps:0=1,0.5=0,2=3")
 
@@ -117,3 +117,15 @@ def test_stamps_that_lie_close_keep_their_digits_under_an_end_logarithmic_weight
     start, end, horizon = 1.0, 1.0 + 1e-9, 1e6
     x = (Fraction(end) - Fraction(start)) / (Fraction(horizon) - Fraction(end))
     assert width(2, 1.0, edges, values, start, end, horizon) == pytest.approx(float(x - x * x / 2), rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_numpy_has_the_widths_of_compiled_code(name):
+    """Of stamps that lie close to each other too, where the logarithm of a quotient would lose its digits."""
+    weight = parse_weight(name)
+    generator = np.random.Generator(np.random.PCG64(5))
+    start = generator.random(200) * 10.0
+    end = np.minimum(start + 10.0 ** -generator.integers(0, 14, 200), 10.0)
+    choices = (int(weight.code), weight.cutoff, *weight_arrays(weight))
+    found = width_arrays(*choices, start, end, np.full(200, 10.0)).tolist()
+    assert found == [width(*choices, one, other, 10.0) for one, other in zip(start.tolist(), end.tolist(), strict=True)]

@@ -21,12 +21,13 @@ from gapline.analysis.events import in_threads
 from gapline.analysis.horizon_sweep import HorizonSweep, SweepCurve
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.compiled import compiled
 from gapline.model.document import as_document
 from gapline.model.names import parse_weight
 from gapline.model.tables import CUTOFF_FLIPS, CUTOFF_SCORES
-from gapline.scoring.curve import evaluate_steps
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.steps_apart import steps_apart
 from gapline.summary.cells import TIE, Cells, sign
 
 Floats = NDArray[np.float64]
@@ -122,12 +123,9 @@ def cutoff_sweep(
     ]
     swaps = None
     if not sweep.relative:
-        swaps = tuple(
-            swap
-            for kind in KINDS
-            for a, b in pairs
-            for swap in find_cutoff_swaps(sweep.curves[a], sweep.curves[b], kind, sweep.horizon, grid[0])
-        )
+        asked = [(sweep.curves[a], sweep.curves[b], kind) for kind in KINDS for a, b in pairs]
+        found = in_threads(lambda one: find_cutoff_swaps(*one, sweep.horizon, grid[0]), asked)
+        swaps = tuple(swap for some in found for swap in some)
     return CutoffSweep(
         kernel=sweep.kernel,
         weight=weight,
@@ -195,32 +193,52 @@ def find_cutoff_swaps(
     one: SweepCurve, other: SweepCurve, kind: str, horizon: float, least: float
 ) -> tuple[CutoffSwap, ...]:
     """Find the exact cutoffs, from the least one on, at which the order of two arms changes; ties are no swap."""
-    times = np.union1d(one.time, other.time)
-    times = times[times < horizon]
-    apart = evaluate_steps(one.time, one.value, times) - evaluate_steps(other.time, other.value, times)
-    # Edges of the pieces in elapsed or remaining time, upwards; below the least cutoff nothing has any weight.
-    edges = np.append(times, horizon)
-    if kind == "end-log":
-        edges, apart = (horizon - edges)[::-1], apart[::-1]
-    edges = np.maximum(edges, least)
-    widths = np.log(edges[1:] / edges[:-1])
-    # From each edge up to the horizon: what the order at a cutoff there is judged by.
-    total = np.append(np.cumsum((apart * widths)[::-1])[::-1], 0.0)
-    whole = np.log(horizon / edges)
-    side = np.where(total > TIE * whole, 1, np.where(total < -TIE * whole, -1, 0))
-    found: list[CutoffSwap] = []
-    leader = 0
+    times, apart = steps_apart((one.time, one.value), (other.time, other.value))
     names = {-1: one.arm, 1: other.arm}
-    for k in range(len(edges) - 2, -1, -1):
-        if widths[k] <= 0 or side[k] == 0:
-            continue
-        if side[k] * leader < 0:
-            crossing = edges[k + 1] * np.exp(total[k + 1] / apart[k])
-            cutoff = float(np.clip(crossing, edges[k], edges[k + 1]))
-            found.append(CutoffSwap(kind, cutoff, names[int(side[k])], names[leader]))
+    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
+    most = 64
+    while True:
+        at, side = np.empty(most), np.empty((most, 2), np.int64)
+        found = _cutoff_swaps(times, apart, horizon, least, kind == "end-log", TIE, at, side)
+        if found <= most:
+            break
+        most = found
+    # Found from the horizon down.
+    return tuple(
+        CutoffSwap(kind, float(at[k]), names[int(side[k, 0])], names[int(side[k, 1])]) for k in reversed(range(found))
+    )
+
+
+@compiled(nogil=True)
+def _cutoff_swaps(times, apart, horizon, least, end, tie, out_at, out_side):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Walk down from the horizon, in elapsed or remaining time; `side` is who leads below a swap and above it."""
+    size = len(times)
+    while size > 0 and times[size - 1] >= horizon:
+        size -= 1
+    total, leader, found = 0.0, 0, 0
+    for step in range(size):
+        k = step if end else size - 1 - step
+        low, high = times[k], times[k + 1] if k + 1 < size else horizon
+        if end:
+            low, high = horizon - high, horizon - low
+        # Below the least cutoff nothing has any weight.
+        low, high = max(low, least), max(high, least)
+        width = np.log(high / low)
+        above = total
+        # From each edge up to the horizon: what the order at a cutoff there is judged by.
+        total += apart[k] * width
+        whole = np.log(horizon / low)
+        side = 1 if total > tie * whole else (-1 if total < -tie * whole else 0)
         # A tie keeps the leader: two arms that meet and part again have not swapped.
-        leader = int(side[k])
-    return tuple(reversed(found))
+        if width > 0.0 and side != 0:
+            if leader * side < 0:
+                if found < len(out_at):
+                    crossing = high * np.exp(above / apart[k])
+                    out_at[found] = min(max(crossing, low), high)
+                    out_side[found, 0], out_side[found, 1] = side, leader
+                found += 1
+            leader = side
+    return found
 
 
 def _frame(tables: dict[str, Floats], cutoffs: Sequence[float], arms: Sequence[str]) -> pl.DataFrame:

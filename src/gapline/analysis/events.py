@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring, run_spans
 from gapline.envelope.places import step_places
+from gapline.model.scratch import scratch_array, spans
 from gapline.model.threads import thread_count
 from gapline.scoring.kernels import Kernel, raw_gap
-from gapline.scoring.stable_order import stable_order
+from gapline.scoring.stable_order import sort_by_time
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,27 +34,37 @@ class Events:
 
     def raw_gaps(self) -> Floats:
         """Return the raw gap at each step."""
-        return raw_gap(self.objective, self.reference)
+        return self._each(raw_gap)
 
     def gaps(self, kernel: Kernel) -> Floats:
         """Return the gap of a kernel at each step."""
-        return kernel(self.objective, self.reference)
+        return self._each(kernel)
+
+    def _each(self, gap: Callable[[Floats, Floats], Floats]) -> Floats:
+        out: Floats = scratch_array(len(self.time))
+        for here in spans(len(self.time)):
+            out[here] = gap(self.objective[here], self.reference[here])
+        return out
 
 
 def collect_events(envelopes: Envelopes, references: Floats, rows: Integers, *, relative: bool = False) -> Events:
     """Collect the steps of the given runs in order of time."""
-    first = envelopes.runs["first"].to_numpy()[rows]
-    count = envelopes.runs["count"].to_numpy()[rows]
-    own, _ = step_places(first, count)
-    time, objective = envelopes.time[own], envelopes.objective[own]
-    run = np.repeat(np.arange(len(rows)), count)
-    if relative:
-        time = time / envelopes.runs["horizon"].to_numpy()[rows][run]
+    part = bring(envelopes.select(rows.tolist()))
+    count, horizon = part.runs["count"].to_numpy(), part.runs["horizon"].to_numpy()
+    own, _ = step_places(part.runs["first"].to_numpy(), count)
+    size = int(count.sum())
+    time, run, reference = scratch_array(size), scratch_array(size, np.int64), scratch_array(size)
+    at = 0
+    for low, high in run_spans(count):
+        here = slice(at, at + int(count[low:high].sum()))
+        run[here] = np.repeat(np.arange(low, high), count[low:high])
+        time[here] = part.time[own][here] / horizon[run[here]] if relative else part.time[own][here]
+        at = here.stop
     # Stable: equal stamps keep the order of the runs, so that sums have the same bits every time.
-    order = stable_order(time)
-    time = time[order]
-    run = run[order]
-    return Events(len(rows), run, time, objective[order], references[rows][run])
+    time, run, objective = sort_by_time(time, run, part.objective[own])
+    for here in spans(size):
+        reference[here] = references[rows][run[here]]
+    return Events(len(rows), run, time, objective, reference)
 
 
 def collect_groups(

@@ -1,7 +1,7 @@
 """Health of a campaign: what was captured, rejected, late or never there, per arm and per step of a ladder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from gapline.errors import UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.compiled import compiled
 from gapline.model.result_table import ResultTable
+from gapline.model.scratch import piece_size
 from gapline.model.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason, RunStatus
 
 # What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
@@ -109,10 +110,14 @@ def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.Da
     # Code 0 is "no reason given": the source itself declared the candidate invalid.
     names = [reason or Reason.DECLARED_INVALID.value for reason in campaign.reasons]
     with_rejections = np.flatnonzero(runs["rejected"].to_numpy() > 0)
-    first, count = campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy()
     tally = np.zeros((len(with_rejections), len(names)), np.int64)
-    codes = campaign.reason if campaign.reason is not None else np.empty(0, np.uint8)
-    _tally(with_rejections, first, count, campaign.verdict, codes, tally)
+    rejecting = replace(campaign, runs=campaign.runs[with_rejections])
+    for rows, piece in rejecting.pieces(piece_size()):
+        first, count = piece.runs["first"].to_numpy(), piece.runs["count"].to_numpy()
+        codes = piece.reason if piece.reason is not None else np.empty(0, np.uint8)
+        part = np.zeros((len(rows), len(names)), np.int64)
+        _tally(np.arange(len(rows)), first, count, piece.verdict, codes, part)
+        tally[rows] = part
     rows, kinds = np.nonzero(tally)
     found = runs.select(groups)[with_rejections[rows]].with_columns(
         reason=pl.Series([names[kind] for kind in kinds.tolist()], dtype=pl.String),

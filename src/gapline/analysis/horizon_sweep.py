@@ -19,6 +19,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
+from gapline.model.scratch import scratch_array
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import Kernel, parse_kernel
@@ -173,7 +174,7 @@ def sweep_curve(arm: str, events: Events, weights: Floats, kernel: Kernel) -> Sw
     """Cumulate the mean curve of an arm and its area."""
     assert kernel.before is not None
     size = len(events.time) + 1
-    time, value, area = np.empty(size), np.empty(size), np.empty(size)
+    time, value, area = scratch_array(size), scratch_array(size), scratch_array(size)
     last = np.full(events.runs, float(kernel.before))
     used = _sweep(
         events.run, events.time, events.gaps(kernel), weights / weights.sum(), float(kernel.before), last,

@@ -52,7 +52,7 @@ class Ladder(ResultTable):
 def declared_steps(study: "Study") -> dict[tuple[str, ...], dict[str, dict[str, object]]]:
     """Return the ladders of a contract: what is varied -> arm -> its setting; of arms that have runs or lack them."""
     found: dict[tuple[str, ...], dict[str, dict[str, object]]] = {}
-    present = set(study.cells["arm"])
+    present = set(study.cells["arm"].unique())
     for arm in () if study.contract is None else study.contract.arms:
         if arm.steps and arm.name in present:
             found.setdefault(tuple(arm.steps), {})[arm.name] = dict(arm.steps)
@@ -62,7 +62,7 @@ def declared_steps(study: "Study") -> dict[tuple[str, ...], dict[str, dict[str, 
 def arms_apart(study: "Study") -> tuple[str, ...]:
     """Return the arms that are steps of declared ladders of tier 2; none where the study has no other arms."""
     steps = [arm for arms in declared_steps(study).values() for arm in arms if arm in study.tier_two]
-    everyone = set(study.envelopes.runs["arm"])
+    everyone = set(study.envelopes.runs["arm"].unique())
     return tuple(arm for arm in steps if arm in everyone) if everyone - set(steps) else ()
 
 

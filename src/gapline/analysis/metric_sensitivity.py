@@ -1,5 +1,6 @@
 """Metric sensitivity: what another kernel would have said of the same runs."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +112,9 @@ def mean_ratio(a: float | None, b: float | None) -> float | None:
     """
     if a is None or b is None or not (a > 0 and b > 0):
         return None
-    return float(b / a) if np.isfinite(b / a) else None
+    # Python's own numbers: a ratio that overflows is infinite there, without a warning.
+    ratio = float(b) / float(a)
+    return ratio if math.isfinite(ratio) else None
 
 
 def _reversals(readings: Readings) -> list[Reversal]:

@@ -16,6 +16,7 @@ from gapline.analysis.cutoff_sweep import KINDS, log_weight_scores
 from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import per_run
 from gapline.errors import UsageError
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
@@ -173,10 +174,15 @@ def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelope
     """Return the envelopes cut at a shorter horizon, or at a share of each run's own."""
     runs = envelopes.runs
     ends = runs["horizon"].to_numpy() * horizon if relative else np.full(runs.height, horizon)
-    slices = zip(runs["first"].to_list(), runs["count"].to_list(), ends.tolist(), strict=True)
-    counts = [int(np.searchsorted(envelopes.time[f : f + c], end, side="right")) for f, c, end in slices]
+    counts = per_run(_steps_until, envelopes, ends)
     cut = runs.with_columns(horizon=pl.Series(ends), count=pl.Series(counts, dtype=pl.Int64))
     return replace(envelopes, runs=cut)
+
+
+def _steps_until(envelopes: Envelopes, ends: Floats) -> NDArray[np.int64]:
+    slices = zip(envelopes.runs["first"].to_list(), envelopes.runs["count"].to_list(), ends.tolist(), strict=True)
+    counts = [int(np.searchsorted(envelopes.time[f : f + c], end, side="right")) for f, c, end in slices]
+    return np.array(counts, np.int64)
 
 
 def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[Choice]:

@@ -13,7 +13,8 @@ from gapline.capture.neutral import neutral_format
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, MANIFEST
-from gapline.model.store import OUR_FILES, save_campaign
+from gapline.model.store import OUR_FILES, is_part, save_campaign
+from gapline.model.store_parts import part_folders
 from gapline.model.zip_read import unpacked
 from gapline.model.zip_write import folder_files, write_zip
 
@@ -29,13 +30,18 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                 hint="unpack it; `gapline export STUDY -o NAME.zip` writes what a study scores",
             )
         manifests = [file for file in files if file.name == MANIFEST]
+        # Those of parts belong to the directory that they are parts of.
+        manifests = [
+            file for file in manifests if not (is_part(file.parent.name) and file.parents[1] / MANIFEST in manifests)
+        ]
         if len(manifests) > 1:
             where = listing(str(file.relative_to(folder).parent) for file in manifests)
             raise TraceError(f"{path}: expected one campaign directory, got {len(manifests)}: {where}")
         if manifests:
             place = manifests[0].parent
             campaign = read_place(place)
-            read = [place / name for name in (*OUR_FILES, CARRIED_REFERENCES)]
+            holders = {place, *part_folders(place)}
+            read = [place / CARRIED_REFERENCES, *(holder / name for holder in holders for name in OUR_FILES)]
         else:
             read = [file for name, file in zip(names, files, strict=True) if _is_trace(name)]
             if not read:
@@ -45,7 +51,9 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                 )
             campaign = _named(merge_campaigns([read_place(file) for file in read]), folder, path)
         rest = [name for name, file in zip(names, files, strict=True) if file not in read]
-    # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them.
+    # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them, and
+    # nobody else can change them.
+    campaign = replace(campaign, files=())
     if not rest:
         return campaign
     note = f"{path}: neither of the campaign nor traces, and not read: {listing(rest)}"

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_reasons
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
+from gapline.model.join import MOST_REASONS, OTHER_REASON
 from gapline.model.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCode
 
-# Codes are bytes; some are left for the reasons that a reader adds itself.
-MOST_REASONS = 240
-OTHER_REASON = "other reasons"
+# Events of a block from which on it is copied as one.
+_LONG = 64
 
 
 @dataclass(slots=True)
@@ -98,20 +98,23 @@ def assemble(
     same_run = run[1:] == run[:-1]
     # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(same_run & (time[1:] < time[:-1])))
-    in_order = bool(np.all(run[1:] >= run[:-1])) and not np.any(same_run & ~(time[1:] >= time[:-1]))
-    # Most sources are in order already, and sorting a large trace costs more than reading it.
-    if not in_order:
-        # NaN stamps sort last inside their run, which is where `Campaign` wants them.
-        permutation = np.lexsort((time, run))
-        run = run[permutation]
-        codes = codes[permutation]
-        columns = {name: column[permutation] for name, column in columns.items()}
+    # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
+    backwards = bool(np.any(same_run & ~(time[1:] >= time[:-1])))
+    # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
+    if backwards or not np.all(run[1:] >= run[:-1]):
+        blocks = None if backwards else _order_blocks(run, time)
+        order_of_events = np.lexsort((time, run)) if blocks is None else _places(*blocks)
+        run = _take(run, order_of_events)
+        codes = _take(codes, order_of_events) if codes.any() else codes
+        # One after the other: what is out of order is let go of as soon as it is in order.
+        del time
+        columns = {name: _take(columns.pop(name), order_of_events) for name in list(columns)}
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
     # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
     duplicate = int(
         np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
     )
-    count = np.bincount(run, minlength=len(order)).astype(np.int64)
+    count = _count_in(run, order)
     table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(np.cumsum(count) - count))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
@@ -121,13 +124,13 @@ def assemble(
     diagnostics = Diagnostics(
         sources=tuple(sources),
         runs=table.height,
-        empty=int(np.count_nonzero(np.bincount(run[is_candidate], minlength=len(order)) == 0)),
+        empty=int(np.count_nonzero((count if is_candidate.all() else _count_in(run[is_candidate], order)) == 0)),
         candidates=int(np.count_nonzero(is_candidate)),
         rejected=count_reasons(verdict, codes, names),
         unchecked=int(np.count_nonzero(verdict == VerdictCode.UNCHECKED)),
         unordered=unordered,
         duplicate=duplicate,
-        late=int(np.count_nonzero(is_candidate & (time > horizon[run]))),
+        late=_count_late(time, horizon, run, is_candidate),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=len(problems) if problem_count is None else problem_count,
         notes=tuple(notes),
@@ -137,6 +140,56 @@ def assemble(
     except TraceError as error:
         where = f"{sources[0]}: " if len(sources) == 1 else ""
         raise TraceError(where + error.message, hint=error.hint) from None
+
+
+def _count_in(run: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how many events each run has; the numbers of their runs do not go back."""
+    return np.diff(np.searchsorted(run, np.arange(len(order) + 1, dtype=np.int32)))
+
+
+def _count_late(
+    time: NDArray[np.float64], horizon: NDArray[np.float64], run: NDArray[Any], is_candidate: NDArray[np.bool_]
+) -> int:
+    # Mostly the last stamp of all is not: then there is no need to look at each.
+    if not len(time) or time.max() <= horizon.min():
+        return 0
+    return int(np.count_nonzero(is_candidate & (time > horizon[run])))
+
+
+def _order_blocks(run: NDArray[Any], time: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the blocks of events of one run, each of them in order, as first events and counts by run and time.
+
+    None where a block begins before the one before it ended: then the events themselves have to be sorted.
+    """
+    starts = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
+    ends = np.append(starts[1:], len(run))
+    order = _sort_stably(run[starts])
+    starts, ends = starts[order], ends[order]
+    in_order = (run[starts[1:]] != run[starts[:-1]]) | (time[starts[1:]] >= time[ends[:-1] - 1])
+    return (starts, ends - starts) if bool(in_order.all()) else None
+
+
+def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice] | NDArray[np.int64]:
+    """Return the places of the events of blocks: as slices where these are long, else one by one."""
+    if len(starts) * _LONG <= int(counts.sum()):
+        return [slice(start, end) for start, end in zip(starts.tolist(), (starts + counts).tolist(), strict=True)]
+    places: NDArray[np.int64] = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    places += np.arange(len(places))
+    return places
+
+
+def _take(column: NDArray[Any], places: list[slice] | NDArray[np.int64]) -> NDArray[Any]:
+    if isinstance(places, list):
+        return np.concatenate([column[place] for place in places])
+    return column[places]
+
+
+def _sort_stably(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Sort numbers of 0 or more; NumPy goes through 16 bits in one pass each, and through 32 in many."""
+    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    if len(numbers) and int(numbers.max()) > 0xFFFF:
+        order = order[np.argsort((numbers >> 16)[order].astype(np.uint16), kind="stable")]
+    return order
 
 
 def _encode_reasons(
@@ -153,11 +206,19 @@ def _encode_reasons(
     return codes.to_numpy().astype(np.uint8), names
 
 
+def _is_within(numbers: NDArray[np.float64], least: float) -> bool:
+    """Say whether all numbers are finite and none is below the least."""
+    # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
+    return bool(least <= numbers.min() and numbers.max() < np.inf)
+
+
 def _reject_unusable(
     columns: dict[str, NDArray[Any]], codes: NDArray[np.uint8], names: tuple[str, ...]
 ) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Turn candidates whose stamp or objective is no usable number into counted rejections."""
     time, objective = columns["time"], columns["objective"]
+    if not len(time) or (_is_within(time, 0) and _is_within(objective, -np.finfo(np.float64).max)):
+        return codes, names
     verdict = columns["verdict"] = columns["verdict"].copy()
     accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
     stamped = (verdict != VerdictCode.INVALID) & ~np.isfinite(time)

@@ -111,15 +111,21 @@ def read_candidates(
     kept = ~blank | cut
     invalid = verdict == VerdictCode.INVALID
 
-    reasons = np.full(table.height, "", dtype=object)
+    # Made with the first reason: most pieces have none.
+    reasons: NDArray[Any] | None = None
     if "reason" in table.columns:
-        given = as_text(table["reason"]).fill_null("").to_numpy()
-        reasons[invalid] = given[invalid]
-        # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
-        kept |= invalid & (given != "")
-    # Named as problems already, when the rows were counted.
-    reasons[cut & ~invalid] = Reason.ROW_CUT.value
-    verdict[cut] = VerdictCode.INVALID
+        # Those of the others say nothing; a column that cannot hold text is refused all the same.
+        given = as_text(table["reason"].filter(pl.Series(invalid))).fill_null("").to_numpy()
+        if invalid.any():
+            reasons = np.full(table.height, "", dtype=object)
+            reasons[invalid] = given
+            # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
+            kept |= reasons != ""
+    if cut.any():
+        # Named as problems already, when the rows were counted.
+        reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
+        reasons[cut & ~invalid] = Reason.ROW_CUT.value
+        verdict[cut] = VerdictCode.INVALID
     # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
     rules = (
         (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
@@ -142,10 +148,11 @@ def read_candidates(
         if fresh.any():
             problems.add(fresh, expected, cells)
             verdict[fresh] = VerdictCode.INVALID
+            reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
             reasons[fresh] = reason.value
     columns: dict[str, NDArray[Any]] = {"time": time, "objective": objective, "verdict": verdict, **optional}
-    named = pl.Series(reasons, dtype=pl.String)
-    return columns, named if (named != "").any() else None, kept, blank
+    named = None if reasons is None else pl.Series(reasons, dtype=pl.String)
+    return columns, None if named is None or not (named != "").any() else named, kept, blank
 
 
 _GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
@@ -155,6 +162,8 @@ _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
     state = np.full(len(cells), _GOOD, np.uint8)
+    if cells.dtype == pl.Float64 and not cells.null_count() and np.isfinite(numbers := cells.to_numpy()).all():
+        return numbers, state
     empty = cells.is_null()
     if cells.dtype == pl.String:
         stripped = cells.str.strip_chars()
@@ -187,21 +196,28 @@ def _parse_verdicts(table: pl.DataFrame, problems: Problems) -> NDArray[np.uint8
         return np.full(table.height, VerdictCode.VALID, np.uint8)
     cells = table["valid"]
     if cells.dtype == pl.Boolean:
-        text = cells.cast(pl.String)
-    else:
-        text = as_text(cells).str.to_lowercase()
-        # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
-        if cells.dtype.is_float():
-            text = text.str.strip_suffix(".0")
+        return cells.cast(pl.UInt8).fill_null(VerdictCode.UNCHECKED.value).to_numpy().copy()
+    # A handful of words, looked at once each and not on every row; in the order in which they come.
+    words = cells.unique(maintain_order=True) if cells.dtype == pl.String or cells.dtype.is_numeric() else cells
+    text = as_text(words).str.to_lowercase()
+    # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
+    if cells.dtype.is_float():
+        text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
     # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
     known[""] = VerdictCode.UNCHECKED
     strange = ~text.fill_null("").is_in(list(known))
     if strange.any():
-        row = strange.arg_true()[0]
+        word = words[strange.arg_true()[0]]
+        row = cells.eq_missing(pl.Series([word], dtype=cells.dtype)).arg_true()[0]
         raise TraceError(
             f"{problems.where(row)}: expected true, false or nothing in valid, got {cells[row]!r}",
             hint="leave the cell empty for a candidate that nobody has checked",
         )
     codes = text.fill_null("").replace_strict(list(known), [int(c) for c in known.values()], return_dtype=pl.UInt8)
-    return codes.to_numpy().copy()
+    if words.len() == 1:
+        return np.full(table.height, codes[0], np.uint8)
+    if words.len() < table.height:
+        there = words.is_not_null()
+        codes = cells.replace_strict(words.filter(there), codes.filter(there), return_dtype=pl.UInt8)
+    return codes.fill_null(VerdictCode.UNCHECKED.value).to_numpy().copy()

@@ -3,21 +3,27 @@
 A large file becomes several tables, one after the other: as text, its cells would take ten times its size.
 """
 
+import contextlib
 import io
 import json
+import mmap
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
 import polars as pl
 
 from gapline.capture.blocks import BLOCK, line_blocks, row_blocks
-from gapline.capture.columnar import read_columnar
-from gapline.capture.dialect import find_separator
+from gapline.capture.candidates import EVENTS
+from gapline.capture.columnar import Sheet, read_sheets, stored
+from gapline.capture.dialect import Dialect, find_separator
+from gapline.capture.heads import Heads
+from gapline.capture.typed_csv import number_columns, read_typed
+from gapline.capture.typed_jsonl import read_alike
 from gapline.capture.unpack import Content
 from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
@@ -31,32 +37,62 @@ _LONGEST = 2**63
 
 
 class Cells(NamedTuple):
-    """Cells of a file, the line of the first row, and the rows of a CSV file that are not whole."""
+    """Cells of a file, the line of the first row, and the rows of a CSV file that are not whole.
+
+    Where there are `heads` the table has some of the columns, and they have the others, once per block of equal rows.
+    """
 
     table: pl.DataFrame
     first_line: int = 1
     broken: Mapping[int, Broken] = MappingProxyType({})
+    heads: Heads | None = None
+    names: Collection[str] = ()
+
+    def whole(self) -> "Cells":
+        """Return the same with all columns in the table."""
+        if self.heads is None:
+            return self
+        return self._replace(table=Sheet(self.table, self.heads, self.names).whole(), heads=None, names=())
 
 
-def read_pieces(content: Content, *, form: str, source: str) -> Iterator[Cells]:
-    """Read a CSV, JSONL, Parquet or Arrow file as one or more tables, without judging its columns."""
-    try:
-        if form == "csv":
-            yield from _read_csv(content, source)
-        elif form == "jsonl":
-            yield from _read_jsonl(content, source)
-        else:
-            line = 1
-            for table in read_columnar(content, form=form, source=source):
-                yield Cells(table, line)
+def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect: Dialect) -> Iterator[Cells]:
+    """Read a CSV, JSONL, Parquet or Arrow file as one or more tables, without judging its columns.
+
+    What repeats in a large Parquet or Arrow file comes once per block of rows.
+    """
+    with _failing(form, source):
+        if isinstance(content, bytes | mmap.mmap):
+            if form == "csv":
+                yield from _read_csv(content, source, dialect)
+                return
+            if form == "jsonl":
+                yield from _read_jsonl(content, source)
+                return
+            content = stored(content)
+        line, names = 1, {*EVENTS, *(theirs for ours, theirs in dialect.columns.items() if ours in EVENTS)}
+        with content:
+            for table, heads, order in read_sheets(content, form=form, source=source, names=names):
+                yield Cells(table, line, heads=heads, names=order)
                 line += table.height
+
+
+def read_all_alike(content: Content, *, source: str) -> Iterator[Cells]:
+    """Read lines of JSON that are all alike, or raise `OddLineError`: then `read_pieces` says what they are."""
+    return (Cells(table, line) for table, line in read_alike(content, source=source))
+
+
+@contextlib.contextmanager
+def _failing(form: str, source: str) -> Iterator[None]:
+    """Turn what Polars says of a file into an error of ours."""
+    try:
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
         # A panic of Polars is no `Exception`.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
-def _read_csv(content: Content, source: str) -> Iterator[Cells]:
+def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells]:
     start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
     # Empty lines before the header are no rows, but they are lines.
     blank = _ABOVE.match(content, start)
@@ -76,11 +112,17 @@ def _read_csv(content: Content, source: str) -> Iterator[Cells]:
     alone, heading, line = start + len(first) == len(content), b"", above + 2
     # Each further block goes under the header, so that Polars treats it as it would the whole file.
     under = b"" if alone else _heading(first, separator, source)
+    numbers = number_columns([name or "" for name in header], dialect)
     for block in chain([first], blocks):
         data = heading + block
-        # Everything is read as text: only then can a bad number be shown as it was written.
-        table = pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, null_values=[""], separator=separator)
-        table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
+        typed = read_typed(data, numbers, separator=separator)
+        broken: dict[int, Broken] = {}
+        if typed is not None:
+            table, broken = find_broken(data, typed, separator=separator, source=source, alone=alone)
+        if typed is None or broken:
+            # Everything is read as text: only then can a bad number be shown as it was written.
+            table = pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, null_values=[""], separator=separator)
+            table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
         yield Cells(table, line, broken)
         heading, line = under, line + table.height
 

@@ -8,24 +8,55 @@ holds a table at a time on both sides.
 import atexit
 import contextlib
 import io
+import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
-from typing import IO
+from collections.abc import Collection, Generator, Iterator
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import polars as pl
 
 from gapline.capture import columnar_trial
-from gapline.capture.blocks import let_go
+from gapline.capture.heads import Heads
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
 
-_WRITTEN = 1 << 20
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
+
+
+class Sheet(NamedTuple):
+    """Rows of a file: a table, or the columns that are new on every row and the others once per block of rows."""
+
+    table: pl.DataFrame
+    heads: Heads | None = None
+    names: Collection[str] = ()
+
+    def whole(self) -> pl.DataFrame:
+        """Return all columns with a row per row."""
+        return self.table if self.heads is None else self.table.hstack(self.heads.expand()).select(self.names)
+
+
+class _Reader(subprocess.Popen[bytes]):
+    """A process that reads files, and the socket through which it is given them."""
+
+    def __init__(self) -> None:
+        # One thread, and what it prints is for nobody.
+        environment = os.environ | {"POLARS_MAX_THREADS": "1"}
+        command = [sys.executable, "-P", columnar_trial.__file__]
+        self.questions, theirs = socket.socketpair()
+        try:
+            with theirs:
+                super().__init__(
+                    command, stdin=theirs.fileno(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+                )
+        except OSError:
+            self.questions.close()
+            raise
 
 
 class _Readers:
@@ -33,25 +64,22 @@ class _Readers:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.waiting: subprocess.Popen[bytes] | None = None
+        self.waiting: _Reader | None = None
         self.owner = 0
 
-    def take(self) -> "subprocess.Popen[bytes] | None":
+    def take(self) -> _Reader | None:
         """Return a process that has nothing else to do, None where none may be started."""
         with self.lock:
             process, self.waiting = self.waiting, None
         # A forked child must not write into the pipes of its parent.
         if process is not None and self.owner == os.getpid():
             return process
-        # One thread, and what it prints is for nobody.
-        environment = os.environ | {"POLARS_MAX_THREADS": "1"}
-        command, pipe = [sys.executable, "-P", columnar_trial.__file__], subprocess.PIPE
         try:
-            return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
+            return _Reader()
         except OSError:
             return None
 
-    def give_back(self, process: "subprocess.Popen[bytes]") -> None:
+    def give_back(self, process: _Reader) -> None:
         """Let a process wait for the next file."""
         with self.lock:
             if self.waiting is None or self.owner != os.getpid():
@@ -66,12 +94,12 @@ class _Readers:
             end(process)
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
+def end(process: _Reader) -> None:
     """End a process, whatever it is at."""
     process.kill()
-    for pipe in (process.stdin, process.stdout):
-        with contextlib.suppress(OSError):
-            _pipe(pipe).close()
+    process.questions.close()
+    with contextlib.suppress(OSError):
+        _pipe(process.stdout).close()
     process.wait()
 
 
@@ -86,13 +114,27 @@ atexit.register(_readers.stop)
 
 def read_columnar(content: Content, *, form: str, source: str) -> Iterator[pl.DataFrame]:
     """Yield the rows of a Parquet or Arrow file in one or more tables, or raise a `TraceError`."""
+    with stored(content) as file:
+        yield from (sheet.whole() for sheet in read_sheets(file, form=form, source=source))
+
+
+def stored(content: Content) -> BinaryIO:
+    """Put a content into a file that is gone once it is closed."""
+    file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is the caller who closes it
+    file.write(content)
+    file.flush()
+    return cast(BinaryIO, file)
+
+
+def read_sheets(file: BinaryIO, *, form: str, source: str, names: Collection[str] = ()) -> Iterator[Sheet]:
+    """Yield the rows of a Parquet or Arrow file, or raise a `TraceError`; `names` are columns new on every row."""
     process, most = _readers.take(), most_bytes()
     if process is None:
-        yield from _read_here(content, form, source, most)
+        yield from _read_here(file, form, source, most)
         return
     said: str | None = None
     try:
-        said = yield from _answers(process, content, form, most)
+        said = yield from _answers(process, file, form, most, names)
     finally:
         if said is None:
             end(process)
@@ -103,34 +145,42 @@ def read_columnar(content: Content, *, form: str, source: str) -> Iterator[pl.Da
 
 
 def _answers(
-    process: "subprocess.Popen[bytes]", content: Content, form: str, most: int
-) -> Generator[pl.DataFrame, None, str | None]:
+    process: _Reader, file: BinaryIO, form: str, most: int, names: Collection[str]
+) -> Generator[Sheet, None, str | None]:
     """Yield the tables that the other process sends; return what it says at the end, None where it ended instead."""
     answers = _pipe(process.stdout)
-    with contextlib.suppress(BrokenPipeError):
-        _pipe(process.stdin).write(f"{form} {len(content)} {most}\n".encode())
-        for start in range(0, len(content), _WRITTEN):
-            _pipe(process.stdin).write(content[start : start + _WRITTEN])
-            let_go(content, start)
-        _pipe(process.stdin).flush()
+    # Handed over as it is, and not through a pipe: what is open here is read there.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        question = f"{form} {most} {json.dumps(list(names))}\n".encode()
+        socket.send_fds(process.questions, [question], [file.fileno()])
+    before = 0
     while True:
         word, _, rest = answers.readline().decode("utf-8", "replace").rstrip("\n").partition(" ")
-        if word != "table":
+        if word not in ("table", "split"):
             return rest if word == "end" else None
-        data = answers.read(int(rest))
-        if len(data) < int(rest):
-            return None
-        yield pl.read_ipc_stream(io.BytesIO(data))
+        parts = []
+        for size in rest.split(" ", 3)[:3]:
+            data = answers.read(int(size))
+            if len(data) < int(size):
+                return None
+            parts.append(pl.read_ipc_stream(io.BytesIO(data)))
+        if word == "table":
+            yield Sheet(parts[0])
+        else:
+            table, heads, blocks = parts
+            which = blocks["which"].to_numpy() if "which" in blocks.columns else None
+            lines = range(before, before + table.height)
+            yield Sheet(
+                table, Heads(heads, blocks["count"].to_numpy(), lines, which), json.loads(rest.split(" ", 3)[3])
+            )
+        before += parts[0].height
 
 
-def _read_here(content: Content, form: str, source: str, most: int) -> Iterator[pl.DataFrame]:
-    with tempfile.TemporaryFile() as file:
-        file.write(content)
-        file.flush()
-        try:
-            yield from columnar_trial.read_tables(file, form, most)
-        except columnar_trial.TooLargeError as error:
-            _refuse(source, form, str(error))
+def _read_here(file: BinaryIO, form: str, source: str, most: int) -> Iterator[Sheet]:
+    try:
+        yield from map(Sheet, columnar_trial.read_tables(file, form, most))
+    except columnar_trial.TooLargeError as error:
+        _refuse(source, form, str(error))
 
 
 def _refuse(source: str, form: str, why: str) -> None:

@@ -1,15 +1,20 @@
 """A process that reads Parquet and Arrow files for another one; started by `columnar`, it imports polars alone.
 
-Each question is a line `FORM SIZE LIMIT` and so many bytes. Each answer is any number of tables, each a line `table
-SIZE` and so many bytes of Arrow, and a last line `end`, behind which stands why the file could not be read, if so.
+Each question is an open file and a line `FORM LIMIT NAMES`. Each answer is any number of tables, and a last line `end`,
+behind which stands why the file could not be read, if so. A table is a line `table SIZE` and so many bytes of Arrow. A
+large one is a line `split SIZE SIZE SIZE NAMES` and three pieces of Arrow: the columns that were named in the question,
+the others once per block of rows that are equal in them, and the blocks; then the names of all columns in their order.
 """
 
 import contextlib
 import io
+import json
+import os
+import socket
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import pairwise
+from typing import BinaryIO, NamedTuple
 
 import polars as pl
 
@@ -17,6 +22,8 @@ import polars as pl
 PIECE = 1 << 18
 # Beside the data: for what decoding takes, and the threads of Polars.
 _ROOM = 1 << 30
+# Rows from which on a table is worth splitting, and of which a head must stand for several.
+_LARGE, _SEVERAL = 10_000, 2
 _NARROW = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16, pl.Int32, pl.UInt32, pl.Float32, pl.Date, pl.Null)
 
 
@@ -44,16 +51,20 @@ def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
     height = lazy.select(pl.len()).collect().item() if len(schema) else 0
     _refuse(height * sum(4 if kind in _NARROW else 16 if _is_wide(kind) else 8 for kind in schema.values()), most)
     texts = [name for name, kind in schema.items() if kind in (pl.String, pl.Binary)]
-    spelled = 0
-    for start in range(0, max(height, 1), PIECE):
-        table = lazy.slice(start, PIECE).collect()
+    spelled = read = 0
+    # In one go through the file: a slice would decode its row group from the beginning.
+    tables = lazy.collect_batches(chunk_size=PIECE, maintain_order=True) if height else iter([lazy.collect()])
+    for table in tables:
         # A text can stand in the file once and on every row.
         for name in texts:
             column = table[name]
             lengths = column.bin.size() if column.dtype == pl.Binary else column.str.len_bytes()
             spelled += int(lengths.sum() or 0)
         _refuse(spelled, most)
+        read += table.height
         yield table
+    if read != height:
+        raise pl.exceptions.ComputeError(f"{read:,} rows where {height:,} are announced")
 
 
 def _place(file: BinaryIO) -> str:
@@ -69,35 +80,70 @@ def _refuse(size: int, most: int) -> None:
         raise TooLargeError(f"one of {size:,} bytes as columns, more than {most:,}")
 
 
-def answer(questions: BinaryIO, answers: BinaryIO, *, limit: Callable[[int], None] = lambda _room: None) -> None:
+class Question(NamedTuple):
+    """A file to read, how much it may become, and which columns are new on every row."""
+
+    file: BinaryIO
+    form: str
+    most: int
+    names: Collection[str] = ()
+
+
+def answer(
+    questions: Iterable[Question], answers: BinaryIO, *, limit: Callable[[int], None] = lambda _room: None
+) -> None:
     """Answer until nothing more is asked; `limit` is told how much memory a question may take."""
-    while head := questions.readline():
-        form, size, most = head.decode().split()
+    # Kept from table to table: memory that is new costs more than what is written into it.
+    room = io.BytesIO()
+    for file, form, most, names in questions:
         said = ""
         try:
-            with tempfile.TemporaryFile() as file:
-                _take(questions, file, int(size))
-                limit(int(size) + int(most) + _ROOM)
-                for table in read_tables(file, form, int(most)):
-                    data = io.BytesIO()
-                    table.write_ipc_stream(data)
-                    answers.write(b"table %d\n" % data.tell())
-                    answers.write(data.getbuffer())
+            limit(os.fstat(file.fileno()).st_size + most + _ROOM)
+            for table in read_tables(file, form, most):
+                parts = _split(table, names) if table.height >= _LARGE else None
+                room.seek(0)
+                ends = [0]
+                for part in parts or [table]:
+                    part.write_ipc_stream(room, compat_level=pl.CompatLevel.newest())
+                    ends.append(room.tell())
+                sizes = " ".join(str(end - start) for start, end in pairwise(ends))
+                line = f"split {sizes} {json.dumps(table.columns)}\n" if parts else f"table {sizes}\n"
+                answers.write(line.encode())
+                with room.getbuffer() as data:
+                    answers.write(data[: ends[-1]])
         # A panic of Rust is no `Exception`.
         except BaseException as error:
             said = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        file.close()
         answers.write(b"end " + said.encode("utf-8", "replace") + b"\n")
         answers.flush()
 
 
-def _take(questions: BinaryIO, file: BinaryIO, size: int) -> None:
-    while size:
-        piece = questions.read(min(size, 1 << 20))
-        file.write(piece)
-        size -= len(piece)
-        if not piece:
-            raise EOFError
-    file.flush()
+def _split(table: pl.DataFrame, names: Collection[str]) -> list[pl.DataFrame] | None:
+    """Return the columns named, the others once per block, and the blocks; None where that is not less."""
+    loose = [column.name for column in table if column.name in names or column.dtype.is_nested()]
+    if not loose or len(loose) == table.width:
+        return None
+    try:
+        # Here, because it takes NumPy, and a small file is answered sooner without.
+        from gapline.capture.heads import find_heads
+    except ImportError:
+        return None
+    heads = find_heads(table.drop(loose), range(table.height))
+    if heads.table.height * _SEVERAL > table.height:
+        return None
+    blocks = pl.DataFrame({"count": heads.counts} | ({} if heads.which is None else {"which": heads.which}))
+    return [table.select(loose), heads.table, blocks]
+
+
+def _asked(questions: socket.socket) -> Iterator[Question]:
+    """Yield what another process asks, until it asks nothing more."""
+    while True:
+        line, files, _, _ = socket.recv_fds(questions, 1 << 16, 1)
+        if not line or not files:
+            return
+        form, most, names = line.decode().split(" ", 2)
+        yield Question(os.fdopen(files[0], "rb"), form, int(most), json.loads(names))
 
 
 def _limit_memory(room: int) -> None:
@@ -118,4 +164,4 @@ if __name__ == "__main__":
 
         # A damaged file may end this process: nobody needs the core of it.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    answer(sys.stdin.buffer, sys.stdout.buffer, limit=_limit_memory)
+    answer(_asked(socket.socket(fileno=sys.stdin.fileno())), sys.stdout.buffer, limit=_limit_memory)

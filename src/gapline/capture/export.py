@@ -1,44 +1,97 @@
 """A campaign as a neutral trace table, for exchange: what `read` takes back as it was."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from polars.io.plugins import register_io_source
 
 from gapline.errors import UsageError, listing
-from gapline.model.campaign import OPTIONAL_COLUMNS, Campaign
+from gapline.model.campaign import OPTIONAL_COLUMNS, Campaign, slices_of
 from gapline.model.scale import Senses, instance_senses
 from gapline.model.tables import RUNS, TRACE_OPTIONAL, TRACE_REQUIRED, Reason, VerdictCode
 from gapline.model.writing import refuse_no_file, write_atomically
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 _ALIASES = {"ndjson": "jsonl", "pq": "parquet", "ipc": "arrow", "feather": "arrow"}
+# Rows of a block, more or less: what Polars writes at once, some tens of megabytes.
+AT_ONCE = 122_880
 # What a trace says of its events: a column of the runs under such a name would be read as another thing.
 _OF_EVENTS = ("time", "objective", "valid", "verdict", *OPTIONAL_COLUMNS)
 
 
 def trace_table(campaign: Campaign) -> pl.DataFrame:
     """Return every captured event with its run; a run without events is one row with empty time and objective."""
-    whole = campaign.compact()
-    runs = whole.runs.drop(_unfit(whole)).with_row_index("_run")
+    return pl.concat(trace_blocks(campaign))
+
+
+def trace_blocks(campaign: Campaign, about: int = AT_ONCE) -> Iterator[pl.DataFrame]:
+    """Yield the same table in blocks of about so many rows; at least one, though it may be empty."""
+    campaign.check_files()
+    named = campaign.reason is not None or any(_has_nameless(campaign, *one) for one in slices_of(campaign.runs))
+    unfit = _unfit(campaign)
+    for runs in _blocks_of_runs(campaign.runs, about):
+        campaign.check_files()
+        slices = list(slices_of(runs))
+        columns = {
+            name: np.concatenate([column[low:high] for low, high in slices]) if slices else np.asarray(column[:0])
+            for name, column in campaign.columns.items()
+        }
+        yield _events_of(runs.drop(unfit), columns, campaign.reasons, named=named)
+    campaign.check_files()
+
+
+def _blocks_of_runs(runs: pl.DataFrame, about: int) -> Iterator[pl.DataFrame]:
+    """Yield the runs in their order in blocks of as many rows each; a run at the end of one may go on in the next.
+
+    The blocks are those in which Polars writes a table that it has as a whole, so that the bytes are the same.
+    """
+    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
+    # A run without events is a row too.
+    ends = np.cumsum(np.maximum(count, 1))
+    starts = ends - np.maximum(count, 1)
+    size = int(ends[-1]) if len(ends) else 0
+    fewer = max(size // about, 1)
+    number = min(fewer, fewer + 1, key=lambda blocks: abs(size / blocks - about))
+    edges = [k * (size // number) + min(k, size % number) for k in range(number + 1)]
+    for low, high in pairwise(edges):
+        rows = slice(int(np.searchsorted(ends, low, "right")), int(np.searchsorted(ends, high, "left")) + 1)
+        begin = first[rows] + np.maximum(low - starts[rows], 0)
+        end = first[rows] + np.minimum(count[rows], high - starts[rows])
+        yield runs[rows].with_columns(first=pl.Series(begin, dtype=pl.Int64), count=pl.Series(end - begin))
+
+
+def _has_nameless(campaign: Campaign, low: int, high: int) -> bool:
+    """Say whether a candidate was rejected that has no numbers: without a reason it would look like an empty run."""
+    nothing = np.isnan(campaign.time[low:high]) & np.isnan(campaign.objective[low:high])
+    return bool(np.any(nothing & (campaign.verdict[low:high] == VerdictCode.INVALID)))
+
+
+def _events_of(
+    runs: pl.DataFrame, columns: Mapping[str, NDArray[Any]], reasons: Sequence[str], *, named: bool
+) -> pl.DataFrame:
+    """Return the events of runs whose candidates lie one behind the other; with a column of reasons where `named`."""
+    runs = runs.with_row_index("_run")
     events = pl.DataFrame(
-        {"_run": np.repeat(np.arange(len(whole), dtype=np.uint32), whole.runs["count"].to_numpy())}
-        | {name: np.asarray(column) for name, column in whole.columns.items()}
+        {"_run": np.repeat(np.arange(runs.height, dtype=np.uint32), runs["count"].to_numpy())} | dict(columns)
     )
-    numbers = [name for name in whole.columns if name not in ("verdict", "reason")]
+    numbers = [name for name in columns if name not in ("verdict", "reason")]
     valid = pl.col("verdict").replace_strict(
         {VerdictCode.INVALID: False, VerdictCode.VALID: True}, default=None, return_dtype=pl.Boolean
     )
     events = events.with_columns(*(pl.col(name).fill_nan(None) for name in numbers), valid=valid).drop("verdict")
     if "reason" in events.columns:
-        names = {code: name or None for code, name in enumerate(whole.reasons)}
+        names = {code: name or None for code, name in enumerate(reasons)}
         events = events.with_columns(pl.col("reason").replace_strict(names, return_dtype=pl.String))
-    # Without numbers and a reason, a rejected candidate would look like a run that found nothing.
-    blank = (pl.col("valid") == False) & pl.col("time").is_null() & pl.col("objective").is_null()  # noqa: E712
-    if events.select(blank.any()).item():
+    if named:
+        blank = (pl.col("valid") == False) & pl.col("time").is_null() & pl.col("objective").is_null()  # noqa: E712
         reason = pl.col("reason") if "reason" in events.columns else pl.lit(None, pl.String)
         why = pl.when(blank & reason.is_null()).then(pl.lit(Reason.DECLARED_INVALID.value)).otherwise(reason)
         events = events.with_columns(reason=why)
@@ -86,13 +139,51 @@ def write_trace(campaign: Campaign, path: Path, *, form: str | None = None) -> N
     if suffix not in FORMATS:
         raise UsageError(f"{path}: expected a format among {listing(FORMATS)}, got {suffix or 'none'}")
     refuse_no_file(path)
-    table = trace_table(with_senses(campaign))
-    # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
-    write_csv = partial(table.write_csv, quote_style="non_numeric")
-    writers: dict[str, Any] = {
-        "csv": write_csv,
-        "jsonl": table.write_ndjson,
-        "parquet": table.write_parquet,
-        "arrow": table.write_ipc,
-    }
-    write_atomically(path, writers[suffix])
+    blocks = trace_blocks(with_senses(campaign))
+    write_atomically(path, partial(_WRITERS[suffix], blocks))
+
+
+def _write_csv(blocks: Iterator[pl.DataFrame], stream: Any) -> None:
+    for number, block in enumerate(blocks):
+        # Text is quoted, numbers never: a name such as =1+1 stays text in a spreadsheet's import.
+        block.write_csv(stream, include_header=number == 0, quote_style="non_numeric")
+
+
+def _write_jsonl(blocks: Iterator[pl.DataFrame], stream: Any) -> None:
+    for block in blocks:
+        block.write_ndjson(stream)
+
+
+def _write_parquet(blocks: Iterator[pl.DataFrame], stream: Any) -> None:
+    with _as_one_frame(blocks) as frame:
+        frame.sink_parquet(stream)
+
+
+def _write_arrow(blocks: Iterator[pl.DataFrame], stream: Any) -> None:
+    with _as_one_frame(blocks) as frame:
+        frame.sink_ipc(stream)
+
+
+@contextmanager
+def _as_one_frame(blocks: Iterator[pl.DataFrame]) -> Iterator[pl.LazyFrame]:
+    """Hand blocks to Polars as one frame, of which it takes one at a time; their own errors come out as they are."""
+    first = next(blocks)
+    failure: list[BaseException] = []
+
+    def taken(*_: Any) -> Iterator[pl.DataFrame]:
+        try:
+            yield first
+            yield from blocks
+        except BaseException as error:
+            failure.append(error)
+            raise
+
+    try:
+        yield register_io_source(taken, schema=first.schema)
+    except Exception:
+        if failure:
+            raise failure[0] from None
+        raise
+
+
+_WRITERS = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet, "arrow": _write_arrow}

@@ -79,7 +79,7 @@ class Detector:
 
     def detect(self, log: LogFile) -> Reader:
         """Return the reader, or raise an error that names the candidates, or that shows the first line."""
-        head = log.data[:HEAD]
+        head = log.head[:HEAD]
         kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
         # It is asked again all the same: a folder may hold two formats under one suffix.
         usual = self.known.get(kind)
@@ -107,8 +107,13 @@ class Detector:
 
 def find_companion(log: LogFile, readers: Sequence[Reader]) -> Reader | None:
     """Return the reader that reads this file through another one, if there is one."""
-    head = log.data[:HEAD]
+    head = log.head[:HEAD]
     return next((reader for reader in readers if reader.is_companion(log.path, head)), None)
+
+
+def plugin_versions() -> list[list[str]]:
+    """Return the readers of others that are installed, each with the version of its package."""
+    return sorted([name, point.value, point.dist.version if point.dist else ""] for name, point in _plugins().items())
 
 
 @cache

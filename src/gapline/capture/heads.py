@@ -1,7 +1,8 @@
 """Rows of a trace that share everything but their candidate, kept once.
 
 The rows of a run mostly stand together and repeat its arm, instance, seed, horizon and settings; as cells they take ten
-times the memory of the numbers beside them.
+times the memory of the numbers beside them. Where runs take turns, their rows are told apart once, and every later step
+looks at as many rows as there are different ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,16 +12,34 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+# Where there are this many blocks, and they have fewer rows than that on average, equal ones are looked for.
+MANY, SHORT = 64, 8
+
 
 class Heads(NamedTuple):
-    """The first row of each block of equal rows, how many rows it has, and the line of every row."""
+    """The first row of each block of equal rows, how many rows each block has, and the line of every row.
+
+    `which` names the head of each block where equal blocks share one; else block k has head k.
+    """
 
     table: pl.DataFrame
     counts: NDArray[np.int64]
     lines: Sequence[int] | NDArray[np.int64]
+    which: NDArray[np.int32] | None = None
+
+    def expand(self) -> pl.DataFrame:
+        """Write the heads out, with a row per row."""
+        return expand(self.table, self.counts, self.which)
 
 
-def find_heads(table: pl.DataFrame, lines: NDArray[np.int64]) -> Heads:
+def expand(heads: pl.DataFrame, counts: NDArray[np.int64], which: NDArray[np.int32] | None) -> pl.DataFrame:
+    """Repeat each head as often as its blocks have rows."""
+    if not heads.height:
+        return heads
+    return heads[np.repeat(np.arange(heads.height) if which is None else which, counts)]
+
+
+def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) -> Heads:
     """Find the blocks of equal rows of a table.
 
     >>> heads = find_heads(pl.DataFrame({"arm": ["a", "a", "b", "a"]}), np.arange(2, 6))
@@ -32,16 +51,35 @@ def find_heads(table: pl.DataFrame, lines: NDArray[np.int64]) -> Heads:
     if not table.height:
         return Heads(table, np.zeros(0, np.int64), kept)
     changed = np.zeros(table.height, np.bool_)
-    changed[0] = True
     for column in table:
         # Lists and the like have no place in a trace: they are refused by name later on, row by row.
         if column.dtype.is_nested() or column.dtype == pl.Object:
-            changed[:] = True
-            break
+            return Heads(table, np.ones(table.height, np.int64), kept)
         changed |= column.ne_missing(column.shift(1)).to_numpy()
-        changed[0] = True
+    changed[0] = True
     starts = np.flatnonzero(changed)
-    return Heads(table[starts.tolist()], np.diff(starts, append=table.height), kept)
+    counts = np.diff(starts, append=table.height)
+    heads = table if len(starts) == table.height else table[starts]
+    which = None
+    if len(starts) >= MANY and len(starts) * SHORT > table.height and table.width:
+        first, which = find_equal(heads)
+        heads = heads[first]
+    return Heads(heads, counts, kept, which)
+
+
+def find_equal(rows: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the places of the rows that are new, and which of these each row equals.
+
+    >>> first, which = find_equal(pl.DataFrame({"arm": ["a", "b", "a", None, None]}))
+    >>> first.tolist(), which.tolist()
+    ([0, 1, 3], [0, 1, 0, 2, 2])
+    """
+    # Longer than any name, so that it is none of them.
+    place = "_" + max(rows.columns, key=len)
+    first = rows.with_row_index(place).select(pl.col(place).first().over(rows.columns)).to_series().to_numpy()
+    new = first == np.arange(rows.height)
+    which: NDArray[np.int32] = (np.cumsum(new, dtype=np.int32) - 1)[first]
+    return np.flatnonzero(new), which
 
 
 class Rows:
@@ -51,13 +89,22 @@ class Rows:
         pieces = list(pieces)
         self.heads = pl.concat((piece.table for piece in pieces), how="vertical_relaxed")
         self.counts = np.concatenate([piece.counts for piece in pieces])
+        # The head of each block, counted through all pieces.
+        before = np.cumsum([0, *(piece.table.height for piece in pieces)], dtype=np.int32).tolist()
+        self.which = np.concatenate(
+            [
+                np.arange(at, at + piece.table.height, dtype=np.int32) if piece.which is None else piece.which + at
+                for at, piece in zip(before, pieces, strict=False)
+            ]
+        )
         self._lines = [piece.lines for piece in pieces]
         self._ends = np.cumsum([len(lines) for lines in self._lines])
+        self._blocks = np.cumsum(self.counts) - self.counts
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """The row at which each head stands."""
-        starts: NDArray[np.int64] = np.cumsum(self.counts) - self.counts
+        """The first row of each head."""
+        starts: NDArray[np.int64] = self._blocks[np.unique(self.which, return_index=True)[1]]
         return starts
 
     def line(self, row: int) -> int:
@@ -68,16 +115,24 @@ class Rows:
 
     def head_of(self, row: int) -> int:
         """Return which head a row belongs to."""
-        return int(np.searchsorted(self.starts, row, side="right")) - 1
+        return int(self.which[np.searchsorted(self._blocks, row, side="right") - 1])
 
-    def rows_of(self, heads: Iterable[int]) -> list[tuple[int, int]]:
-        """Return each row of some heads, with its head."""
-        starts = self.starts
-        return [(int(starts[head]) + k, head) for head in heads for k in range(int(self.counts[head]))]
+    def rows_of(self, heads: Sequence[int]) -> list[tuple[int, int]]:
+        """Return each row of some heads, in their order, with its head."""
+        blocks = np.flatnonzero(np.isin(self.which, heads)).tolist()
+        return [
+            (int(self._blocks[block]) + k, int(self.which[block]))
+            for block in blocks
+            for k in range(int(self.counts[block]))
+        ]
 
     def expand(self, table: pl.DataFrame) -> pl.DataFrame:
         """Write a table with a row per head out, with a row per row."""
-        return table[np.repeat(np.arange(len(self.counts)), self.counts).tolist()] if table.height else table
+        return expand(table, self.counts, self.which)
+
+    def of_rows(self, numbers: NDArray[np.integer]) -> NDArray[np.int32]:
+        """Write a number per head out, with one per row."""
+        return np.repeat(numbers.astype(np.int32)[self.which], self.counts)
 
     def split_by(self, column: pl.Series) -> "Rows":
         """Return the rows with a further column, given row by row."""

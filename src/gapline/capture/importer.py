@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from gapline.capture.naming import refuse_missing, settle_seeds
 from gapline.capture.read import refuse_problems
 from gapline.capture.reader import SourceReference
 from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
-from gapline.errors import TraceError, listing
+from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.scale import instance_senses
@@ -19,14 +19,27 @@ from gapline.model.tables import RUN_KEY, RUNS, RunKey
 from gapline.model.text import counted
 
 
+class LeftOut(NamedTuple):
+    """A file that is no part of a campaign, and why."""
+
+    path: str
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A campaign, the references its logs carry, and the integrals they print of themselves."""
+    """A campaign, the references its logs carry, the integrals they print of themselves, and the files left out.
+
+    `bad` are those of `left_out` that cannot be read; the others are of no known format, and were to be skipped.
+    """
 
     campaign: Campaign
     references: tuple[SourceReference, ...]
     stated_integrals: dict[RunKey, tuple[str, float]]
     files: tuple[FileLine, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    bad: int = 0
+    kept: int = 0
 
 
 def import_logs(
@@ -45,7 +58,7 @@ def import_logs(
     Parameters
     ----------
     sources
-        Files and folders; .gz and .zst are unpacked.
+        Files, folders, and archives (.zip, .tar, .tar.gz, .tar.zst), read as folders are; .gz and .zst are unpacked.
     format
         A format's name, a reader of your own, or "auto" to look at the head of each file.
     only
@@ -74,6 +87,15 @@ def import_logs(
         Refuse files with problems (see `gapline.read`); otherwise they are named and counted.
     progress
         Called with (files done, files in all).
+    keep_going
+        Leave out files that cannot be read, and runs that nothing names, instead of refusing them all.
+    unfinished
+        A folder for what was read so far; a later call with the same one goes on from there.
+    executor, jobs
+        Any `concurrent.futures.Executor` whose workers see the files and the folder `unfinished`, which it needs, and
+        how many tasks it works on at a time. The campaign is the same, to the last bit, as without.
+    memory
+        Bytes, or a size such as "2GB", for what waits to be put together; the rest waits on disk.
     """
     return build_import(
         survey_logs(sources, **choices),
@@ -98,10 +120,12 @@ def build_import(
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
+    bad = [file for file in survey.files if file.error and not (skip_unknown and file.unknown)]
     identities = [run.identity for run in survey.runs]
     where = [f"{run.path} {run.where}".rstrip() for run in survey.runs]
     if not survey.runs:
-        raise TraceError(f"expected runs, got none in {listing((file.path for file in survey.files), most=5)}")
+        why = f": {bad[0].problems[0]}" if bad else ""
+        raise TraceError(f"expected runs, got none in {listing(_paths(survey.files), most=5)}{why}")
     refuse_missing(identities, where, pattern=survey.naming.pattern)
     seeds, seed_notes = settle_seeds(identities, where, number_runs=number_runs)
     keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
@@ -111,17 +135,20 @@ def build_import(
         _only("clock", clocks or [("wall", "")], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
     taken = [file for file in survey.files if file.error is None]
-    problems = [problem for file in taken for problem in file.problems]
+    named_files = [file for file in survey.files if file.error is None or not (skip_unknown and file.unknown)]
+    problems = [problem for file in named_files for problem in file.problems]
     notes = list(survey.notes)
     own_notes = [(*run.notes, *([seed_notes[k]] if k in seed_notes else [])) for k, run in enumerate(survey.runs)]
     formats = sorted({run.format for run in survey.runs} - {"empty"}) or ["empty"]
-    if skipped := [file.path for file in survey.files if file.unknown]:
+    if bad:
+        notes.append(f"left out {counted(len(bad), 'file')} that cannot be read: {listing(_paths(bad), most=5)}")
+    if skipped := [file.path for file in survey.files if file.unknown and skip_unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
     diagnostics = replace(
         survey.spool.diagnostics,
         sources=tuple(file.path for file in taken),
         problems=tuple(problems[:MOST_PROBLEMS]),
-        problem_count=sum(file.problem_count for file in taken),
+        problem_count=sum(file.problem_count for file in named_files),
     )
     if strict:
         refuse_problems(diagnostics)
@@ -146,7 +173,12 @@ def build_import(
         )
     campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
     stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
-    return Imported(campaign, references, stated, tuple(survey.files))
+    left_out = tuple(LeftOut(file.path, file.error.message) for file in survey.files if file.error)
+    return Imported(campaign, references, stated, tuple(survey.files), left_out, len(bad), survey.kept)
+
+
+def _paths(files: Sequence[FileLine]) -> list[str]:
+    return [file.path for file in files]
 
 
 def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
@@ -172,6 +204,9 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     refused = [file for file in survey.files if file.error and not (skip_unknown and file.unknown)]
+    if survey.keep_going:
+        # A package that is missing is no fault of the file, and would leave out every one of its kind.
+        refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]
     if not refused:
         return
     first = refused[0].error

@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.candidates import NUMBER
+from gapline.capture.exact import not_exact
 from gapline.errors import TraceError, listing
-from gapline.model.tables import RUN_KEY, TRACE_DETAILS
+from gapline.model.tables import RUN_KEY, RUN_RECORD, TRACE_DETAILS
 from gapline.model.text import counted
 
 # A column that is new on at least this share of the rows of its runs describes candidates (nodes, digests), if the
@@ -31,6 +33,18 @@ class Ladder:
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     split_note: str = ""
+
+
+def plain_setting(cells: pl.Series) -> pl.Series:
+    """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
+    # A version 1.50 is no number, nor is a core list "0".
+    if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
+        return cells
+    if cells.str.contains(r"[.eE]").any():
+        return cells if not_exact(cells).any() else cells.cast(pl.Float64, strict=False)
+    numbers = cells.cast(pl.Int64, strict=False)
+    # Beyond 64 bits it is a name made of digits.
+    return cells if numbers.null_count() > cells.null_count() else numbers
 
 
 def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:

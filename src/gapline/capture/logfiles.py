@@ -1,30 +1,47 @@
-"""Which files an import reads, and their bytes: folders walked, .gz and .zst unpacked, byte order marks removed."""
+"""Which files an import reads, and their bytes: folders walked, .gz and .zst unpacked, byte order marks removed.
+
+What lies in archives is listed in `members.py`.
+"""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from gapline.capture.reader import LogFile
-from gapline.capture.unpack import unpack_file
+from gapline.capture.reader import LogFile, Streamed
+from gapline.capture.sources import Source
+from gapline.capture.unpack import IN_MEMORY, Unpacked
 from gapline.errors import TraceError, UsageError, listing
+from gapline.model.limits import most_bytes, open_input
 from gapline.model.regular import reason_of
 
 PACKED = (".gz", ".zst")
+# Where relative paths start, unless told.
+HERE = Path()
 
 
-def keep_only(paths: Sequence[Path], patterns: Sequence[str]) -> tuple[list[Path], list[Path]]:
-    """Split paths by whether their name fits one of the patterns (`*.log` fits a.log.gz too), none at all an error."""
+def keep_only(sources: Sequence[Source], patterns: Sequence[str]) -> tuple[list[Source], list[Source]]:
+    """Split sources by whether their name fits one of the patterns (`*.log` fits a.log.gz too), none at all an error.
+
+    An archive that cannot be read stays, whatever it is called: nobody knows what is in it.
+    """
     if not patterns:
-        return list(paths), []
-    kept = [path for path in paths if _fits(path.name, patterns)]
+        return list(sources), []
+    kept = [source for source in sources if _fits(source, patterns)]
     if not kept:
-        shown = listing((str(path) for path in paths), most=5)
+        shown = listing((source.path for source in sources), most=5)
         raise UsageError(f"--only {' '.join(patterns)}: expected a pattern that fits some of the files, got {shown}")
-    return kept, [path for path in paths if not _fits(path.name, patterns)]
+    return kept, [source for source in sources if not _fits(source, patterns)]
 
 
-def _fits(name: str, patterns: Sequence[str]) -> bool:
+def _fits(source: Source, patterns: Sequence[str]) -> bool:
+    if source.inside is not None and source.inside.archive == source.path:
+        return True
+    name = source.path.rpartition("/")[2]
     return any(fnmatchcase(one, pattern) for pattern in patterns for one in (name, path_without_packing(name)))
 
 
@@ -58,11 +75,57 @@ def _walk(folder: Path) -> Iterator[Path]:
                 yield Path(place)
 
 
-def load_file(path: Path, read_beside: set[Path] | None = None) -> LogFile:
-    """Read a file, unpack it and give its reader a way to the files beside it; `read_beside` notes which it took."""
-    data, cut = _read(path)
+@contextmanager
+def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
+    """Open a file as a log and give its reader a way to the files beside it; `read_beside` notes which it took.
+
+    A relative path starts at `root`, and is shown as it is.
+    What is small is read whole; of what is large the first bytes are, and the rest as its lines are gone through.
+    """
     seen = set() if read_beside is None else read_beside
-    return LogFile(path=str(path), data=data, cut=cut, beside=lambda name: _read_beside(path, name, seen))
+    try:
+        with open_input(root / path) as stream:
+            yield log_from(stream, str(path), beside=lambda name: _read_beside(path, name, seen, root))
+    except OSError as error:
+        raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
+
+
+def log_from(stream: BinaryIO, path: str, *, beside: Callable[[str], bytes | None], most: int = IN_MEMORY) -> LogFile:
+    """Return the log that a stream holds, packed or not; at most a little more than `most` bytes of it are held."""
+    unpacked, most = Unpacked(stream, path), min(most, most_bytes())
+    pieces = _as_utf8(iter(unpacked))
+    held, size = [], 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size > most:
+            streamed = Streamed(path, b"".join(held), pieces, cut=lambda: not unpacked.whole)
+            return LogFile(path, streamed, beside=beside)
+    return LogFile(path, b"".join(held), cut=not unpacked.whole, beside=beside)
+
+
+def load_file(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> LogFile:
+    """Read a file whole, as a log; one that is larger than the limit is refused."""
+    with opened_log(path, read_beside, root=root) as log:
+        return LogFile(log.path, log.data, log.cut, log.beside)
+
+
+def _as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Remove a byte order mark, and turn UTF-16 into UTF-8."""
+    first = b""
+    for piece in pieces:
+        first += piece
+        if len(first) >= 3:
+            break
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        # What a Windows shell writes when a solver's output is redirected.
+        decoder = getincrementaldecoder("utf-16")("replace")
+        for piece in chain((first,), pieces):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        return
+    yield first.removeprefix(b"\xef\xbb\xbf")
+    yield from pieces
 
 
 def path_without_packing(path: str) -> str:
@@ -72,26 +135,19 @@ def path_without_packing(path: str) -> str:
     return path
 
 
-def _read(path: Path) -> tuple[bytes, bool]:
-    try:
-        data, whole = unpack_file(path)
-    except OSError as error:
-        raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
-    if data[:3] == b"\xef\xbb\xbf":
-        data = data[3:]
-    elif data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        # What a Windows shell writes when a solver's output is redirected.
-        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
-    return data, not whole
-
-
-def _read_beside(path: Path, name: str, seen: set[Path]) -> bytes | None:
+def beside_names(name: str) -> list[PurePosixPath]:
+    """Return what a companion may be called, packed or not, from the folder of the file that names it."""
     # The name comes out of somebody's file: it must not lead out of the folder.
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or not inside.parts or "\0" in name:
-        return None
-    for candidate in (path.parent / inside, *(path.parent / f"{inside}{packed}" for packed in PACKED)):
-        if candidate.is_file():
-            seen.add(candidate.resolve())
-            return _read(candidate)[0]
+        return []
+    return [inside, *(PurePosixPath(f"{inside}{packed}") for packed in PACKED)]
+
+
+def _read_beside(path: Path, name: str, seen: set[Path], root: Path) -> bytes | None:
+    for inside in beside_names(name):
+        candidate = path.parent / inside
+        if (root / candidate).is_file():
+            seen.add((root / candidate).resolve())
+            return load_file(candidate, root=root).data
     return None

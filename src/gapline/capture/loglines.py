@@ -3,15 +3,28 @@
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 
+from gapline.capture.event_columns import Event, EventColumns
 from gapline.model.exact import EXACT, is_rounded
 from gapline.model.tables import Reason, VerdictCode
 
+__all__ = [
+    "Event",
+    "EventColumns",
+    "EventList",
+    "Levels",
+    "Lines",
+    "file_name",
+    "log_lines",
+    "parse_number",
+    "shown",
+    "torn_line",
+]  # fmt: skip
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
 MOST_LINE = 16 * 1024
 
@@ -35,6 +48,53 @@ def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
         end = size if end < 0 else end
         yield number, data[start : min(end, start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
         start = end + 1
+
+
+class Lines(Iterator[tuple[int, str]]):
+    r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
+
+    `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long
+    as it has not come. The first piece shows which line ends the log has.
+
+    >>> lines = Lines([b"a\nb", b"c\r\nd"])
+    >>> list(lines), lines.torn_at
+    ([(1, 'a'), (2, 'bc'), (3, 'd')], 3)
+    """
+
+    __slots__ = ("_lines", "ending", "torn_at")
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.torn_at, self.ending = 0, b"\n"
+        self._lines = self._split(iter(pieces))
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self._lines
+
+    def __next__(self) -> tuple[int, str]:
+        return next(self._lines)
+
+    def _split(self, pieces: Iterator[bytes]) -> Iterator[tuple[int, str]]:
+        piece = next(pieces, b"")
+        ending = self.ending = _ending(piece)
+        number, begun, last = 0, b"", b""
+        while piece:
+            start, size = 0, len(piece)
+            while (end := piece.find(ending, start)) >= 0:
+                number += 1
+                line = piece[start : min(end, start + MOST_LINE)]
+                if begun:
+                    line, begun = (begun + line)[:MOST_LINE], b""
+                yield number, line.decode("utf-8", "replace").rstrip("\r")
+                start = end + 1
+            if start < size:
+                # Cut as a line is: what a broken file has without a line end is not held.
+                begun = (begun + piece[start : start + MOST_LINE])[:MOST_LINE]
+                last = piece[-1:]
+            piece = next(pieces, b"")
+        if begun:
+            number += 1
+            self.torn_at = 0 if last in (b"\n", b"\r") else number
+            yield number, begun.decode("utf-8", "replace").rstrip("\r")
 
 
 def parse_number(text: str) -> float | None:
@@ -62,76 +122,6 @@ def shown(text: str | bytes) -> str:
     if isinstance(text, bytes):
         text = text[:240].decode("utf-8", "replace")
     return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
-
-
-class Event(NamedTuple):
-    """A candidate, or a dual bound alone; NaN where there is no number."""
-
-    time: float
-    objective: float
-    verdict: int
-    bound: float = math.nan
-    reason: str = ""
-
-
-class EventColumns(MutableSequence[tuple[float, float, int, float, str]]):
-    """Events as tuples in the order of `Event`, kept as columns: a fifth of the memory of as many tuples."""
-
-    def __init__(self, events: Iterable[tuple[float, float, int, float, str]] = ()) -> None:
-        self.time, self.objective, self.bound = array("d"), array("d"), array("d")
-        self.verdict, self._reason = array("B"), array("L")
-        self._codes: dict[str, int] = {"": 0}
-        self._reasons = [""]
-        self.extend(events)
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def append(self, event: tuple[float, float, int, float, str]) -> None:
-        """Add an event."""
-        time, objective, verdict, bound, reason = event
-        self.time.append(time)
-        self.objective.append(objective)
-        self.verdict.append(verdict)
-        self.bound.append(bound)
-        self._reason.append(self._code(reason))
-
-    @overload
-    def __getitem__(self, place: int) -> tuple[float, float, int, float, str]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[float, float, int, float, str]]: ...
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        reason = self._reasons[self._reason[place]]
-        return self.time[place], self.objective[place], self.verdict[place], self.bound[place], reason
-
-    def __setitem__(self, place: Any, event: Any) -> None:
-        self.time[place], self.objective[place], self.verdict[place], self.bound[place] = event[:4]
-        self._reason[place] = self._code(event[4])
-
-    def __delitem__(self, place: Any) -> None:
-        for column in (self.time, self.objective, self.verdict, self.bound, self._reason):
-            del column[place]
-
-    def insert(self, place: int, event: tuple[float, float, int, float, str]) -> None:
-        """Put an event before another."""
-        time, objective, verdict, bound, reason = event
-        self.time.insert(place, time)
-        self.objective.insert(place, objective)
-        self.verdict.insert(place, verdict)
-        self.bound.insert(place, bound)
-        self._reason.insert(place, self._code(reason))
-
-    def reasons(self) -> list[str] | None:
-        """Return the reason of each event, None where none has one."""
-        return [self._reasons[code] for code in self._reason] if any(self._reason) else None
-
-    def _code(self, reason: str) -> int:
-        code = self._codes.setdefault(reason, len(self._reasons))
-        if code == len(self._reasons):
-            self._reasons.append(reason)
-        return code
 
 
 _STAMP = (Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE, Reason.TIME_NOT_EXACT)
@@ -190,9 +180,7 @@ class EventList:
     def columns(self) -> dict[str, Any]:
         """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
         events = self.events
-        columns: dict[str, Any] = {
-            name: np.array(getattr(events, name)) for name in ("time", "objective", "verdict", "bound")
-        }
+        columns: dict[str, Any] = {name: events.whole(name) for name in ("time", "objective", "verdict", "bound")}
         # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
         if np.isnan(columns["bound"]).all():
             del columns["bound"]
@@ -231,10 +219,22 @@ def file_name(path: str) -> str:
     return path.strip().strip("'\"").replace("\\", "/").rsplit("/", 1)[-1]
 
 
-def two_levels(rows: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Return the first two numbers of each row as the columns primary and secondary, NaN where there is none."""
-    padded = [(*row, math.nan, math.nan) for row in rows]
-    return {"primary": [row[0] for row in padded], "secondary": [row[1] for row in padded]}
+class Levels:
+    """The first two numbers of each of many objectives, and whether any has two; NaN where there is none."""
+
+    def __init__(self) -> None:
+        self.several = False
+        self._first, self._second = array("d"), array("d")
+
+    def add(self, row: Sequence[float]) -> None:
+        """Take the numbers of one event."""
+        self.several = self.several or len(row) > 1
+        self._first.append(row[0] if row else math.nan)
+        self._second.append(row[1] if len(row) > 1 else math.nan)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns primary and secondary."""
+        return {"primary": self._first.tolist(), "secondary": self._second.tolist()}
 
 
 def torn_line(data: bytes) -> int:

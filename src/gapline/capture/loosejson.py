@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from gapline.capture.loglines import log_lines
 from gapline.capture.reader import LogFile
 from gapline.model.exact import is_rounded
 
@@ -32,13 +31,15 @@ def _whole(digits: str) -> float | str:
 
 def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:
     """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank."""
-    lines = [(number, line) for number, line in log_lines(log.data) if line.strip()]
-    for position, (number, line) in enumerate(lines, start=1):
+    lines = ((number, line) for number, line in log.lines() if line.strip())
+    following = next(lines, None)
+    while following is not None:
+        (number, line), following = following, next(lines, None)
         try:
             entry = decode_json(line)
         except ValueError:
             entry = None
-        yield f"{log.path}:{number}", line, entry if isinstance(entry, dict) else None, position == len(lines)
+        yield f"{log.path}:{number}", line, entry if isinstance(entry, dict) else None, following is None
 
 
 def as_float(value: object) -> float | None:

@@ -1,49 +1,74 @@
 """Campaigns with disjoint runs, put together."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
 
-import polars as pl
-
-from gapline.capture.spool import Spool
-from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
-from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.join import join_campaigns
+from gapline.model.layout import campaign_directory
+from gapline.model.parted import PartedColumn
+from gapline.model.store import open_campaign
+from gapline.model.store_parts import Part, PartsWritten, part_folders, save_parts
+from gapline.model.tables import RUN_KEY
+
+# Candidates that are gathered into plain arrays, which everybody can use as they are; more stay in their parts.
+GATHERED = 4_000_000
 
 
-def merge_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
-    """Put campaigns with disjoint runs into one; runs that clash, or facts that differ, are listed and refused."""
-    if len(campaigns) == 1:
-        return campaigns[0]
-    whole = [campaign.compact() for campaign in campaigns]
-    keys = pl.concat([campaign.runs.select(RUN_KEY) for campaign in whole])
-    twins = keys.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
-    if twins.height:
-        clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
-        raise TraceError(
-            f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
-            hint="rename an arm, or leave one source out",
-        )
-    facts: dict[str, str] = {}
-    for name, value in (fact for campaign in whole for fact in campaign.facts.items()):
-        if facts.setdefault(name, value) != value:
-            raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
-    # In the order of the keys, so that a merge does not depend on the order of its sources.
-    spool = Spool(in_memory=sys.maxsize)
-    for campaign in whole:
-        spool.add(_with_its_notes(campaign))
-    # A cell that was interrupted in one source and ran to the end in another is a run.
-    begun = {key for campaign in whole for key in campaign.interrupted}.difference(*(one.keys() for one in whole))
-    merged = spool.finish(keys, facts=facts, diagnostics=replace(spool.diagnostics, notes=()))
-    return replace(merged, interrupted=tuple(sorted(begun)))
+def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED) -> Campaign:
+    """Put campaigns with disjoint runs into one; runs that clash, or facts that differ, are listed and refused.
+
+    Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
+    """
+    return campaigns[0] if len(campaigns) == 1 else gathered(join_campaigns(campaigns), in_memory=in_memory)
 
 
-def _with_its_notes(campaign: Campaign) -> Campaign:
-    """Write what is said of a whole source to each of its runs: a filter takes it away with the last of them."""
-    if not campaign.diagnostics.notes:
-        return campaign
-    own = campaign.runs.get_column("import_notes", default=pl.Series([None] * len(campaign), dtype=pl.String))
-    whole = "\n".join(campaign.diagnostics.notes)
-    noted = [whole if cell is None else f"{whole}\n{cell}" for cell in own]
-    return replace(campaign, runs=campaign.runs.with_columns(import_notes=pl.Series(noted, dtype=pl.String)))
+def gathered(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
+    """Return a campaign in parts with columns in one piece, if it has at most so many candidates."""
+    in_parts = isinstance(campaign.time, PartedColumn)
+    return campaign.compact() if in_parts and campaign.candidates <= in_memory else campaign
+
+
+def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]) -> list[Part]:
+    """Open sources as parts: campaign directories with the place of their files; traces beside each other as one.
+
+    Parameters
+    ----------
+    read
+        Reads what is no directory.
+    """
+    parts: list[Part] = []
+    for is_directory, group in groupby(paths, lambda path: Path(path).is_dir()):
+        if is_directory:
+            for path in group:
+                parts += _opened(campaign_directory(Path(path)))
+        else:
+            parts.append(Part(merge_campaigns([read(path) for path in group])))
+    return parts
+
+
+def _opened(directory: Path) -> list[Part]:
+    folders = part_folders(directory)
+    if folders == [directory]:
+        return [Part(open_campaign(directory), directory)]
+    # The whole first: it verifies that these are its parts.
+    open_campaign(directory)
+    return [Part(open_campaign(folder, verify=False), folder) for folder in folders]
+
+
+def write_parts(parts: Sequence[Part], kept: Campaign, directory: Path) -> PartsWritten:
+    """Write the runs of all parts that are kept: a part that keeps all of its own is linked, not copied."""
+    return save_parts([_keeping(part, kept) for part in parts], directory)
+
+
+def _keeping(part: Part, kept: Campaign) -> Part:
+    """Return a part with the runs and interrupted cells that are kept; one without any still says what was read."""
+    campaign = part.campaign
+    still_begun = set(kept.interrupted)
+    runs = campaign.runs.join(kept.runs.select(RUN_KEY), on=RUN_KEY, how="semi", maintain_order="left")
+    begun = tuple(key for key in campaign.interrupted if key in still_begun)
+    if runs.height == len(campaign) and begun == campaign.interrupted:
+        return part
+    return Part(replace(campaign, runs=runs, interrupted=begun))

@@ -15,21 +15,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture import blocks
 from gapline.capture.assemble import assemble
 from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
-from gapline.capture.carriers import Cells, frame_of_records, read_pieces
+from gapline.capture.carriers import Cells, frame_of_records, read_all_alike, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
-from gapline.capture.exact import not_exact
-from gapline.capture.heads import Heads, Rows, find_heads
-from gapline.capture.ladder import Ladder, split_ladders, varying
+from gapline.capture.heads import Heads, Rows, find_equal, find_heads
+from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
-from gapline.capture.unpack import read_content
+from gapline.capture.typed_jsonl import OddLineError
+from gapline.capture.unpack import open_content, read_content
 from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.exact import EXACT, INTEGER
 from gapline.model.regular import reason_of
-from gapline.model.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_OPTIONAL, TRACE_REQUIRED
+from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED
 
 KNOWN_RUN = "_known"
 # Rows of a frame that are read at once.
@@ -55,10 +56,12 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {found_at(path)}")
     try:
-        content = read_content(path)
+        content = read_content(path) if form in ("csv", "jsonl") else open_content(path)
     except OSError as error:
         raise TraceError(f"{path}: expected a {form} trace, got {reason_of(error)}") from error
-    pieces = read_pieces(content, form=form, source=str(path))
+    if form == "jsonl" and (campaign := _read_alike(content, source=str(path), dialect=dialect)):
+        return campaign
+    pieces = read_pieces(content, form=form, source=str(path), dialect=dialect)
     head = list(islice(pieces, 2))
     first = head[0]
     blank = sum(row.fault is Fault.BLANK for row in first.broken.values())
@@ -68,6 +71,18 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
     return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
+
+
+def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | None:
+    """Read large files of lines that are all alike, if there is nothing to say of any of them."""
+    if len(content) <= blocks.BLOCK:
+        return None
+    try:
+        campaign = campaign_from_pieces(read_all_alike(content, source=source), source=source, dialect=dialect)
+    except (OddLineError, TraceError):
+        # How a cell is shown depends on the lines behind it too, which decide what its column is.
+        return None
+    return None if campaign.diagnostics.problem_count else campaign
 
 
 def _one_by_one(head: list[Cells], rest: Iterator[Cells]) -> Iterator[Cells]:
@@ -152,13 +167,17 @@ def _read_campaign(
         del full, seeds, time
     keys = _read_keys(heads, rows, problems)
     extras = [
-        _plain(column) for column in heads if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED, KNOWN_RUN)
+        plain_setting(column)
+        for column in heads
+        if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED, KNOWN_RUN)
     ]
     heads = heads.with_columns(extras)
     ladder = _split(extras, keys, rows, None if one_by_one else read, source)
     split = set(ladder.arm.filter(ladder.arm != keys["arm"]))
     keys = keys.with_columns(arm=ladder.arm)
-    run, runs = _number_runs(keys)
+    # Runs are numbered by first appearance.
+    first, run = find_equal(keys)
+    runs = keys[first]
     # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
     if one_by_one:
         _refuse_twins(keys, heads[KNOWN_RUN])
@@ -178,8 +197,9 @@ def _read_campaign(
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
     kept = np.concatenate([piece.kept for piece in read])
-    numbers = np.repeat(run.astype(np.int32), rows.counts)
+    numbers = rows.of_rows(run)
     columns, reasons = _join_events(read, kept)
+    read.clear()
     return assemble(
         runs,
         run=numbers if kept.all() else numbers[kept],
@@ -216,8 +236,14 @@ class _Piece(NamedTuple):
 def _read_piece(
     numbered: tuple[int, Cells], known_runs: Sequence[int] | None, problems: "Problems", dialect: Dialect
 ) -> _Piece:
-    before, (table, first_line, broken) = numbered
-    table, lines, unfolded, notes = shape_table(table, dialect, source=problems.source, first_line=first_line)
+    before, piece = numbered
+    if piece.heads is not None and not _is_plain(piece, dialect, problems.source):
+        piece = piece.whole()
+    table, first_line, broken, heads, _ = piece
+    if heads is None:
+        table, lines, unfolded, notes = shape_table(table, dialect, source=problems.source, first_line=first_line)
+    else:
+        lines, unfolded, notes = np.arange(first_line, first_line + table.height), None, []
     problems.lines = lines
     cut = np.zeros(table.height, np.bool_)
     places = np.arange(table.height) if unfolded is None else np.array(unfolded, np.int64)
@@ -235,10 +261,27 @@ def _read_piece(
     rest = table.drop(EVENTS, strict=False)
     if known is not None:
         rest = rest.with_columns(pl.Series(KNOWN_RUN, known, dtype=pl.Int64))
-    heads = find_heads(rest, problems.lines)
+    if heads is None:
+        heads = find_heads(rest, problems.lines)
+    else:
+        heads = heads._replace(lines=range(first_line, first_line + table.height))
     problems.rows += table.height
     time = columns.pop("time")
     return _Piece(heads, time, columns, reasons, kept, blank, "valid" in table.columns, notes)
+
+
+def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
+    """Say whether the columns of a piece are those of a trace as they are, and its heads have no candidate's."""
+    assert piece.heads is not None
+    kinds = piece.table.schema | piece.heads.table.schema
+    empty = pl.DataFrame(schema={name: kinds[name] for name in piece.names})
+    try:
+        table, _, unfolded, notes = shape_table(empty, dialect, source=source, first_line=1)
+    except TraceError:
+        # It is said of the whole.
+        return False
+    same = table.schema == empty.schema and not notes and unfolded is None and dialect.decimal == "."
+    return same and set(piece.table.columns) <= set(EVENTS) and not set(piece.heads.table.columns) & set(EVENTS)
 
 
 def _split(extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, read: list[_Piece] | None, source: str) -> Ladder:
@@ -304,42 +347,22 @@ def _read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFr
     return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
 
 
-def _plain(cells: pl.Series) -> pl.Series:
-    """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
-    # A version 1.50 is no number, nor is a core list "0".
-    if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
-        return cells
-    if cells.str.contains(r"[.eE]").any():
-        return cells if not_exact(cells).any() else cells.cast(pl.Float64, strict=False)
-    numbers = cells.cast(pl.Int64, strict=False)
-    # Beyond 64 bits it is a name made of digits.
-    return cells if numbers.null_count() > cells.null_count() else numbers
-
-
-def _number_runs(keys: pl.DataFrame) -> tuple[NDArray[np.int64], pl.DataFrame]:
-    """Give each row the number of its run; runs are numbered by first appearance."""
-    # Rows of one run mostly stand together: only the first of each block is looked up, not every row.
-    changed = pl.any_horizontal(pl.col(name) != pl.col(name).shift(1) for name in RUN_KEY).fill_null(False)
-    block = keys.select(changed.cum_sum().cast(pl.Int64)).to_series().to_numpy()
-    starts = np.flatnonzero(np.diff(block, prepend=-1)) if len(block) else block
-    heads = keys[starts.tolist()] if len(block) else keys
-    runs = heads.unique(maintain_order=True)
-    numbered = heads.join(runs.with_row_index("_run"), on=RUN_KEY, how="left", maintain_order="left")
-    return numbered["_run"].to_numpy().astype(np.int64)[block], runs
-
-
 def _read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int64], runs: pl.DataFrame, rows: Rows, problems: Problems
+    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: Problems
 ) -> pl.DataFrame:
     """Read what a run has once: panel, horizon, status and any further column."""
     names = [name for name in table.columns if name not in RUN_KEY]
     if not names:
         return runs
     attributes = table.select(names).with_columns(_run=pl.Series(run))
-    grouped = attributes.group_by("_run").agg(pl.col(names).drop_nulls().first()).sort("_run")
-    counts = attributes.group_by("_run").agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
+    grouped, counts = attributes, None
+    # A run with one head has nothing to compare.
+    if runs.height < table.height:
+        by_run = attributes.group_by("_run")
+        grouped = by_run.agg(pl.col(names).drop_nulls().first()).sort("_run")
+        counts = by_run.agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
     for name in names:
-        if (counts[name] > 1).any():
+        if counts is not None and (counts[name] > 1).any():
             number = counts.filter(pl.col(name) > 1)["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))

@@ -8,6 +8,7 @@ import polars as pl
 
 from gapline.errors import GaplineError, listing
 from gapline.model.campaign import Campaign, matches
+from gapline.model.numbered import Numbered
 from gapline.model.tables import CELL, RUN_KEY, RunKey, RunStatus
 
 if TYPE_CHECKING:
@@ -15,10 +16,18 @@ if TYPE_CHECKING:
     from gapline.model.plan import Plan
 
 
+def every_arm_has_every_cell(runs: Numbered) -> bool:
+    """Say whether every arm has all the cells that any arm has."""
+    arms, units = runs.by("arm"), runs.by("panel", "instance", "seed")
+    return runs.by("panel", "instance", "seed", "arm").size == arms.size * units.size
+
+
 def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
     """Return the cells that every arm should have where no plan says so: all that any arm has."""
     union = runs.select("panel", "instance", "seed").unique()
-    return runs.select("arm").unique().join(union, how="cross").select(CELL).sort(CELL)
+    # Sorted before they are multiplied: the product of two sorted tables is sorted.
+    arms, units = runs.select("arm").unique().sort("arm"), union.sort("panel", "instance", "seed")
+    return arms.join(units, how="cross", maintain_order="left_right").select(CELL)
 
 
 def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: bool) -> tuple[Campaign, int]:
@@ -57,11 +66,22 @@ def planned_cells(
                 excluded = name == "exclude"
                 fits = [matches(value, patterns) != excluded for value in planned["instance" if excluded else name]]
                 planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
-    # A cell with a whole run is done, whatever became of its other attempts: the later state overrides.
-    state = dict.fromkeys(campaign.interrupted, "interrupted") | dict.fromkeys(campaign.keys(), "done")
-    planned = planned.select(CELL).sort(CELL)
-    states = [state.get(RunKey(*key), "missing") for key in planned.select(RUN_KEY).iter_rows()]
-    return planned.with_columns(state=pl.Series(states, dtype=pl.String))
+        planned = planned.select(CELL).sort(CELL)
+    if contract is None and planned.height == len(campaign):
+        # As many as there are runs, each of which is one of them.
+        return planned.with_columns(state=pl.lit("done"))
+    begun = pl.DataFrame(campaign.interrupted, schema=planned.select(RUN_KEY).schema, orient="row")
+    keys = planned.select(RUN_KEY).with_row_index("_row")
+    done, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in (campaign.runs, begun))
+    # A cell with a whole run is done, whatever became of its other attempts.
+    state = (
+        pl.when(pl.col("_row").is_in(done.implode()))
+        .then(pl.lit("done"))
+        .when(pl.col("_row").is_in(interrupted.implode()))
+        .then(pl.lit("interrupted"))
+        .otherwise(pl.lit("missing"))
+    )
+    return planned.with_columns(keys.select(state=state))
 
 
 def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:

@@ -9,13 +9,15 @@ import polars as pl
 
 from gapline.capture.archive import read_archive
 from gapline.capture.dialect import PLAIN, Dialect
-from gapline.capture.merge import merge_campaigns
+from gapline.capture.merge import gathered
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
 from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
+from gapline.model.join import join_campaigns
 from gapline.model.layout import JOURNALS, campaign_directory
+from gapline.model.remote import is_url, local_path, matching_urls
 from gapline.model.store import open_campaign
 from gapline.model.zip_read import is_zip
 
@@ -35,7 +37,8 @@ def read(
     ----------
     source
         A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
-        directory, to a .zip of a campaign directory or of traces; a pattern of such paths (`traces/*.jsonl`); any frame
+        directory, to a .zip of a campaign directory or of traces; a URL of a campaign directory or a trace
+        (`s3://bucket/campaign`); a pattern of such paths (`traces/*.jsonl`); any frame
         that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of records; or a list of any
         of these, which must hold disjoint runs.
     columns
@@ -52,6 +55,19 @@ def read(
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
+    return gathered(read_in_parts(source, columns=columns, decimal=decimal, strict=strict, checker=checker))
+
+
+def read_in_parts(
+    source: Any,
+    /,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    strict: bool = False,
+    checker: str | None = None,
+) -> Campaign:
+    """Read as `read` does and leave the columns of several sources where they are, for those who go over them once."""
     dialect = Dialect.parse(columns, decimal)
     campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
     if strict:
@@ -70,7 +86,7 @@ def refuse_problems(read: Diagnostics) -> None:
 
 def _read(source: Any, dialect: Dialect) -> Campaign:
     if isinstance(source, str | Path):
-        return _read_path(Path(source), dialect)
+        return _read_url(source, dialect) if is_url(source) else _read_path(Path(source), dialect)
     if isinstance(source, Campaign):
         return _no_table(source, dialect, "a campaign")
     if isinstance(source, pl.LazyFrame):
@@ -85,7 +101,7 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
                 return Campaign.from_runs(source)
             return campaign_from_records(source, dialect=dialect)
         if source:
-            return merge_campaigns([_read(item, dialect) for item in source])
+            return join_campaigns([_read(item, dialect) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
 
@@ -110,8 +126,13 @@ def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
 
 
 def matching(source: str | Path) -> list[str]:
-    """Return the paths that a source stands for: itself, or what matches a pattern such as `traces/*.jsonl`, sorted."""
+    """Return the paths that a source stands for: itself, or what matches a pattern such as `traces/*.jsonl`, sorted.
+
+    What a URL names is copied here first.
+    """
     given = str(source)
+    if is_url(source):
+        return [str(local_path(url)) for url in matching_urls(given)]
     # Brackets and stars are legal in a name: what is there is never taken for a pattern.
     if Path(given).exists() or not has_magic(given):
         return [given]
@@ -127,10 +148,15 @@ def matches_of(pattern: str) -> list[str]:
     return sorted(glob(pattern, recursive=True)) if has_magic(pattern) else []  # noqa: PTH207
 
 
+def _read_url(url: str | Path, dialect: Dialect) -> Campaign:
+    found = [_read_path(Path(one), dialect) for one in matching(url)]
+    return found[0] if len(found) == 1 else join_campaigns(found)
+
+
 def _read_path(path: Path, dialect: Dialect) -> Campaign:
     matched = matching(path)
     if matched != [str(path)]:
-        return merge_campaigns([_read_path(Path(one), dialect) for one in matched])
+        return join_campaigns([_read_path(Path(one), dialect) for one in matched])
     if not path.exists():
         raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
     if is_zip(path):

@@ -1,16 +1,61 @@
 """What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from gapline.capture.assemble import RunTrace
 from gapline.capture.dialect import PLAIN, Dialect
-from gapline.capture.loglines import shown
+from gapline.capture.loglines import Lines, shown
+from gapline.errors import TraceError
+from gapline.model.limits import VARIABLE, most_bytes
 
 HEAD = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A log that is too large to be held: its first bytes, and the rest, which can be read once.
+
+    `cut` says whether a compressed file ended in the middle of its stream; it is known when the rest was read.
+    """
+
+    def __init__(self, path: str, head: bytes, rest: Iterator[bytes], cut: Callable[[], bool] = lambda: False) -> None:
+        self.path, self.head = path, head
+        self._rest: Iterator[bytes] | None = rest
+        self._cut, self._whole = cut, b""
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes from the first to the last, once."""
+        if self._whole:
+            return iter((self._whole,))
+        if self._rest is None:
+            raise TraceError(
+                f"{self.path}: expected a reader that goes through a large log once, got one that does twice"
+            )
+        rest, self._rest = self._rest, None
+        return chain((self.head,), rest)
+
+    def whole(self) -> bytes:
+        """Return all bytes, for a reader that needs them at once, if they are no more than the limit."""
+        if not self._whole:
+            target, most = io.BytesIO(), most_bytes()
+            for piece in self.pieces():
+                target.write(piece)
+                if target.tell() > most:
+                    limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
+                    raise TraceError(
+                        limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none"
+                    )
+            self._whole = target.getvalue()
+        return self._whole
+
+    @property
+    def cut(self) -> bool:
+        """Whether the file ended early, as far as is known."""
+        return self._cut()
+
+
 class LogFile:
     """A log as a reader gets it.
 
@@ -18,13 +63,46 @@ class LogFile:
     `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
     index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder.
     `dialect` is how a table differs from a neutral trace, as the user says.
+
+    A reader that needs no more than `head` and one pass over `lines()` reads logs of any size; `data` holds all of one.
     """
 
-    path: str
-    data: bytes
-    cut: bool = False
-    beside: Callable[[str], bytes | None] = field(default=lambda _name: None, repr=False)
-    dialect: Dialect = PLAIN
+    __slots__ = ("_content", "_cut", "beside", "dialect", "path")
+
+    def __init__(
+        self,
+        path: str,
+        data: bytes | Streamed,
+        cut: bool = False,
+        beside: Callable[[str], bytes | None] = lambda _name: None,
+        dialect: Dialect = PLAIN,
+    ) -> None:
+        self.path, self.beside, self.dialect = path, beside, dialect
+        self._content, self._cut = data, cut
+
+    @property
+    def data(self) -> bytes:
+        """All bytes; of a log beyond the limit an error."""
+        return self._content.whole() if isinstance(self._content, Streamed) else self._content
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes: at least 64 KiB where there are so many."""
+        return self._content.head if isinstance(self._content, Streamed) else self._content
+
+    @property
+    def cut(self) -> bool:
+        """Whether a compressed file ends early; of a large one this is known after its lines were read."""
+        return self._cut or (isinstance(self._content, Streamed) and self._content.cut)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing but white space."""
+        return not self.head.strip() and not (isinstance(self._content, Streamed) and self.data.strip())
+
+    def lines(self) -> Lines:
+        """Return the lines with their numbers, to be gone through once; a large log is not held for it."""
+        return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,))
 
 
 @dataclass(frozen=True, slots=True)

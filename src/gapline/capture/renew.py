@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from gapline.capture.assemble import OTHER_REASON, RunTrace
+from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
 from gapline.errors import GaplineError
 from gapline.journal.index import BY, Index
@@ -18,6 +18,7 @@ from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
 from gapline.journal.verdicts import Judge
 from gapline.model.campaign import Campaign
+from gapline.model.join import OTHER_REASON
 from gapline.model.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS
 from gapline.model.limits import most_bytes, read_regular
 from gapline.model.store import file_digest, open_campaign, read_manifest, save_campaign

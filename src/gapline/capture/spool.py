@@ -1,41 +1,64 @@
 """Batches of runs put into one campaign with memory bounded by a batch: large imports wait on disk, not in memory."""
 
+import mmap
 import tempfile
 from dataclasses import dataclass, field
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.assemble import MOST_REASONS, OTHER_REASON, RunTrace, campaign_from_traces
-from gapline.errors import TraceError
+from gapline.capture.assemble import RunTrace, campaign_from_traces
+from gapline.capture.large_run import campaign_from_large, in_steps
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import CARRIED, RUN_KEY, VerdictCode
+from gapline.model.join import MOST_REASONS, OTHER_REASON, joined_runs
+from gapline.model.tables import VerdictCode
 
 _DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 # Candidates; at 17 bytes each this is less than what one large log takes while it is read.
 IN_MEMORY = 4_000_000
+# A run beyond this is not assembled with others, but by itself.
+LARGE = 2_000_000
+
+
+class Batch(NamedTuple):
+    """The columns of some runs, in memory or mapped from a file; `codes` says what their reasons are called here."""
+
+    runs: int
+    size: int
+    columns: dict[str, Any]
+    codes: NDArray[np.uint8] | None
 
 
 @dataclass(slots=True)
 class Spool:
-    """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk."""
+    """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk.
+
+    `folder` is where they wait, so that a small disk for temporary files does not have to hold a large campaign.
+    """
 
     in_memory: int = IN_MEMORY
+    folder: Path | None = None
     tables: list[pl.DataFrame] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=lambda: {"": 0})
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     not_positive: int = 0
+    batches: list[Batch] = field(default_factory=list)
+    size: int = 0
     _waiting: list[RunTrace] = field(default_factory=list)
     _events: int = 0
-    _pieces: list[dict[str, Any]] = field(default_factory=list)
     _files: dict[str, IO[bytes]] = field(default_factory=dict)
 
     def add_run(self, trace: RunTrace) -> None:
         """Take a run, which waits for the next `flush`: a folder of small files pays the cost of a pass once."""
+        if len(trace.time) > LARGE:
+            # Behind those that wait, which came before it.
+            self.flush()
+            self.add(campaign_from_large(trace))
+            return
         self._waiting.append(trace)
         self._events += len(trace.time)
 
@@ -47,21 +70,37 @@ class Spool:
 
     def add(self, batch: Campaign) -> None:
         """Take a batch whose columns are in the order of its runs."""
-        columns = dict(batch.columns)
-        if batch.reason is not None:
-            codes = []
-            for reason in batch.reasons:
-                # A code is a byte: reasons beyond those are counted together.
-                kept = reason if reason in self.reasons or len(self.reasons) < MOST_REASONS else OTHER_REASON
-                codes.append(self.reasons.setdefault(kept, len(self.reasons)))
-            columns["reason"] = np.array(codes, np.uint8)[batch.reason]
         self.tables.append(batch.runs)
-        self.sizes.append(len(batch.time))
         self.diagnostics = self.diagnostics + batch.diagnostics
-        accepted = (batch.verdict == VerdictCode.VALID) | (batch.verdict == VerdictCode.UNCHECKED)
-        self.not_positive += int(np.count_nonzero(accepted & (batch.objective <= 0)))
-        self._pieces.append(columns)
-        if sum(self.sizes) > self.in_memory:
+        for part in in_steps(len(batch.time)):
+            verdict = batch.verdict[part]
+            accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
+            self.not_positive += int(np.count_nonzero(accepted & (batch.objective[part] <= 0)))
+        codes = None if batch.reason is None else self._codes(batch.reasons)
+        self._keep(Batch(len(batch), len(batch.time), dict(batch.columns), codes))
+
+    def extend(self, other: "Spool") -> None:
+        """Take all that another spool holds, behind what is here."""
+        self.tables += other.tables
+        self.diagnostics = self.diagnostics + other.diagnostics
+        self.not_positive += other.not_positive
+        known = self._codes(tuple(other.reasons))
+        for batch in other.batches:
+            self._keep(batch._replace(codes=None if batch.codes is None else known[batch.codes]))
+
+    def _codes(self, names: tuple[str, ...]) -> NDArray[np.uint8]:
+        """Return the codes here of reasons that another list numbers, which becomes part of the list here."""
+        codes = []
+        for name in names:
+            # A code is a byte: reasons beyond those are counted together.
+            kept = name if name in self.reasons or len(self.reasons) < MOST_REASONS else OTHER_REASON
+            codes.append(self.reasons.setdefault(kept, len(self.reasons)))
+        return np.array(codes, np.uint8)
+
+    def _keep(self, batch: Batch) -> None:
+        self.batches.append(batch)
+        self.size += batch.size
+        if self.size > self.in_memory:
             self._spill()
 
     def __del__(self) -> None:
@@ -69,56 +108,74 @@ class Spool:
             file.close()
 
     def _spill(self) -> None:
-        """Move the pieces that are still in memory to one file per column, and map them from there."""
-        for piece in self._pieces:
-            for name, column in piece.items():
-                if isinstance(column, np.memmap) or not len(column):
+        """Move the columns that are still in memory to one file each, and map them from there."""
+        # From the last one back: those before it are on disk since the first time.
+        for batch in reversed(self.batches):
+            if all(_is_on_disk(column) or not len(column) for column in batch.columns.values()):
+                if batch.size:
+                    break
+                continue
+            for name, column in batch.columns.items():
+                if _is_on_disk(column) or not len(column):
                     continue
                 if name not in self._files:
-                    self._files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the spool
+                    self._files[name] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115 - closed with the spool
                 file = self._files[name]
                 at = file.seek(0, 2)
                 # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
                 file.write(np.ascontiguousarray(column).data)
                 file.flush()
-                piece[name] = np.memmap(file, column.dtype, "r", at, column.shape)
+                batch.columns[name] = np.memmap(file, column.dtype, "r", at, column.shape)
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
         """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
-        try:
-            table = pl.concat(self.tables, how="diagonal_relaxed")
-        except pl.exceptions.PolarsError as error:
-            raise TraceError(f"expected run columns of like types in all files, got {error}") from error
-        offsets = np.repeat(np.cumsum([0, *self.sizes[:-1]]), [part.height for part in self.tables])
-        table = table.with_columns(*identities.iter_columns(), first=pl.col("first") + pl.Series(offsets))
-        table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
-        # A column that no file stated would read as "every stamp is exact, and we know it".
-        if "resolution" in table.columns and table["resolution"].null_count() == table.height:
-            table = table.drop("resolution")
-        table = table.sort(RUN_KEY, maintain_order=True)
-        slices = table.select("first", "count").rows()
-        names = [name for name in _DTYPES if any(name in piece for piece in self._pieces)]
+        table = joined_runs(self.tables, [batch.size for batch in self.batches], identities)
+        slices = self._slices(table["first"].to_numpy(), table["count"].to_numpy())
+        names = [name for name in _DTYPES if any(name in batch.columns for batch in self.batches)]
         columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
         table = table.with_columns(first=pl.col("count").cum_sum() - pl.col("count"))
         columns |= {"reasons": tuple(self.reasons), "facts": facts, "diagnostics": diagnostics}
         return Campaign.from_arrays(runs=table, **columns)
 
-    def _gather(self, name: str, slices: list[tuple[int, int]]) -> NDArray[Any]:
-        """Bring a column into the order of the runs, in memory or, where it was spilled, in a file of its own."""
-        total = sum(self.sizes)
-        target: NDArray[Any] = np.empty(0 if self._files else total, _DTYPES[name])
-        if self._files:
-            with tempfile.TemporaryFile() as scratch:  # the map keeps it after it is closed
-                target = np.memmap(scratch, _DTYPES[name], "w+", shape=(total,))
-        bounds = np.cumsum([0, *self.sizes])
+    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+        """Return (batch, from, to) of runs in their order; runs that lie one behind the other are one slice."""
+        if not self.size:
+            return []
+        first, count = first[count > 0], count[count > 0]
+        bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
+        # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
+        batch = np.searchsorted(bounds, first, side="right") - 1
+        begins = np.ones(len(first), bool)
+        begins[1:] = (batch[1:] != batch[:-1]) | (first[1:] != first[:-1] + count[:-1])
+        starts = np.flatnonzero(begins)
+        ends = np.append(starts[1:], len(first)) - 1
+        low, high = first[starts] - bounds[batch[starts]], (first + count)[ends] - bounds[batch[starts]]
+        return list(zip(batch[starts].tolist(), low.tolist(), high.tolist(), strict=True))
+
+    def _gather(self, name: str, slices: list[tuple[int, int, int]]) -> NDArray[Any]:
+        """Bring a column into the order of the runs, in memory or, where it is large, in a file of its own."""
+        target: NDArray[Any]
+        if self.size > self.in_memory:
+            with tempfile.TemporaryFile(dir=self.folder) as scratch:  # the map keeps it after it is closed
+                target = np.memmap(scratch, _DTYPES[name], "w+", shape=(self.size,))
+        else:
+            target = np.empty(self.size, _DTYPES[name])
         at = 0
-        for first, count in slices:
-            if not count:
-                continue
-            # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
-            batch = int(np.searchsorted(bounds, first, side="right")) - 1
-            column, inside = self._pieces[batch].get(name), first - int(bounds[batch])
-            blank = 0 if name == "reason" else np.nan
-            target[at : at + count] = blank if column is None else column[inside : inside + count]
-            at += count
+        for number, low, high in slices:
+            batch = self.batches[number]
+            column = batch.columns.get(name)
+            if column is None:
+                target[at : at + high - low] = 0 if name == "reason" else np.nan
+            elif name == "reason" and batch.codes is not None:
+                target[at : at + high - low] = batch.codes[column[low:high]]
+            else:
+                target[at : at + high - low] = column[low:high]
+            at += high - low
         return target
+
+
+def _is_on_disk(column: Any) -> bool:
+    """Say whether a column is mapped from a file, itself or what it is a view of."""
+    while isinstance(column, np.ndarray) and not isinstance(column, np.memmap):
+        column = column.base
+    return isinstance(column, np.memmap | mmap.mmap)

@@ -3,11 +3,13 @@
 A packed file can claim any size. What it holds is counted while it is unpacked, and what becomes large waits on disk.
 """
 
+import contextlib
 import io
 import mmap
+import os
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -49,13 +51,44 @@ def read_content(path: Path) -> Content:
             return _content(target, path)
 
 
-def unpack_file(path: Path) -> tuple[bytes, bool]:
-    """Return the content, and whether it is whole: what ends early gives its prefix, as a killed job leaves it."""
-    with open_input(path) as stream:
+def open_content(path: Path) -> BinaryIO:
+    """Open a file that is on disk and unpacked: itself where it is that, else what is unpacked of it."""
+    with contextlib.ExitStack() as opened:
+        stream = opened.enter_context(open_input(path))
         packing = _packing_of(stream)
-        target = io.BytesIO()
-        whole = _copy(stream, target, path) if packing is None else _unpack(stream, packing, target, path)
-        return target.getvalue(), whole
+        if packing is not None or not stream.seekable():
+            target: Any = opened.enter_context(tempfile.TemporaryFile())
+            if packing is None:
+                _copy(stream, target, path)
+            elif not _unpack(stream, packing, target, path):
+                raise TraceError(f"{path}: expected a whole {packing.name} file, got one that is cut or damaged")
+            target.flush()
+            stream.close()
+            stream = target
+        elif os.fstat(stream.fileno()).st_size > (most := most_bytes()):
+            raise too_much(path, most)
+        # From here on it is the caller who closes it.
+        opened.pop_all()
+        return stream
+
+
+class Unpacked:
+    """The content of a stream in pieces, unpacked where it is packed; what ends early gives its prefix.
+
+    `whole` says at the end whether it did not end early, as a killed job leaves a file.
+    """
+
+    def __init__(self, stream: BinaryIO, path: Path | str) -> None:
+        self.whole = True
+        self._stream, self._path = stream, path
+
+    def __iter__(self) -> Iterator[bytes]:
+        packing = _packing_of(self._stream)
+        if packing is None:
+            while piece := self._stream.read(1 << 20):
+                yield piece
+        else:
+            self.whole = yield from _unpacked(self._stream, packing, self._path)
 
 
 def _packing_of(stream: BinaryIO) -> _Packing | None:
@@ -90,20 +123,33 @@ def _copy(stream: Any, target: IO[bytes], path: Path) -> bool:
 
 def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> bool:
     """Unpack into a target; say whether it was whole."""
+    most, pieces = most_bytes(), _unpacked(stream, packing, path)
+    while True:
+        try:
+            target.write(next(pieces))
+        except StopIteration as end:
+            return bool(end.value)
+        if target.tell() > most:
+            limit = f"{path}: expected at most {most:,} bytes once unpacked, got more"
+            raise TraceError(limit, hint=f"{VARIABLE} raises the limit")
+
+
+def _unpacked(stream: BinaryIO, packing: _Packing, path: Path | str) -> Generator[bytes, None, bool]:
+    """Yield what is packed, in pieces; return whether it was whole."""
     start, errors = _unpacker(packing.name, path)
-    most, data = most_bytes(), stream.read(packing.bite)
+    data, given = stream.read(packing.bite), False
     # Appending to a packed file leaves several members or frames.
     while data.startswith(packing.magic) or (data and packing.magic.startswith(data)):
         member = start()
         try:
             while data and not member.eof:
-                target.write(member.decompress(data))
-                if target.tell() > most:
-                    limit = f"{path}: expected at most {most:,} bytes once unpacked, got more"
-                    raise TraceError(limit, hint=f"{VARIABLE} raises the limit")
+                piece = member.decompress(data)
+                given = given or bool(piece)
+                if piece:
+                    yield piece
                 data = b"" if member.eof else stream.read(packing.bite)
         except errors as error:
-            if target.tell():
+            if given:
                 return False
             raise TraceError(f"{path}: expected a {packing.name} file, got {error}") from error
         if not member.eof:
@@ -117,7 +163,7 @@ def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) 
     return not data
 
 
-def _unpacker(name: str, path: Path) -> tuple[Callable[[], Any], type[Exception]]:
+def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exception]]:
     if name == "gzip":
         return lambda: zlib.decompressobj(wbits=31), zlib.error
     try:

@@ -9,6 +9,7 @@ from gapline.cli import options
 
 @click.command("analyse")
 @options.study
+@options.place
 @click.option("--ladder", "ladders", multiple=True, help="Runs column along which health is counted (repeatable).")
 @click.option("--max-score", type=float, default=None, help="Complementarity: scores as near as this are similar.")
 @click.option("--min-final", type=float, default=None, help="Complementarity: final gaps as far apart differ.")
@@ -61,12 +62,11 @@ def command(
     """
     from gapline.analysis.analyse import analyse
     from gapline.report.printing import print_analysis
-    from gapline.study import open_study
 
     names = ("max_score", "min_final", "min_attainment")
     screen = {name: value for name in names if (value := choices.pop(name)) is not None}
     classical = {name: choices.pop(name) for name in ("par", "shift", "score_shift")}
-    study = open_study(*sources, **choices)
+    study = options.open_on(sources, **choices)
     analysis = analyse(
         study,
         ladders=ladders or None,

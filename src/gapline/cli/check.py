@@ -12,25 +12,31 @@ from gapline.terminal import say
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
 @click.option("--again", is_flag=True, help="Judge anew what this version of the checker has judged before.")
 @click.option("--checker", help="Another checker: tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION.")
+@options.place
 @options.as_json
-def command(study: str, again: bool, checker: str | None, as_json: bool) -> int:
+def command(study: str, again: bool, checker: str | None, on: str | None, as_json: bool) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or
     of two versions of one, are kept apart: those of the contract's checker count, and `--checker` of the commands that
-    score counts another.
+    score counts another. With --on, runs are judged there, several at a time; every worker sees the study directory.
 
     Example: gapline check my-study --again
     """
     import shlex
+    from contextlib import nullcontext
     from pathlib import Path
 
     from gapline.journal.strays import find_strays, stray_note
     from gapline.model.contract import load_contract
     from gapline.model.text import printable
     from gapline.run.check_run import check_study
+    from gapline.run.progress import task_progress
 
-    results = check_study(study, again=again, checker=checker)
+    with task_progress("runs judged") if on else nullcontext(lambda _done, _all: None) as progress:
+        results = check_study(
+            study, again=again, checker=checker, on=on, say=lambda text: say(text, err=True), progress=progress
+        )
     counts: dict[str, Counter[str]] = {}
     for result in sorted(results, key=lambda result: result.key.arm):
         found = {name: getattr(result, name) for name in ("candidates", "valid", "invalid", "unchecked")}

@@ -10,6 +10,7 @@ from gapline.terminal import say
 
 @click.command("curve")
 @options.study
+@options.place
 @click.option(
     "--kind",
     type=click.Choice(["mean", "target-ecdf", "eaf", "eaf-difference"]),
@@ -20,6 +21,11 @@ from gapline.terminal import say
 @click.option("--pair", nargs=2, metavar="A B", help="Arms of --kind eaf-difference (default: the first contrast).")
 @click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
+@click.option(
+    "--points",
+    type=click.IntRange(min=2),
+    help="The exact mean at so many moments at equal distances, instead of at every step.",
+)
 @options.log_time
 @click.option("--bands", is_flag=True, help="Add bands over instances; with --simultaneous joint ones too.")
 @click.option(
@@ -37,6 +43,7 @@ def command(
     pair: tuple[str, str] | None,
     by: tuple[str, ...],
     relative: bool,
+    points: int | None,
     log_time: bool,
     bands: bool,
     outputs: tuple[str, ...],
@@ -48,6 +55,7 @@ def command(
     A mean curve has no time weight: the area under it is the score under the uniform one. Target ECDF and attainment
     surfaces (EAF) are of raw gaps, by arm. Without -o the curves are plotted on the terminal. Logarithmic time begins
     at the first step of all, at most four decades before the end; the numbers of .csv and .json are from time 0 on.
+    Curves with more than twenty million steps are shown at 2,001 moments unless --points says otherwise.
 
     Example: gapline curve traces.csv --references refs.csv --horizon 30 -o curves.csv -o curves.svg
     """
@@ -56,9 +64,8 @@ def command(
     from gapline.errors import UsageError
     from gapline.report import classical_curves as classical
     from gapline.report import curves as report
-    from gapline.study import open_study
 
-    study = open_study(*sources, **choices)
+    study = options.open_on(sources, **choices)
     if len(study.references) > 1:
         raise UsageError(
             f"curve: expected one reference, got {len(study.references)}", hint="draw one curve per snapshot"
@@ -67,14 +74,15 @@ def command(
         raise UsageError(f"--pair: expected with --kind eaf-difference, got --kind {kind}")
     if log_time and kind == "eaf-difference":
         raise UsageError("--kind eaf-difference: expected without --log-time", hint="its map is on linear time")
-    if kind != "mean" and (by or bands or relative):
+    if kind != "mean" and (by or bands or relative or points):
         raise UsageError(
-            f"--kind {kind}: expected neither --by nor --bands nor --relative",
+            f"--kind {kind}: expected neither --by nor --bands nor --relative nor --points",
             hint="these curves are by arm, and on relative time where horizons differ",
         )
     found: report.CurvePair | classical.ClassicalCurve
     if kind == "mean":
-        found = report.study_curves(study, by=list(by or ("arm",)), relative=relative, bands=bands, log_time=log_time)
+        groups = list(by or ("arm",))
+        found = report.study_curves(study, by=groups, relative=relative, bands=bands, log_time=log_time, points=points)
     else:
         found = classical.classical_curve(study, kind, pair, log_time=log_time)
     for output in outputs:

@@ -127,9 +127,14 @@ def read_and_count(
     sources: tuple[str, ...], filters: dict[str, Any], checker: str | None = None
 ) -> "tuple[Campaign, list[str]]":
     """Read and filter the runs, and say in lines what of the sources is not among them."""
-    from gapline.capture.read import read
+    from gapline.capture.read import read_in_parts
 
-    whole = read(sources[0] if len(sources) == 1 else list(sources), checker=checker)
+    source = sources[0] if len(sources) == 1 else list(sources)
+    return filter_and_count(read_in_parts(source, checker=checker), filters)
+
+
+def filter_and_count(whole: "Campaign", filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":
+    """Filter the runs, and say in lines what is not among them."""
     campaign = whole.filter(**filters)
     lines = []
     if left := len(whole) - len(campaign):

@@ -1,5 +1,6 @@
 """`gapline import`: logs of other tools into a campaign directory."""
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -10,11 +11,18 @@ from gapline.model.text import counted, printable
 from gapline.terminal import console, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from gapline.capture.importer import Imported
     from gapline.capture.survey import Survey
 
 # For the campaign that is made of what was read; the other options are for the reading.
 LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate", "strict")
+# What a process that reads logs takes, with the packages it loads.
+PER_PROCESS = 256 << 20
+# Bytes of an envelope, and of what is computed from it, for each candidate.
+PER_CANDIDATE = 100
+SHOWN_LEFT_OUT = 20
 
 
 @click.command("import")
@@ -35,6 +43,12 @@ LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "
 @click.option("--allow-mixed-clocks", is_flag=True, help="Take CPU and wall clocks into one campaign.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out files of no known format.")
 @click.option("--no-references", is_flag=True, help="Leave out references that the logs carry.")
+@click.option(
+    "--keep-going", is_flag=True, help="Leave out files that cannot be read, name them; exit code 1 at the end."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that read (default: one per core).")
+@options.place
+@click.option("--memory", metavar="SIZE", help="Memory for buffers: 2GB, 512MiB (default: a quarter of what there is).")
 @click.option("--overwrite", is_flag=True, help="Replace the campaign that is there.")
 @click.option("--dry-run", is_flag=True, help="Print what would be read, per file, and write nothing.")
 @click.option("--list-formats", is_flag=True, help="Print the known formats.")
@@ -48,19 +62,29 @@ def command(
     dry_run: bool,
     list_formats: bool,
     as_json: bool,
+    jobs: int | None,
+    on: str | None,
+    memory: str | None,
     **choices: Any,
 ) -> int:
-    """Read logs of other tools: files, folders, .gz and .zst.
+    """Read logs of other tools: files, folders, .gz and .zst, and archives of them: .zip, .tar, .tar.gz, .tar.zst.
+
+    A killed import goes on where it stopped when the same command is given again. With --on, logs are read there; every
+    worker sees the files and the folder of the campaign under the same paths.
 
     Example: gapline import runs/ --name '{arm}/{instance}-s{seed}.log' --horizon 60 -o campaign
     """
-    import sys
+    from contextlib import ExitStack
     from pathlib import Path
-
-    from rich.progress import Progress
+    from tempfile import TemporaryDirectory
 
     from gapline.capture.importer import build_import
     from gapline.capture.survey import survey_logs
+    from gapline.capture.unfinished import unfinished
+    from gapline.model.budget import memory_budget
+    from gapline.model.processes import process_pool
+    from gapline.model.threads import thread_count
+    from gapline.run.where.place import read_place
 
     if list_formats:
         return _print_formats(as_json)
@@ -68,29 +92,64 @@ def command(
         raise click.UsageError("Missing argument 'FILES...'.")
     if output is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output' (or --dry-run).")
+    place = read_place(on, jobs=jobs)
+    if on is not None and dry_run:
+        raise click.UsageError("--on: expected an import, got --dry-run, which reads here.")
     target = Path(output) if output else None
     if target and not dry_run:
         _refuse_target(target, overwrite)
     later = {name: choices.pop(name) for name in LATER}
-    # On a terminal only: a log file full of bars helps nobody.
-    with Progress(console=console(err=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        reading = bar.add_task("reading", total=None)
-        survey = survey_logs(
-            files,
-            format=format_,
-            progress=lambda done, total: bar.update(reading, completed=done, total=total),
-            **choices,
-        )
-    if dry_run:
-        return _print_survey(survey, later, as_json)
-    imported = build_import(survey, **later)
-    assert target is not None
-    facts = _write(imported, target, overwrite)
+    budget = memory_budget(memory)
+    workers = min(jobs or thread_count(), max(1, budget // PER_PROCESS))
+    with ExitStack() as held:
+        if target is None or dry_run:
+            folder = Path(held.enter_context(TemporaryDirectory(prefix="gapline-")))
+        else:
+            folder = held.enter_context(unfinished(target))
+        if on is not None:
+            choices |= held.enter_context(_elsewhere(place, [folder, *files]))
+        elif workers > 1:
+            choices |= {"executor": held.enter_context(process_pool(workers)), "jobs": workers}
+        progress = held.enter_context(_shown_progress())
+        survey = survey_logs(files, format=format_, progress=progress, unfinished=folder, memory=budget, **choices)
+        if dry_run:
+            return _print_survey(survey, later, as_json)
+        imported = build_import(survey, **later)
+        assert target is not None
+        facts = _write(imported, target, overwrite, budget)
     if as_json:
         options.print_json(facts)
     else:
         say("\n".join(_report(imported, facts)))
-    return 0
+    return 1 if imported.bad else 0
+
+
+@contextmanager
+def _shown_progress() -> "Iterator[Callable[[int, int], None]]":
+    """Show files done, files per second and the time left, on a terminal only: a log full of bars helps nobody."""
+    import sys
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+
+    class Speed(ProgressColumn):
+        def render(self, task: Any) -> Any:
+            from rich.text import Text
+
+            return Text(f"{task.speed:,.0f} files/s" if task.speed else "")
+
+    columns = (TextColumn("reading"), BarColumn(bar_width=20), MofNCompleteColumn(), Speed(), TimeRemainingColumn())
+    with Progress(*columns, console=console(err=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _elsewhere(place: Any, paths: list[Any]) -> "Iterator[dict[str, Any]]":
+    """Open the workers of a place; every one must see these paths."""
+    from gapline.run.where.tasks import as_executor, open_workers
+
+    with open_workers(place, paths=paths, say=lambda text: say(text, err=True)) as workers:
+        yield {"executor": as_executor(workers), "jobs": workers.width()}
 
 
 def _refuse_target(target: Any, overwrite: bool) -> None:
@@ -116,7 +175,7 @@ def _print_formats(as_json: bool) -> int:
     return 0
 
 
-def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]:
+def _write(imported: "Imported", target: Any, overwrite: bool, budget: int) -> dict[str, Any]:
     """Write the campaign and its references; return what `--json` prints."""
     from dataclasses import asdict
 
@@ -131,6 +190,13 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
         "digest": campaign.digest(),
         "facts": dict(campaign.facts),
         "diagnostics": asdict(known) | {"sources": len(known.sources), "notes": campaign.notes()},
+        "kept": imported.kept,
+        "left_out": [{"file": one.path, "why": one.why} for one in imported.left_out],
+        "left_out_inside": [
+            {"file": file.path, "problems": file.problem_count, "first": file.problems[0]}
+            for file in imported.files
+            if file.error is None and file.problem_count
+        ],
     }
     if imported.references:
         from gapline.model.scale import instance_senses
@@ -154,11 +220,11 @@ def _write(imported: "Imported", target: Any, overwrite: bool) -> dict[str, Any]
             "instances": len(entries),
             "certified": sum(one.certified for one in imported.references),
         }
-        facts |= _score_checks(imported, snapshot)
+        facts |= _score_checks(imported, snapshot, budget)
     return facts
 
 
-def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
+def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str, Any]:
     """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
     from dataclasses import asdict
 
@@ -173,6 +239,8 @@ def _score_checks(imported: "Imported", snapshot: Any) -> dict[str, Any]:
     coarse = "resolution" in campaign.runs.columns
     if not (imported.stated_integrals or coarse):
         return {}
+    if campaign.candidates * PER_CANDIDATE > budget:
+        return {"not_checked": f"{campaign.candidates:,} candidates are more than --memory has room for"}
     try:
         known = [name for name in campaign.runs["instance"].unique() if name in snapshot.values]
         envelopes = build_envelopes(campaign.filter(instance=known) if known else campaign)
@@ -203,8 +271,11 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     read = sum(file.error is None for file in imported.files)
     lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *replace(known, notes=()).lines()]
     lines += imported.campaign.notes()
+    if imported.kept:
+        lines.insert(0, f"kept {counted(imported.kept, 'file')} that an import before this one had read")
     if known.problem_count:
         lines += [f"{counted(known.problem_count, 'problem')} while reading:", *first_problems(known)]
+        lines += _left_out_tables(facts)
     if references := facts.get("references"):
         lines.append(
             f"references: {references['instances']:,} instances, {references['certified']:,} certified, "
@@ -224,6 +295,24 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     if "not_checked" in facts:
         lines.append(f"integrals and resolution were not computed: {facts['not_checked']}")
     lines.append(f"wrote {facts['campaign']}; next: gapline score {facts['campaign']}")
+    return lines
+
+
+def _left_out_tables(facts: dict[str, Any]) -> list[str]:
+    """Lay out which files were left out, and of which some lines were; the first ones, where they are many."""
+    lines: list[str] = []
+    for what, first, rows in (
+        ("left out", ("file", "why"), [(row["file"], row["why"]) for row in facts["left_out"]]),
+        (
+            "read in part",
+            ("file", "problems", "first"),
+            [(row["file"], f"{row['problems']:,}", row["first"]) for row in facts["left_out_inside"]],
+        ),
+    ):
+        if rows:
+            lines += [f"{what}: {counted(len(rows), 'file')}", *_aligned([first, *rows[:SHOWN_LEFT_OUT]])]
+        if len(rows) > SHOWN_LEFT_OUT:
+            lines.append(f"and {len(rows) - SHOWN_LEFT_OUT:,} more (--json lists them all)")
     return lines
 
 

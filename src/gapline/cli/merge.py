@@ -5,7 +5,6 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.cli.export import read_and_count
 from gapline.terminal import say
 
 
@@ -13,12 +12,31 @@ from gapline.terminal import say
 @options.sources
 @options.filters
 @click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
-def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
+@click.option("--flat", is_flag=True, help="One set of columns instead of a part per campaign; copies everything.")
+def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -> None:
     """Merge traces, campaigns or studies with disjoint runs; clashes are listed and refused.
+
+    Campaign directories become parts of the new one: their files are linked, where the file system allows it, and not
+    copied.
 
     Example: gapline merge monday/ tuesday/ -o both/
     """
-    campaign, lines = read_and_count(sources, filters)
-    campaign.save(output)
-    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {campaign.digest()}")
+    from pathlib import Path
+
+    from gapline.capture.merge import parts_of, write_parts
+    from gapline.capture.read import matching, read
+    from gapline.cli.export import filter_and_count
+    from gapline.model.join import join_campaigns
+    from gapline.model.store import read_manifest
+
+    parts = parts_of((path for source in sources for path in matching(source)), read)
+    campaign, lines = filter_and_count(join_campaigns([part.campaign for part in parts]), filters)
+    if flat or len(parts) == 1:
+        digest = read_manifest(campaign.save(output))["digest"]
+    else:
+        written = write_parts(parts, campaign, Path(output))
+        digest = written.digest
+        files = [f"{n:,} files {how}" for n, how in ((written.linked, "linked"), (written.copied, "copied")) if n]
+        lines.insert(0, ", ".join([f"in {len(parts)} parts", *files]))
+    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {digest}")
     options.print_lines("", (*campaign.diagnostics.lines(), *lines))

@@ -1,5 +1,6 @@
 """Options that every command which scores takes, from one place: their names are those of `gapline.open_study`."""
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,29 @@ def _together(*decorators: Decorator) -> Decorator:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _limit_memory(context: click.Context, _option: click.Parameter, amount: str | None) -> None:
+    if amount is not None:
+        from gapline.model.budget import limited_memory
+
+        # Until the command ends, for all that it does.
+        context.with_resource(limited_memory(amount))
+
+
+memory = click.option(
+    "--memory",
+    metavar="AMOUNT",
+    callback=_limit_memory,
+    expose_value=False,
+    help="Hold at most about this much at a time, such as 2GB; the rest waits in scratch files (default: a quarter of "
+    "the machine's memory). Results are the same.",
+)
+place = click.option(
+    "--on",
+    metavar="PLACE",
+    help="Where the work is done: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
+)
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -52,6 +76,7 @@ tables = _together(
 choices = _together(
     filters,
     tables,
+    memory,
     click.option(
         "--references", metavar="FILE|STORE:PLACE", help="CSV instance,value (+ certified,source), .solu, or a store."
     ),
@@ -140,6 +165,37 @@ figure_formats = click.option(
     type=click.Choice(["svg", "png", "pdf"]),
     help="Formats of the figures (repeatable; default: all three).",
 )
+
+
+def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study":
+    """Open a study as `open_study` does, with the workers of the place that `--on` names until the command ends."""
+    from gapline.study import open_study
+
+    if on is None:
+        return open_study(*sources, **choices)
+    from gapline.model.remote import is_url
+    from gapline.run.progress import task_progress
+    from gapline.run.where.tasks import open_workers
+
+    context = click.get_current_context()
+    assert context is not None
+    progress = _first_round(context.with_resource(task_progress("parts of the runs")))
+    paths = [source for source in sources if not is_url(source)]
+    place = open_workers(on, paths=paths, say=lambda text: say(text, err=True), progress=progress)
+    return open_study(*sources, workers=context.with_resource(place), **choices)
+
+
+def _first_round(progress: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """Tell a log of the first pass over the runs alone, which is the longest; who watches sees them all."""
+    rounds = 0
+
+    def tell(done: int, whole: int) -> None:
+        nonlocal rounds
+        rounds += done == 0
+        if rounds < 2 or sys.stderr.isatty():
+            progress(done, whole)
+
+    return tell
 
 
 def numbers(option: str, text: str) -> list[float]:

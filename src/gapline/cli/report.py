@@ -10,6 +10,7 @@ from gapline.terminal import say
 
 @click.command("report")
 @options.study
+@options.place
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Directory; a study has its own results/.")
 @click.option("--title", default=None, help="Title of the page.")
 @options.log_time
@@ -35,9 +36,8 @@ def command(
     from gapline.model.layout import RESULTS, is_study
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.write import PAGE, RESULTS_FILE, write_report
-    from gapline.study import open_study
 
-    study = open_study(*sources, **choices)
+    study = options.open_on(sources, **choices)
     own = len(sources) == 1 and is_study(sources[0])
     target = Path(output) if output is not None else Path(sources[0]) / RESULTS if own else Path(RESULTS)
     write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time)

@@ -10,6 +10,7 @@ from gapline.terminal import say
 
 @click.command("score")
 @options.study
+@options.place
 @click.option(
     "--statistic",
     "statistics",
@@ -35,17 +36,20 @@ def command(
     from gapline.errors import UsageError, listing
     from gapline.report import printing
     from gapline.report.documents import score_document
-    from gapline.study import open_study
     from gapline.summary.means import summarise
 
     own = [name for name in statistics if name.startswith("python:")]
     ways = [name for name in statistics if name not in own] or ["mean"]
     if len(ways) > 1:
         raise UsageError(f"--statistic: expected one way to put runs together, got {listing(ways)}")
-    study = open_study(*sources, statistics=own, **choices)
+    study = options.open_on(sources, statistics=own, **choices)
     documents = []
     for scores in study.scores:
-        summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=ways[0])
+        # The means that the notes are of too are made once.
+        if scores is study.scores[0] and not by and ways == ["mean"]:
+            summary = study.summary
+        else:
+            summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=ways[0])
         below = printing.negative_lines(scores)
         if as_json:
             document = score_document(scores, summary, per_run=per_run)

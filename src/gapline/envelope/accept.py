@@ -1,21 +1,27 @@
 """The compiled pass over all candidates: which of them become steps, and how many were left out and why."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gapline.envelope.accept_arrays import accept_arrays
+from gapline.envelope.objectives import scored_objectives
 from gapline.model.campaign import Campaign
 from gapline.model.compiled import compiled
+from gapline.model.scale import Scale
+from gapline.model.scratch import ScratchArray, piece_size
 from gapline.model.threads import in_slices
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+COUNTS = ("captured", "rejected", "unchecked", "late", "steps")
 
 
 @dataclass(slots=True)
 class Accepted:
-    """What the compiled pass found: the steps, and per run the counts and the place of the best candidate."""
+    """What the compiled pass found: the steps, and per run the counts, the best objective and its candidate's place."""
 
     time: Floats
     objective: Floats
@@ -24,57 +30,105 @@ class Accepted:
     terminal: NDArray[np.int8]
     best_index: Integers
     fault: Integers
+    best: Floats
+
+    @classmethod
+    def of(cls, runs: int) -> "Accepted":
+        """Return room for what is found of so many runs, without any step yet."""
+        return cls(
+            time=np.empty(0),
+            objective=np.empty(0),
+            first=np.zeros(runs, np.int64),
+            counts={name: np.zeros(runs, np.int64) for name in COUNTS},
+            terminal=np.full(runs, -1, np.int8),
+            best_index=np.full(runs, -1, np.int64),
+            fault=np.full(runs, -1, np.int64),
+            best=np.full(runs, np.inf),
+        )
 
 
-def accept_candidates(
-    campaign: Campaign, objective: Floats, horizon: Floats, *, count_unchecked: bool, signed: bool = False
-) -> Accepted:
-    """Run the compiled pass in threads and close the gaps between their outputs in place.
+def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, count_unchecked: bool) -> Accepted:
+    """Run the compiled pass, piece by piece where the campaign is larger than the memory budget.
 
-    An objective of zero or below is a fault unless `signed`.
+    The steps are the same whatever the pieces. An objective of zero or below is a fault unless the scale is signed.
     """
-    above = -np.inf if signed else 0.0
+    first = campaign.runs["first"].to_numpy()
+    total = int(campaign.runs["count"].sum())
+    # Untouched pages of these cost nothing: peak memory is the columns plus the steps.
+    time, objective = ScratchArray(total), ScratchArray(total)
+    end = 0
+    parts = []
+    for rows, piece in campaign.pieces(piece_size()):
+        until = end + piece.candidates
+        outputs = (time.reserve(until)[end:until], objective.reserve(until)[end:until])
+        part = _accept_piece(piece, scored_objectives(piece, scale), horizon[rows], *outputs, scale, count_unchecked)
+        moved = first[rows] - piece.runs["first"].to_numpy()
+        part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
+        part.fault = np.where(part.fault < 0, -1, part.fault + moved)
+        parts.append((rows, part))
+        end += int(part.counts["steps"].sum())
+    return replace(joined(len(campaign), parts), time=time.cut(end), objective=objective.cut(end))
+
+
+def joined(runs: int, parts: Sequence[tuple[Integers, Accepted]]) -> Accepted:
+    """Put together what was found of the rows of each part; their steps are taken to lie one part behind the other."""
+    if len(parts) == 1 and np.array_equal(parts[0][0], np.arange(runs)):
+        return parts[0][1]
+    found = Accepted.of(runs)
+    end = 0
+    for rows, part in parts:
+        found.first[rows] = part.first + end
+        for name, counts in part.counts.items():
+            found.counts[name][rows] = counts
+        for name in ("terminal", "best_index", "fault", "best"):
+            getattr(found, name)[rows] = getattr(part, name)
+        end += int(part.counts["steps"].sum())
+    return found
+
+
+def _accept_piece(
+    campaign: Campaign,
+    objective: Floats,
+    horizon: Floats,
+    out_time: Floats,
+    out_objective: Floats,
+    scale: Scale,
+    count_unchecked: bool,
+) -> Accepted:
+    """Run the compiled pass in threads and close the gaps between their outputs in place."""
+    above = -np.inf if scale.signed else 0.0
     first = campaign.runs["first"].to_numpy()
     count = campaign.runs["count"].to_numpy()
-    size = len(first)
-    names = ("captured", "rejected", "unchecked", "late", "steps")
-    counts = np.zeros((len(names), size), np.int64)
-    out_first = np.zeros(size, np.int64)
-    terminal = np.full(size, -1, np.int8)
-    best_index = np.full(size, -1, np.int64)
-    suspect = np.zeros(size, np.bool_)
-    # Untouched pages of these cost nothing; each thread fills its own part from the left, and the parts are moved
-    # together afterwards, so that peak memory is the columns plus the steps.
+    found = Accepted.of(len(first))
+    counts = np.zeros((len(COUNTS), len(first)), np.int64)
+    suspect = np.zeros(len(first), np.bool_)
+    # Each thread fills its own part of the output from the left, and the parts are moved together afterwards.
     offsets = np.concatenate(([0], np.cumsum(count)))
-    out_time, out_objective = np.empty(int(offsets[-1])), np.empty(int(offsets[-1]))
     written: dict[int, int] = {}
 
     def work(low: int, high: int) -> None:
         written[low] = _accept_slices(
             low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
-            count_unchecked, above, out_time, out_objective, out_first, counts, terminal, best_index, suspect,
+            count_unchecked, above, out_time, out_objective, found.first, counts, found.terminal, found.best_index,
+            suspect,
         )  # fmt: skip
 
-    slices = in_slices(count, work)
     end = 0
-    for low, high in slices:
-        start, size_here = int(offsets[low]), written[low]
-        out_first[low:high] += end - start
-        end += size_here
-    fault = np.full(size, -1, np.int64)
+    for low, high in in_slices(count, work):
+        start, size = int(offsets[low]), written[low]
+        if start != end and size:
+            _move_down(out_time, start, end, size)
+            _move_down(out_objective, start, end, size)
+        found.first[low:high] += end - start
+        end += size
     for row in np.flatnonzero(suspect).tolist():
-        fault[row] = _find_fault(
+        found.fault[row] = _find_fault(
             campaign, objective, row, float(horizon[row]), count_unchecked=count_unchecked, above=above
         )
-    return Accepted(
-        time=_close_gaps(out_time, slices, offsets, written),
-        objective=_close_gaps(out_objective, slices, offsets, written),
-        first=out_first,
-        counts=dict(zip(names, counts, strict=True)),
-        terminal=terminal,
-        best_index=best_index,
-        fault=fault,
-    )
+    found.counts = dict(zip(COUNTS, counts, strict=True))
+    solved = counts[COUNTS.index("steps")] > 0
+    found.best[solved] = out_objective[(found.first + counts[COUNTS.index("steps")] - 1)[solved]]
+    return found
 
 
 def _find_fault(
@@ -95,26 +149,17 @@ def _find_fault(
     return first + int(places[0]) if len(places) else -1
 
 
-def _close_gaps(column: Floats, slices: list[tuple[int, int]], offsets: Integers, written: dict[int, int]) -> Floats:
-    """Move each thread's part down to the end of the one before, then give the tail back."""
-    end = 0
-    for low, _ in slices:
-        start, size = int(offsets[low]), written[low]
-        if start != end and size:
-            _move_down(column, start, end, size)
-        end += size
-    column.resize(end, refcheck=False)
-    column.flags.writeable = False
-    return column
+def _copy_down(column: Floats, source: int, target: int, size: int) -> None:
+    column[target : target + size] = column[source : source + size].copy()
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=_copy_down)
 def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # pragma: no cover
     for k in range(size):
         column[target + k] = column[source + k]
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=accept_arrays)
 def _accept_slices(  # type: ignore[no-untyped-def]
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked, above,
     out_time, out_objective, out_first, counts, terminal, best_index, suspect,

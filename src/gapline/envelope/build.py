@@ -8,7 +8,7 @@ incumbent is held to the horizon, so a run that stops early or crashes is neithe
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,10 @@ from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.time_scale import is_scaled
 from gapline.model.transform import SYNTAX
+from gapline.model.workers import Workers
+
+if TYPE_CHECKING:
+    from gapline.envelope.held import HeldSteps
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
@@ -51,6 +55,7 @@ class Envelopes:
     `print_slack`, by how much the print of the best may flatter it, where the source printed rounded values.
     Under a hierarchical transform also `best_primary` and `best_secondary` (K and C of the best), and `hierarchy`, how
     far the multiplier M keeps the order of the solutions of the whole campaign.
+    Where workers hold the steps (`held`), `time` and `objective` are empty: passes go through `envelope.passes`.
     """
 
     runs: pl.DataFrame
@@ -60,6 +65,7 @@ class Envelopes:
     unchecked: Unchecked
     notes: tuple[str, ...] = ()
     hierarchy: HierarchyCheck | None = None
+    held: "HeldSteps | None" = None
 
     def __len__(self) -> int:
         return self.runs.height
@@ -74,9 +80,10 @@ class Envelopes:
     @property
     def validation(self) -> str:
         """Who vouches for the candidates: `checker`, `declared`, `solver`, or several with their counts of runs."""
+        said = self.runs["validation"]
+        if not len(said) or (said == said[0]).all():
+            return str(said[0]) if len(said) else "declared"
         counts = self.runs.group_by("validation").len().sort("validation")
-        if counts.height <= 1:
-            return str(counts["validation"][0]) if counts.height else "declared"
         return ", ".join(f"{name} ({number} runs)" for name, number in counts.iter_rows())
 
     @property
@@ -93,6 +100,8 @@ class Envelopes:
 
     def steps(self, row: int) -> tuple[Floats, Floats]:
         """Return times and objectives of the accepted steps of one run."""
+        if self.held is not None:
+            return self.held.bring(self.select([row]))
         first, count = self.runs["first"][row], self.runs["count"][row]
         return self.time[first : first + count], self.objective[first : first + count]
 
@@ -106,6 +115,7 @@ def build_envelopes(
     sense: Senses = None,
     signed: bool = False,
     unchecked: str | Unchecked = Unchecked.REFUSE,
+    workers: Workers | None = None,
 ) -> Envelopes:
     """Accept what may be scored.
 
@@ -126,6 +136,8 @@ def build_envelopes(
         Take objectives of any sign, for which Berthold's gap alone is defined.
     unchecked
         `refuse` (default), `solver` (they count as valid because the solver said so) or `leave-out`.
+    workers
+        Others who accept the candidates and keep the steps; the campaign has to lie in a directory that they see.
 
     >>> from gapline.model.campaign import Campaign
     >>> campaign = Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 30.0,
@@ -141,8 +153,13 @@ def build_envelopes(
     scale = choose_scale(campaign, transform, sense=sense, signed=signed)
     scored = _scored_horizons(campaign, horizon)
     trusting = policy is Unchecked.TRUST_SOLVER
-    objective = scored_objectives(campaign, scale)
-    columns = accept_candidates(campaign, objective, scored, count_unchecked=trusting, signed=scale.signed)
+    held = None
+    if workers is None:
+        columns = accept_candidates(campaign, scale, scored, count_unchecked=trusting)
+    else:
+        from gapline.envelope.held import accept_there
+
+        columns, held = accept_there(campaign, scale, scored, workers, count_unchecked=trusting)
     _refuse_bad_runs(campaign, columns, scale)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))
@@ -161,6 +178,7 @@ def build_envelopes(
         unchecked=policy,
         notes=tuple(notes),
         hierarchy=hierarchy,
+        held=held,
     )
 
 
@@ -207,33 +225,6 @@ def _at_most(budgets: pl.Series) -> str:
     return short if float(short) <= value else repr(value)
 
 
-def scored_objectives(campaign: Campaign, scale: Scale) -> Floats:
-    """Return every captured objective on the scale that is scored; without a transform, the column itself."""
-    if scale.hierarchical:
-        values = _scalarised(campaign, scale)
-    else:
-        values = scale.apply_column(campaign.runs, campaign.objective)
-    # The compiled pass takes read-only columns, so that one compiled version serves all.
-    values.flags.writeable = False
-    return values
-
-
-def _scalarised(campaign: Campaign, scale: Scale) -> Floats:
-    transform = scale.default
-    if campaign.primary is None or campaign.secondary is None:
-        raise ObjectiveError(f"transform {transform}: expected columns primary and secondary, got none")
-    size = None
-    if transform.per_size:
-        if "size" not in campaign.runs.columns:
-            transform.multiplier(None)
-        whole = campaign.runs["size"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        transform.multiplier(whole)
-        size = np.ones(len(campaign.time))
-        for first, count, n in zip(campaign.runs["first"], campaign.runs["count"], whole, strict=True):
-            size[first : first + count] = n
-    return transform.scalarise(campaign.primary, campaign.secondary, size=size)
-
-
 def _refuse_bad_runs(campaign: Campaign, found: Accepted, scale: Scale) -> None:
     """Turn the faults of the compiled pass into one error that names runs and values."""
     backwards, bad = _faults(campaign, found)
@@ -274,13 +265,8 @@ def unscorable_instances(
 
     Beside them those that no run solved.
     """
-    columns = accept_candidates(
-        campaign,
-        scored_objectives(campaign, scale),
-        _scored_horizons(campaign, horizon),
-        count_unchecked=unchecked is Unchecked.TRUST_SOLVER,
-        signed=scale.signed,
-    )
+    trusting = unchecked is Unchecked.TRUST_SOLVER
+    columns = accept_candidates(campaign, scale, _scored_horizons(campaign, horizon), count_unchecked=trusting)
     _, bad = _faults(campaign, columns)
     names = campaign.runs["instance"]
     unsolved = set(names) - set(names.filter(pl.Series(columns.counts["steps"] > 0)))
@@ -316,8 +302,6 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
             return pl.Series([None] * len(place), dtype=pl.Float64)
         return pl.Series(column[safe], dtype=pl.Float64).set(pl.Series(empty), None)
 
-    last = np.where(empty, 0, found.first + found.counts["steps"] - 1)
-    best = pl.Series(found.objective[last] if len(found.objective) else np.zeros(len(place)))
     extra: dict[str, pl.Series] = {}
     if campaign.primary is not None and campaign.secondary is not None:
         extra = {"best_primary": at_best(campaign.primary), "best_secondary": at_best(campaign.secondary)}
@@ -337,7 +321,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         terminal_valid=pl.Series(found.terminal).replace_strict(
             [-1, 0, 1, 2], [None, False, True, None], return_dtype=pl.Boolean
         ),
-        best=best.set(pl.Series(empty), None),
+        best=pl.Series(found.best).set(pl.Series(empty), None),
         best_raw=at_best(campaign.objective),
         best_time=at_best(campaign.time),
         **extra,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import listing
 from gapline.model.campaign import Campaign
+from gapline.model.scratch import piece_size
 from gapline.model.tables import HIERARCHY_VIOLATIONS, VerdictCode
 from gapline.model.text import counted
 from gapline.model.transform import Transform
@@ -47,31 +48,39 @@ class HierarchyCheck:
         )
 
 
+def _piece_extremes(whole: Campaign, transform: Transform, counting: list[VerdictCode]) -> pl.DataFrame:
+    """Return the largest and the smallest C at each K of each instance."""
+    size = whole.runs["size"].cast(pl.Float64).to_numpy() if transform.per_size else None
+    multiplier = np.broadcast_to(transform.multiplier(size), (len(whole),))
+    count = whole.runs["count"].to_numpy()
+    candidates = pl.DataFrame(
+        {
+            "instance": pl.Series(np.repeat(whole.runs["instance"].to_numpy(), count), dtype=pl.String),
+            "multiplier": np.repeat(multiplier, count),
+            "primary": whole.primary,
+            "most": whole.secondary,
+            "least": whole.secondary,
+        }
+    )
+    return _extremes(candidates.filter(pl.Series(np.isin(whole.verdict, counting))))
+
+
+def _extremes(found: pl.DataFrame) -> pl.DataFrame:
+    ends = (pl.col("most").max(), pl.col("least").min(), pl.col("multiplier").min())
+    return found.group_by("instance", "primary").agg(*ends)
+
+
 def check_hierarchy(campaign: Campaign, transform: Transform, *, count_unchecked: bool = False) -> HierarchyCheck:
     """Compare every two values of K observed on an instance, among the candidates that count.
 
     Not only K and K + 1: with M = 10, C = 100 at K = 3 scores 130, C = 70 at K = 5 scores 120, and no solution with
     K = 4 may have been seen.
     """
-    whole = campaign.compact()
-    size = whole.runs["size"].cast(pl.Float64).to_numpy() if transform.per_size else None
-    multiplier = np.broadcast_to(transform.multiplier(size), (len(whole),))
     counting = [VerdictCode.VALID, *([VerdictCode.UNCHECKED] if count_unchecked else [])]
-    count = whole.runs["count"].to_numpy()
-    extremes = (
-        pl.DataFrame(
-            {
-                "instance": np.repeat(whole.runs["instance"].to_numpy(), count),
-                "multiplier": np.repeat(multiplier, count),
-                "primary": whole.primary,
-                "secondary": whole.secondary,
-            }
-        )
-        .filter(pl.Series(np.isin(whole.verdict, counting)))
-        .group_by("instance", "primary")
-        .agg(most=pl.col("secondary").max(), least=pl.col("secondary").min(), multiplier=pl.col("multiplier").min())
-        .sort("instance", "primary")
-    )
+    # Largest and smallest of a piece are those of the whole, put together once more.
+    extremes = _extremes(
+        pl.concat(_piece_extremes(piece.compact(), transform, counting) for _, piece in campaign.pieces(piece_size()))
+    ).sort("instance", "primary")
     pairs, needs, rows = 0, [], []
     for (instance,), part in extremes.group_by("instance", maintain_order=True):
         primary, most, least = (part[name].to_numpy() for name in ("primary", "most", "least"))

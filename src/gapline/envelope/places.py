@@ -1,9 +1,14 @@
 """Where the steps of some runs lie: the columns are shared by all runs, also by those that were not selected."""
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+# What is looked at together: enough to be fast, little beside any campaign that needs parts.
+AT_ONCE = 1_000_000
 
 
 def step_places(first: Integers, count: Integers) -> tuple[slice | Integers, Integers]:
@@ -24,3 +29,14 @@ def step_places(first: Integers, count: Integers) -> tuple[slice | Integers, Int
         low = int(moved[0]) if len(moved) else 0
         return slice(low, low + size), starts
     return np.repeat(first - starts, count) + np.arange(size), starts
+
+
+def step_groups(counts: Integers) -> Iterator[tuple[int, int]]:
+    """Yield ranges of runs with about a million steps each: memory does not grow with the campaign.
+
+    >>> list(step_groups(np.array([600_000, 600_000, 0, 900_000])))
+    [(0, 1), (1, 3), (3, 4)]
+    """
+    group = np.cumsum(counts) // AT_ONCE
+    edges = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(counts)]
+    yield from ((low, high) for low, high in pairwise(edges) if counts[low:high].any())

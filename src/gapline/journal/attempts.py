@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.records import Order
 from gapline.model.layout import JOURNALS
-from gapline.model.plan import slug
+from gapline.model.slug import slug
 from gapline.model.tables import RunKey
 from gapline.model.text import counted
 

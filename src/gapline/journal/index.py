@@ -103,11 +103,13 @@ _Of = TypeVar("_Of", bound=_Judged)
 class Index:
     """What is known of the attempts of a study; `parsed` counts the journals that had to be read.
 
-    One that is not opened knows nothing, and without `keep` it learns nothing either: everything is read.
+    One that is not opened knows nothing, and without `keep` it learns nothing either: everything is read. What one that
+    is `apart` learns is for another process to take over: it writes nothing.
     """
 
-    def __init__(self, study: Path, *, keep: bool = True) -> None:
+    def __init__(self, study: Path, *, keep: bool = True, apart: bool = False) -> None:
         self._keep = keep
+        self._apart = apart
         self._path = study / JOURNALS / INDEX
         self._places: dict[bytes, tuple[int, int]] = {}
         self._fresh: dict[bytes, bytes] = {}
@@ -160,10 +162,20 @@ class Index:
     def read_anew(self, attempt: Path) -> Seen:
         """Read an attempt whatever is known of it: damage below the file system changes no size and no time."""
         seen = self._read(attempt, _facts(attempt))
-        if seen.mark is None and (key := self._key(attempt)) in self._places:
+        key = self._key(attempt)
+        if seen.mark is None and (key in self._places or (self._apart and key)):
             # A line that no files fit: what the one before said counts no more.
             self._add(key, _Judged(self._name(attempt), BY, []))
         return seen
+
+    def learned(self) -> dict[bytes, bytes]:
+        """Return what was learned apart, for the process that keeps the index."""
+        return self._fresh
+
+    def take_over(self, learned: dict[bytes, bytes]) -> None:
+        """Add what was learned apart."""
+        for key, line in learned.items():
+            self._keep_line(key, line)
 
     def save(self) -> None:
         """Add what was read to the file; where it cannot be written, it is read again another time."""
@@ -220,9 +232,12 @@ class Index:
     def _add(self, key: bytes, line: _Judged) -> None:
         if not self._keep:
             return
-        self._fresh[key] = seal(msgspec.json.encode(line)[:-1], 0)[0]
-        self._waiting += len(self._fresh[key])
-        if self._waiting > _MOST_WAITING:
+        self._keep_line(key, seal(msgspec.json.encode(line)[:-1], 0)[0])
+
+    def _keep_line(self, key: bytes, line: bytes) -> None:
+        self._fresh[key] = line
+        self._waiting += len(line)
+        if self._waiting > _MOST_WAITING and not self._apart:
             self.save()
 
     def _name(self, attempt: Path) -> str:

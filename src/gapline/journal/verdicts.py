@@ -22,8 +22,8 @@ import msgspec
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
 from gapline.model.limits import most_bytes, read_regular
-from gapline.model.plan import file_slug
 from gapline.model.regular import reason_of
+from gapline.model.slug import file_slug
 from gapline.model.writing import write_atomically
 
 _PREFIX, _SUFFIX = "verdicts-", ".jsonl"

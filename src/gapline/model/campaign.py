@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.tables import CARRIED, DEFAULT_PANEL, RUN_KEY, RUNS, Reason, RunKey, RunStatus, VerdictCode
+from gapline.model.mapped import MappedFile, check_mapped
+from gapline.model.multiplied import multiplied
+from gapline.model.origin import Origin
+from gapline.model.parted import PartedColumn, part_edges
+from gapline.model.runs_table import check_parts, complete_runs
+from gapline.model.scratch import spans
+from gapline.model.tables import RUN_KEY, Reason, RunKey, VerdictCode
 from gapline.model.text import meant
 
+# A column in parts is read like an array, run by run; passes over all of it go through `Campaign.pieces`.
 Column = NDArray[Any]
 
 REQUIRED_COLUMNS: dict[str, type[np.generic]] = {"time": np.float64, "objective": np.float64, "verdict": np.uint8}
@@ -52,6 +59,10 @@ class Campaign:
     interrupted
         Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
         They are no runs and have no row.
+    origin
+        The campaign directory that the columns are mapped from, where they are.
+    files
+        Per part of the columns, the files that they are mapped from, as they were when they were opened.
     """
 
     runs: pl.DataFrame
@@ -67,6 +78,8 @@ class Campaign:
     facts: Mapping[str, str] = field(default_factory=dict)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     interrupted: tuple[RunKey, ...] = ()
+    origin: Origin | None = None
+    files: tuple[tuple[MappedFile, ...], ...] = ()
 
     @classmethod
     def from_arrays(
@@ -99,19 +112,20 @@ class Campaign:
         given = {"time": time, "objective": objective, "verdict": verdict} | {
             name: column for name, column in optional.items() if column is not None
         }
-        columns = {name: _as_column(name, column) for name, column in given.items()}
+        columns: dict[str, Any] = {name: _as_column(name, column) for name, column in given.items()}
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise TraceError(f"from_arrays: expected columns of one length, got {lengths}")
         _check_codes(columns["verdict"], columns.get("reason"), reasons)
-        table = _complete_runs(runs, candidates=len(columns["time"]))
+        table = complete_runs(runs, candidates=len(columns["time"]))
+        check_parts(table, columns)
         if diagnostics is None:
             diagnostics = Diagnostics(
                 runs=table.height,
                 empty=int((table["count"] == 0).sum()),
                 candidates=len(columns["time"]),
                 rejected=count_reasons(columns["verdict"], columns.get("reason"), reasons),
-                unchecked=int(np.count_nonzero(columns["verdict"] == VerdictCode.UNCHECKED)),
+                unchecked=count_codes(columns["verdict"], VerdictCode.UNCHECKED),
             )
         return cls(
             runs=table,
@@ -155,6 +169,59 @@ class Campaign:
         names = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
         return {name: column for name in names if (column := getattr(self, name)) is not None}
 
+    def pieces(self, most: int | None = None) -> Iterator[tuple[NDArray[np.int64], Self]]:
+        """Yield the campaign piece by piece: the rows of its runs, and these runs with plain columns, not copied.
+
+        The columns of a piece span at most `most` candidates, or one run that has more, and never two parts. The files
+        of a piece are looked at before it is handed out, and all of them after the last one.
+
+        >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(1, 5.0), (2, 4.0)]}
+        ...         for s in (1, 2)]
+        >>> [(rows.tolist(), len(piece.time)) for rows, piece in Campaign.from_runs(runs).pieces(2)]
+        [([0], 2), ([1], 2)]
+        """
+        edges = part_edges(self.time)
+        first, count = self.runs["first"].to_numpy(), self.runs["count"].to_numpy()
+        if not isinstance(self.time, PartedColumn) and (most is None or len(self.time) <= most):
+            self.check_files()
+            yield np.arange(len(self)), self
+            self.check_files()
+            return
+        order = np.argsort(first, kind="stable")
+        begins, ends = first[order], (first + count)[order]
+        # An empty run may begin where the last part ends.
+        owner = np.minimum(np.searchsorted(edges, begins, "right") - 1, len(edges) - 2)
+        low = 0
+        while low < len(order):
+            high = int(np.searchsorted(owner, owner[low], "right"))
+            if most is not None:
+                # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
+                within = int(np.searchsorted(np.maximum.accumulate(ends[low:high]), begins[low] + most, "right"))
+                high = low + max(within, 1)
+            rows = order[low:high]
+            start, stop = int(begins[low]), int(ends[low:high].max())
+            files = self.files[owner[low] : owner[low] + 1]
+            check_mapped(files)
+            # Only what a part does not have is made here; what is mapped is contiguous.
+            here: dict[str, Any] = {name: np.ascontiguousarray(c[start:stop]) for name, c in self.columns.items()}
+            table = self.runs[rows].with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
+            yield rows, replace(self, runs=table, files=files, origin=None, **here)
+            low = high
+        self.check_files()
+
+    def check_files(self) -> None:
+        """Look whether the files that the columns are mapped from are as they were when they were opened.
+
+        To read beyond the end of a file that somebody has cut ends the process: whoever goes over mapped columns asks
+        before and after.
+
+        Raises
+        ------
+        IntegrityError
+            With the name of a file that is gone, was cut or was changed.
+        """
+        check_mapped(self.files)
+
     def notes(self) -> list[str]:
         """Return what its source has to say: of the whole, then of runs at hand, with their number where not all."""
         cells = self.runs["import_notes"].drop_nulls() if "import_notes" in self.runs.columns else ()
@@ -196,7 +263,7 @@ class Campaign:
             keep = keep & ~pl.col("instance").is_in(self._matching("instance", unwanted, option="exclude"))
             interrupted = tuple(key for key in interrupted if not matches(key.instance, unwanted))
             asked += [f"--exclude {pattern}" for pattern in unwanted]
-        kept = self.runs.filter(keep)
+        kept = self.runs.filter(keep) if asked else self.runs
         if asked and not kept.height:
             raise UsageError(f"{' '.join(asked)}: matches no run", hint="each of them alone matches some")
         return replace(self, runs=kept, interrupted=interrupted)
@@ -222,62 +289,97 @@ class Campaign:
         turned = self._matching("arm", as_patterns(arms), option="negate")
         chosen = self.runs["arm"].is_in(turned)
         columns = {name: getattr(self, name) for name in ("objective", "claimed", "bound")}
-        columns = {name: np.array(column) for name, column in columns.items() if column is not None}
-        for first, count in self.runs.filter(chosen).select("first", "count").iter_rows():
-            for column in columns.values():
-                column[first : first + count] *= -1.0
+        signs = pl.select(pl.when(chosen).then(-1.0).otherwise(1.0)).to_series()
+        columns = {name: multiplied(column, self.runs, signs) for name, column in columns.items() if column is not None}
         runs = self.runs
         if "sense" in runs.columns:
             other = pl.col("sense").replace({"min": "max", "max": "min"})
             runs = runs.with_columns(sense=pl.when(chosen).then(other).otherwise(pl.col("sense")))
         note = f"objectives of {listing(turned)} are negated: their source reports the negated objective"
         diagnostics = replace(self.diagnostics, notes=(*self.diagnostics.notes, note))
-        columns = {name: _as_column(name, column) for name, column in columns.items()}
-        return replace(self, runs=runs, diagnostics=diagnostics, **columns)
+        origin = self.origin and replace(self.origin, negated=_turned(self.origin.negated, turned))
+        return replace(self, runs=runs, diagnostics=diagnostics, origin=origin, **columns)
 
     def digest(self) -> str:
         """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""
-        whole = self.compact()
         # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
-        order = whole.runs.with_row_index("_row").sort(RUN_KEY)
-        names = sorted(set(whole.runs.columns) - {"first", "import_notes"})
+        order = self.runs.sort(RUN_KEY)
+        names = sorted(set(self.runs.columns) - {"first", "import_notes"})
         # The counts are in the table, so the bytes of the columns that follow can be cut in one way only.
-        state = hashlib.sha256(msgspec.json.encode([names, sorted(whole.facts.items())]))
-        if whole.interrupted:
-            state.update(msgspec.json.encode(["interrupted", *sorted(whole.interrupted)]))
+        state = hashlib.sha256(msgspec.json.encode([names, sorted(self.facts.items())]))
+        if self.interrupted:
+            state.update(msgspec.json.encode(["interrupted", *sorted(self.interrupted)]))
         for name in names:
             state.update(msgspec.json.encode(order[name].to_list()))
-        for name, column in sorted(whole.columns.items()):
+        for name, column in sorted(self.columns.items()):
             if name == "reason":
                 continue
             state.update(name.encode())
+            for low, high in slices_of(order):
+                state.update(np.ascontiguousarray(column[low:high]).data)
+        if self.reason is not None:
+            names_by_code = np.array(self.reasons, dtype=object)
             for first, count in order.select("first", "count").iter_rows():
-                state.update(np.ascontiguousarray(column[first : first + count]).tobytes())
-        if whole.reason is not None:
-            names_by_code = np.array(whole.reasons, dtype=object)
-            for first, count in order.select("first", "count").iter_rows():
-                state.update(msgspec.json.encode(names_by_code[whole.reason[first : first + count]].tolist()))
+                for text in _encoded(self.reason[first : first + count], names_by_code):
+                    state.update(text)
         return "sha256:" + state.hexdigest()
 
     def compact(self) -> Self:
-        """Return a campaign whose columns hold the candidates of its runs and nothing else, in their order."""
-        first = self.runs["first"].to_numpy()
-        count = self.runs["count"].to_numpy()
-        expected = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
-        if len(self.time) == int(count.sum()) and bool(np.all((first == expected) | (count == 0))):
+        """Return a campaign whose columns are arrays that hold the candidates of its runs alone, in their order."""
+        runs = packed_runs(self)
+        if runs is self.runs and not isinstance(self.time, PartedColumn):
             return self
-        pieces = [(int(f), int(f + c)) for f, c in zip(first, count, strict=True)]
+        pieces = list(slices_of(self.runs))
         gathered: dict[str, Any] = {
-            name: np.concatenate([column[a:b] for a, b in pieces]) if pieces else column[:0]
+            name: np.concatenate([column[low:high] for low, high in pieces]) if pieces else np.asarray(column[:0])
             for name, column in self.columns.items()
         }
-        return replace(self, runs=self.runs.with_columns(first=pl.Series(expected, dtype=pl.Int64)), **gathered)
+        return replace(self, runs=runs, files=(), origin=None, **gathered)
 
     def save(self, directory: str | Path, *, overwrite: bool = False) -> Path:
         """Write the campaign directory (see `gapline.model.store`)."""
         from gapline.model.store import save_campaign
 
         return save_campaign(self, Path(directory), overwrite=overwrite)
+
+
+def _turned(before: Sequence[str], arms: Sequence[str]) -> tuple[str, ...]:
+    """Return the arms that are negated in all: one that is negated twice is not."""
+    return tuple(sorted(set(before) ^ set(arms)))
+
+
+def packed_runs(campaign: Campaign) -> pl.DataFrame:
+    """Return the runs with their slices one behind the other: the table itself where they are, and nothing is left."""
+    first, count = campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy()
+    expected = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
+    # Where an empty run of a plain campaign begins is nobody's business; of parts it depends on their order.
+    anywhere = (count == 0) & (not isinstance(campaign.time, PartedColumn))
+    if len(campaign.time) == int(count.sum()) and bool(np.all((first == expected) | anywhere)):
+        return campaign.runs
+    return campaign.runs.with_columns(first=pl.Series(expected, dtype=pl.Int64))
+
+
+def slices_of(runs: pl.DataFrame, most: int = 1 << 20) -> Iterator[tuple[int, int]]:
+    """Yield the slices of candidates that runs have, in their order: neighbours in one, and none longer than `most`.
+
+    >>> list(slices_of(pl.DataFrame({"first": [4, 0, 2, 7], "count": [3, 2, 2, 0]})))
+    [(4, 7), (0, 4)]
+    """
+    filled = runs.filter(pl.col("count") > 0)
+    first = filled["first"].to_numpy()
+    end = first + filled["count"].to_numpy()
+    cuts = np.flatnonzero(first[1:] != end[:-1]) + 1
+    lows, highs = first[np.concatenate(([0], cuts))[: len(first)]], end[np.concatenate((cuts - 1, [-1]))[: len(end)]]
+    for low, high in zip(lows.tolist(), highs.tolist(), strict=True):
+        yield from ((start, min(start + most, high)) for start in range(low, high, most))
+
+
+def _encoded(codes: Column, names: Column, *, step: int = 1 << 20) -> Iterator[bytes]:
+    """Yield the JSON list of the names that codes stand for, in pieces: that of a long run is larger than itself."""
+    yield b"["
+    for start in range(0, len(codes), step):
+        yield (b"," if start else b"") + msgspec.json.encode(names[codes[start : start + step]].tolist())[1:-1]
+    yield b"]"
 
 
 def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -293,6 +395,8 @@ def matches(value: str, patterns: Iterable[str]) -> bool:
 def _as_column(name: str, column: Column) -> Column:
     """Give a column its dtype and make the view read-only, copying only where the dtype is another one."""
     dtype = (REQUIRED_COLUMNS | OPTIONAL_COLUMNS)[name]
+    if isinstance(column, PartedColumn):
+        return column if column.dtype == dtype else _as_column(name, np.asarray(column))
     view = np.asarray(column, dtype=dtype).view()
     if view.ndim != 1:
         raise TraceError(f"from_arrays: expected one dimension in {name}, got shape {view.shape}")
@@ -307,68 +411,17 @@ def _check_codes(verdict: Column, reason: Column | None, reasons: Sequence[str])
             raise TraceError(f"{name}: expected codes below {known}, got {highest}")
 
 
-def _can_hold(found: pl.DataType, meant: pl.DataType) -> bool:
-    """Say whether a column can hold what gapline reads from it: text, or numbers; one without any value can."""
-    if found == pl.Null:
-        return True
-    return found.is_float() or found.is_integer() if meant == pl.Float64 else found == pl.String
-
-
-def _complete_runs(runs: pl.DataFrame, *, candidates: int) -> pl.DataFrame:
-    """Fill, cast and check the runs table."""
-    required = (*RUN_KEY, "first", "count")
-    if missing := [name for name in required if name not in runs.columns]:
-        raise TraceError(f"runs table: expected columns {listing(required)}, got no {listing(missing)}")
-    defaults = {"panel": DEFAULT_PANEL, "horizon": None, "status": RunStatus.UNKNOWN.value}
-    table = runs.with_columns(
-        pl.lit(value, dtype=RUNS[name]).alias(name) for name, value in defaults.items() if name not in runs.columns
-    )
-    try:
-        table = table.with_columns(pl.col(name).cast(dtype) for name, dtype in RUNS.items())
-    except pl.exceptions.PolarsError as error:
-        raise TraceError(f"runs table: expected { ({n: str(t) for n, t in RUNS.items()}) }, got {error}") from error
-    for name in CARRIED.keys() & set(table.columns):
-        if not _can_hold(table.schema[name], CARRIED[name]):
-            raise TraceError(f"runs table: expected {CARRIED[name]} in {name}, got {table.schema[name]}")
-    table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
-    # Known columns first, so that a file does not depend on the order in which a reader made them.
-    extras = [name for name in table.columns if name not in RUNS]
-    table = table.select(*RUNS, *extras)
-    for name in required:
-        if table[name].null_count():
-            raise TraceError(f"runs table: expected a value in every {name}, got {table[name].null_count()} nulls")
-    _check_run_values(table)
-    first, count = table["first"].to_numpy(), table["count"].to_numpy()
-    if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
-        raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
-    # Slices may stand in any order, but each candidate belongs to one run.
-    ordered = np.argsort(first, kind="stable")
-    ends = (first + count)[ordered][:-1]
-    if np.any(ends > first[ordered][1:]) or int(count.sum()) != candidates:
-        raise TraceError(
-            f"runs table: expected slices that cover {candidates} candidates once, got {int(count.sum())} or overlaps"
-        )
-    return table
-
-
-def _check_run_values(table: pl.DataFrame) -> None:
-    """Refuse duplicate keys, statuses nobody knows and horizons that are not positive and finite."""
-    twins = table.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
-    if twins.height:
-        names = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
-        raise TraceError(f"expected each run once, got duplicates: {names}")
-    known = [status.value for status in RunStatus]
-    if strange := table.filter(~pl.col("status").is_in(known))["status"].unique().to_list():
-        raise TraceError(f"status: expected one of {listing(known)}, got {listing(map(repr, strange))}")
-    bad = table.filter(pl.col("horizon").is_not_null() & ~(pl.col("horizon").is_finite() & (pl.col("horizon") > 0)))
-    if bad.height:
-        shown = listing(f"{RunKey(*row[:3])} {row[3]}" for row in bad.select(*RUN_KEY, "horizon").iter_rows())
-        raise TraceError(f"horizon: expected positive finite seconds, got {shown}")
+def count_codes(column: Column, code: int) -> int:
+    """Count the entries of a column of codes that are this one."""
+    return sum(int(np.count_nonzero(column[span] == code)) for span in spans(len(column)))
 
 
 def count_reasons(verdict: Column, reason: Column | None, reasons: Sequence[str]) -> dict[str, int]:
     """Count invalid candidates by the name of their reason."""
-    given = np.zeros_like(verdict) if reason is None else np.asarray(reason)
-    found, counts = np.unique(given[verdict == VerdictCode.INVALID], return_counts=True)
-    named = ((reasons[int(c)] or Reason.DECLARED_INVALID.value, int(n)) for c, n in zip(found, counts, strict=True))
+    counts = np.zeros(len(reasons), np.int64)
+    for span in spans(len(verdict)):
+        invalid = verdict[span] == VerdictCode.INVALID
+        given = np.zeros(int(np.count_nonzero(invalid)), np.uint8) if reason is None else reason[span][invalid]
+        counts += np.bincount(given, minlength=len(reasons))
+    named = ((reasons[c] or Reason.DECLARED_INVALID.value, int(counts[c])) for c in np.flatnonzero(counts).tolist())
     return dict(sorted(named))

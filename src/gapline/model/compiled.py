@@ -4,11 +4,17 @@ import contextlib
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Callable
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
-import numba
+import numpy as np
+
+from gapline.model.allowance import is_small
+from gapline.model.compile_lock import compile_once
+from gapline.model.interpreted import run_interpreted, with_names
 
 Function = Callable[..., Any]
 
@@ -16,23 +22,96 @@ Function = Callable[..., Any]
 notes: list[str] = []
 
 
-def compiled(**options: Any) -> Callable[[Function], Function]:
-    """Compile a function at its first call, and keep the machine code for the next process."""
+class Compiled:
+    """A function that becomes machine code when a call of it first needs that; until then Numba is not loaded.
 
-    def decorate(function: Function) -> Function:
-        try:
-            made = numba.njit(cache=True, **options)(function)
-        except RuntimeError:
-            # Neither beside the package, nor under the home directory, nor where NUMBA_CACHE_DIR says.
-            made = numba.njit(cache=_use_temporary(), **options)(function)
-        _forgive_full_disk(made)
-        return made  # type: ignore[no-any-return]
+    `small` does the same without, to the last bit, for calls that are not worth it (`model/allowance.py`).
+    """
+
+    def __init__(self, function: Function, small: Function | None, cost: int, make: Callable[[Function], Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func, self.small, self.cost = function, small, cost
+        self._make, self._machine = make, None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the machine code, or what does the same without it."""
+        if self.small is not None and is_small(arguments, self.cost):
+            return self.without_machine(*arguments)
+        return self.machine()(*arguments)
+
+    def without_machine(self, *arguments: Any) -> Any:
+        """Call what does the same; as machine code does, it says nothing where numbers overflow."""
+        assert self.small is not None
+        with np.errstate(all="ignore"):
+            return self.small(*arguments)
+
+    def machine(self) -> Any:
+        """Return Numba's function, which compiles at its first call with arguments of new types."""
+        if self._machine is None:
+            with _making:
+                # Another thread may have made it meanwhile.
+                if self._machine is None:
+                    self._machine = self._make(_know_machines(self.py_func))
+        return self._machine
+
+
+# Threads make each function once.
+_making = threading.RLock()
+# A number that Python works out costs as much as so many elements of an array.
+_INTERPRETED = 300
+
+
+def compiled(
+    *, small: Function | None = None, interpreted: bool = False, keep: bool = True, **options: Any
+) -> Callable[[Function], Compiled]:
+    """Compile a function when it is first needed, and keep the machine code for the next process.
+
+    Parameters
+    ----------
+    small
+        Does the same for small arrays without machine code, to the last bit.
+    interpreted
+        Few numbers are worked out by the function as it is written, which Python runs (`model/interpreted.py`).
+    keep
+        False for a function that is compiled into those that call it, and nowhere else.
+    options
+        Those of `numba.njit`.
+    """
+
+    def decorate(function: Function) -> Compiled:
+        make = partial(_make, options=options, keep=keep)
+        if interpreted:
+            return Compiled(function, partial(run_interpreted, function), _INTERPRETED, make)
+        return Compiled(function, small, 1, make)
 
     return decorate
 
 
+def _know_machines(function: Function) -> Function:
+    """Return the function with the machine code of what it calls in the place of those names: Numba looks there."""
+    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    return with_names(function, {name: one.machine() for name, one in named.items() if isinstance(one, Compiled)})
+
+
+def _make(function: Function, *, options: dict[str, Any], keep: bool) -> Any:
+    import numba
+
+    if not keep:
+        return numba.njit(**options)(function)
+    try:
+        made = numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        # Neither beside the package, nor under the home directory, nor where NUMBA_CACHE_DIR says.
+        made = numba.njit(cache=_use_temporary(), **options)(function)
+    _forgive_full_disk(made)
+    compile_once(made)
+    return made
+
+
 def _use_temporary() -> bool:
     """Let numba keep its files in a temporary directory of ours; False where there is none either."""
+    import numba
+
     place = temporary_place()
     if not notes and str(place) != numba.config.CACHE_DIR:  # type: ignore[attr-defined]
         where = "nowhere: each command compiles anew" if place is None else f"in {place}"

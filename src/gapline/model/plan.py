@@ -1,7 +1,6 @@
 """`Plan`: what was meant to happen, every cell (arm × instance × seed) that a contract asks for."""
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,10 +11,8 @@ import msgspec
 from gapline.model.contract import Arm, Contract, Instance
 from gapline.model.expand import chosen, fits, fits_size, seed_list
 from gapline.model.layout import JOURNALS
+from gapline.model.slug import slug
 from gapline.model.tables import RunKey
-
-_UNSAFE = re.compile(r"[^a-z0-9.-]+")
-_PART = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +35,6 @@ class Cell:
     def directory(self, study: Path) -> Path:
         """The directory of the cell's attempts."""
         return study / JOURNALS / slug(self.key)
-
-
-def slug(key: RunKey) -> str:
-    """Return a directory name: readable parts, and a hash of the true names that keeps apart what looks alike.
-
-    >>> slug(RunKey("HGS", "X-n101-k25", 3))
-    'hgs_x-n101-k25_3_e40f34790c'
-    >>> slug(RunKey("../../etc", "a/b", 1)).startswith("etc_a-b_1_")
-    True
-    """
-    parts = [_readable(str(part)) for part in key]
-    # As JSON: "a/b" + "c" and "a" + "b/c" must not look alike.
-    digest = hashlib.sha256(msgspec.json.encode(list(key))).hexdigest()[:10]
-    return "_".join([*parts, digest])
 
 
 class Allotment(NamedTuple):
@@ -138,20 +121,6 @@ def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
         return blocks[cell.seed], hashlib.sha256(msgspec.json.encode([order_seed, *cell.key])).digest()
 
     return [replace(cell, position=position) for position, cell in enumerate(sorted(cells, key=place), start=1)]
-
-
-def file_slug(name: str) -> str:
-    """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
-
-    >>> file_slug("0.11.0"), file_slug("python:mine:check")
-    ('0.11.0', 'python-mine-check-300af54b')
-    """
-    readable = _readable(name)
-    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _readable(name: str) -> str:
-    return _UNSAFE.sub("-", name.lower()).strip("-.")[:_PART] or "x"
 
 
 def resolve_program(arm: Arm, study: Path) -> Arm:

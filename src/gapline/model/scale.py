@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from gapline.errors import ObjectiveError, UsageError, listing
 from gapline.model.campaign import Campaign, as_patterns, matches
+from gapline.model.scratch import scratch_array, spans
 from gapline.model.text import meant
 from gapline.model.transform import Transform, TransformKind, Values
 
@@ -82,9 +83,14 @@ class Scale:
 
     def apply_column(self, runs: pl.DataFrame, column: Values) -> Values:
         """Transform a column of candidates or bounds, of which each run has the slice `first:first+count`."""
-        if self.uniform:
-            return self.default.apply(column)
-        out = np.array(column, np.float64)
+        uniform = self.uniform
+        if uniform and self.default.keeps:
+            return column
+        out: Values = scratch_array(len(column))
+        for part in spans(len(column)):
+            out[part] = self.default.apply(column[part]) if uniform else column[part]
+        if uniform:
+            return out
         for instance, first, count in runs.select("instance", "first", "count").iter_rows():
             part = slice(first, first + count)
             out[part] = self.of(instance).apply(column[part])
@@ -110,7 +116,9 @@ def choose_scale(
         return declared
     default, rules = parse_transforms(declared)
     senses = instance_senses(campaign, sense)
-    panels = dict(campaign.runs.select("instance", "panel").iter_rows())
+    panels: dict[str, str] = {}
+    if rules:
+        panels = dict(campaign.runs.select("instance", "panel").unique("instance", keep="last").iter_rows())
     _refuse_idle(rules, panels)
     turned = Transform(TransformKind.NEGATE_SHIFT, 0.0) if signed else Transform(TransformKind.RECIPROCAL, 1.0)
     found, wrong = {}, []

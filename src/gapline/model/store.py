@@ -1,12 +1,16 @@
-"""A campaign on disk: `runs.parquet`, one `.npy` per candidate column, `manifest.json` with digests."""
+"""A campaign on disk: `runs.parquet`, one `.npy` per candidate column, `manifest.json` with digests.
+
+A directory may hold such directories as parts instead (`model/store_parts.py`).
+"""
 
 import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
@@ -17,10 +21,12 @@ import numpy as np
 import polars as pl
 
 from gapline.errors import IntegrityError, TraceError, listing
-from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, packed_runs, slices_of
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.layout import MANIFEST
 from gapline.model.limits import most_bytes, read_regular
+from gapline.model.mapped import MappedFile
+from gapline.model.origin import Origin
 from gapline.model.regular import open_regular, reason_of
 from gapline.model.swap import replace_directory
 from gapline.model.tables import RunKey
@@ -28,12 +34,31 @@ from gapline.model.threads import thread_count
 from gapline.model.writing import write_atomically
 
 SCHEMA = "gapline.campaign/1"
+# Of a directory with parts; those without are written as ever.
+PARTED_SCHEMA = "gapline.campaign/2"
 RUNS_FILE = "runs.parquet"
+_PART = re.compile(r"part-[0-9]{4,9}")
 OUR_FILES = frozenset({MANIFEST, RUNS_FILE, *(f"{name}.npy" for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS))})
 _NEEDED = (RUNS_FILE, *(f"{name}.npy" for name in REQUIRED_COLUMNS))
 # What NumPy writes before the entries of a column; a file without entries cannot be mapped.
 _HEADER = 128
-_ANEW = "build it anew: gapline run STUDY, or gapline import"
+ANEW = "build it anew: gapline run STUDY, or gapline import"
+CHANGED = f"it was changed after it was written; {ANEW}"
+
+
+class _Ours:
+    """Names that are the campaign's in its directory."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in OUR_FILES or is_part(str(name))
+
+
+OURS = _Ours()
+
+
+def is_part(name: str) -> bool:
+    """Say whether a directory of this name in a campaign's is a part of it."""
+    return _PART.fullmatch(name) is not None
 
 
 class _Manifest(msgspec.Struct):
@@ -54,49 +79,70 @@ def file_digest(path: Path) -> str:
 
 def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = False) -> Path:
     """Write a campaign directory as a whole; files in it that are not the campaign's stay, such as references.json."""
-    if directory.exists() and any(directory.iterdir()):
-        if not overwrite:
-            raise TraceError(f"{directory}: expected a new or empty directory, got one with files in it")
-        _refuse_others(directory)
-    whole = campaign.compact()
-
-    def fill(folder: Path) -> None:
-        # By a stream of ours: Polars cannot open a path that is not UTF-8.
-        write_atomically(folder / RUNS_FILE, whole.runs.write_parquet)
-        for name, column in whole.columns.items():
-            write = partial(np.save, arr=np.ascontiguousarray(column), allow_pickle=False)
-            write_atomically(folder / f"{name}.npy", write)
-        manifest = {
-            "schema": SCHEMA,
-            "runs": len(whole),
-            "candidates": whole.candidates,
-            "reasons": list(whole.reasons),
-            "facts": dict(whole.facts),
-            "diagnostics": asdict(whole.diagnostics),
-            "interrupted": [list(key) for key in whole.interrupted],
-            "digest": whole.digest(),
-            "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
-        }
-        # Last: the seal covers everything above it, the digests of the files included.
-        manifest["seal"] = _seal(manifest)
-        text = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
-        write_atomically(folder / MANIFEST, lambda stream: stream.write(text))
-
-    replace_directory(directory, fill, ours=OUR_FILES)
+    refuse_to_replace(directory, overwrite=overwrite)
+    replace_directory(directory, partial(fill_directory, campaign), ours=OURS)
     return directory
 
 
-def _refuse_others(directory: Path) -> None:
-    """Refuse to overwrite a directory whose files are somebody else's, though they are named like ours."""
+def fill_directory(campaign: Campaign, folder: Path) -> None:
+    """Write the files of a campaign into an empty directory, column by column and never a column at once."""
+    campaign.check_files()
+    runs = packed_runs(campaign)
+    # By a stream of ours: Polars cannot open a path that is not UTF-8.
+    write_atomically(folder / RUNS_FILE, runs.write_parquet)
+    for name, column in campaign.columns.items():
+        write_atomically(folder / f"{name}.npy", partial(_write_column, campaign, column))
+    manifest = {
+        "schema": SCHEMA,
+        "runs": len(campaign),
+        "candidates": campaign.candidates,
+        "reasons": list(campaign.reasons),
+        "facts": dict(campaign.facts),
+        "diagnostics": asdict(campaign.diagnostics),
+        "interrupted": [list(key) for key in campaign.interrupted],
+        "digest": campaign.digest(),
+        "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
+    }
+    campaign.check_files()
+    write_manifest(folder, manifest)
+
+
+def _write_column(campaign: Campaign, column: Any, stream: Any) -> None:
+    """Write the candidates of the runs as `numpy.save` would write them gathered."""
+    kind, shape = np.lib.format.dtype_to_descr(column.dtype), (campaign.candidates,)
+    np.lib.format.write_array_header_1_0(stream, {"descr": kind, "fortran_order": False, "shape": shape})
+    for low, high in slices_of(campaign.runs):
+        stream.write(np.ascontiguousarray(column[low:high]).data)
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write a manifest, which is the last file of a campaign: its seal covers the digests of all others."""
+    text = json.dumps(manifest | {"seal": _seal(manifest)}, indent=1, ensure_ascii=False).encode()
+    write_atomically(folder / MANIFEST, lambda stream: stream.write(text))
+
+
+def refuse_to_replace(directory: Path, *, overwrite: bool) -> None:
+    """Refuse to write where something is, or, if it may be overwritten, where not all of it is a campaign's own."""
+    if not directory.exists() or not any(directory.iterdir()):
+        return
+    if not overwrite:
+        raise TraceError(f"{directory}: expected a new or empty directory, got one with files in it")
     if not (directory / MANIFEST).exists():
         raise TraceError(f"{directory}: expected a campaign to overwrite, got a directory without {MANIFEST}")
     try:
-        listed = _stated(directory, read_manifest(directory)).files
+        manifest = read_manifest(directory)
+        if manifest["schema"] == PARTED_SCHEMA:
+            from gapline.model.store_parts import strays_in_parts
+
+            strays = strays_in_parts(directory, manifest)
+        else:
+            strays = _unlisted(directory, _stated(directory, manifest).files)
+            strays += sorted(path.name for path in directory.iterdir() if is_part(path.name))
     except TraceError as error:
         raise TraceError(
             f"{error.message}; it is not overwritten", hint="move the directory away if it may go"
         ) from None
-    if strays := _unlisted(directory, listed):
+    if strays:
         raise TraceError(
             f"{directory}: expected the campaign's own files, got {listing(strays)}, which {MANIFEST} does not list",
             hint="move them away",
@@ -109,7 +155,7 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
     Parameters
     ----------
     directory
-        The directory with its `manifest.json`.
+        The directory with its `manifest.json`, or the URL of one.
     verify
         Compare every file with the digest that the manifest states; False for one that was just written.
 
@@ -118,16 +164,15 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
     IntegrityError
         When a file was changed, is missing, or was added.
     """
-    folder = Path(directory)
+    from gapline.model.remote import local_path
+
+    folder = local_path(directory)
     while True:
         data = _manifest_bytes(folder)
         failure = None
         try:
             manifest = _parse_manifest(folder, data)
-            # Before anything is parsed: what the readers below see is what was written.
-            if verify:
-                verify_campaign(folder, manifest)
-            campaign = _load(folder, _stated(folder, manifest))
+            campaign = _opened(folder, manifest, verify=verify)
         except (IntegrityError, TraceError) as error:
             failure = error
         # A runner may have put a new campaign in the place of this one meanwhile: then it is opened anew.
@@ -135,7 +180,23 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
             continue
         if failure is not None:
             raise failure
-        return campaign
+        return replace(campaign, origin=Origin(str(folder.absolute()), str(manifest.get("seal"))))
+
+
+def _opened(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
+    if manifest["schema"] == PARTED_SCHEMA:
+        from gapline.model.store_parts import open_parts
+
+        return open_parts(folder, manifest, verify=verify)
+    return open_plain(folder, manifest, verify=verify)
+
+
+def open_plain(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
+    """Open a directory that has the columns themselves, as its manifest lists them."""
+    # Before anything is parsed: what the readers below see is what was written.
+    if verify:
+        verify_campaign(folder, manifest)
+    return _load(folder, _stated(folder, manifest))
 
 
 def _load(folder: Path, stated: _Manifest) -> Campaign:
@@ -151,9 +212,11 @@ def _load(folder: Path, stated: _Manifest) -> Campaign:
         for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
         if name in REQUIRED_COLUMNS or os.path.lexists(folder / f"{name}.npy")
     ]
-    columns = {name: _map_column(folder, name) for name in there}
+    mapped = {name: _map_column(folder, name) for name in there}
+    columns = {name: column for name, (column, _) in mapped.items()}
+    files = tuple(file for _, file in mapped.values() if file is not None)
     try:
-        return Campaign.from_arrays(
+        campaign = Campaign.from_arrays(
             runs=runs,
             reasons=stated.reasons,
             facts=stated.facts,
@@ -163,6 +226,7 @@ def _load(folder: Path, stated: _Manifest) -> Campaign:
         )
     except TraceError as error:
         raise TraceError(f"{folder}: {error.message}", hint=error.hint) from error
+    return replace(campaign, files=(files,))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -189,8 +253,9 @@ def _parse_manifest(folder: Path, data: bytes) -> dict[str, Any]:
     name, _, version = str(schema).partition("/")
     if name != "gapline.campaign" or not version.isdecimal():
         raise TraceError(f"{path}: expected schema {SCHEMA}, got {schema!r:.200}")
-    if int(version) > int(SCHEMA.partition("/")[2]):
-        raise TraceError(f"{path}: expected schema {SCHEMA} or older, got {schema}", hint="upgrade gapline to read it")
+    if int(version) > int(PARTED_SCHEMA.partition("/")[2]):
+        said = f"expected schema {PARTED_SCHEMA} or older, got {schema}"
+        raise TraceError(f"{path}: {said}", hint="upgrade gapline to read it")
     return dict(manifest)
 
 
@@ -199,17 +264,12 @@ def _stated(folder: Path, manifest: dict[str, Any]) -> _Manifest:
     try:
         return msgspec.convert(manifest, _Manifest)
     except msgspec.ValidationError as error:
-        raise TraceError(f"{folder / MANIFEST}: expected the manifest of a campaign, got {error}", hint=_ANEW) from None
+        raise TraceError(f"{folder / MANIFEST}: expected the manifest of a campaign, got {error}", hint=ANEW) from None
 
 
 def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
     """Compare every file of a campaign directory with the digest that its manifest states for it."""
-    changed = f"it was changed after it was written; {_ANEW}"
-    seal, found_seal = manifest.get("seal"), _seal(manifest)
-    if seal != found_seal:
-        # Then nothing that it says of the other files can be believed.
-        said = "a `seal`, got none" if seal is None else f"{seal!s:.200}, got {found_seal}"
-        raise IntegrityError(f"{folder / MANIFEST}: expected {said}", hint=changed)
+    check_seal(folder, manifest)
     stated = _stated(folder, manifest).files
     differing = [f"{name}: expected a digest in {MANIFEST}, got none" for name in _NEEDED if name not in stated]
     # A name is looked up in this directory alone, whatever a manifest says.
@@ -223,7 +283,15 @@ def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
     ]
     differing += [f"{name}: expected no such file, as {MANIFEST} lists none" for name in _unlisted(folder, stated)]
     if differing:
-        raise IntegrityError(f"{folder}: " + "; ".join(differing), hint=changed)
+        raise IntegrityError(f"{folder}: " + "; ".join(differing), hint=CHANGED)
+
+
+def check_seal(folder: Path, manifest: dict[str, Any]) -> None:
+    """Refuse a manifest that was changed: nothing that it says of the other files can be believed."""
+    seal, found_seal = manifest.get("seal"), _seal(manifest)
+    if seal != found_seal:
+        said = "a `seal`, got none" if seal is None else f"{seal!s:.200}, got {found_seal}"
+        raise IntegrityError(f"{folder / MANIFEST}: expected {said}", hint=CHANGED)
 
 
 def _found(path: Path) -> str:
@@ -244,14 +312,17 @@ def _unlisted(folder: Path, listed: Collection[str]) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name in OUR_FILES - {MANIFEST, *listed})
 
 
-def _map_column(folder: Path, name: str) -> Any:
-    """Map a column into memory; another type or shape than the one that is written is refused, never converted."""
+def _map_column(folder: Path, name: str) -> tuple[Any, MappedFile | None]:
+    """Map a column into memory; another type or shape than the one that is written is refused, never converted.
+
+    The file is returned as it was before it was mapped; None where nothing of it is left to be read.
+    """
     path = folder / f"{name}.npy"
     kind = np.dtype((REQUIRED_COLUMNS | OPTIONAL_COLUMNS)[name])
     try:
         with open_regular(path) as stream:
-            size = os.fstat(stream.fileno()).st_size
-        array = np.load(path, mmap_mode="r" if size > _HEADER else None, allow_pickle=False)
+            file = MappedFile.of(path, os.fstat(stream.fileno()))
+        array = np.load(path, mmap_mode="r" if file.size > _HEADER else None, allow_pickle=False)
     except OSError as error:
         raise TraceError(f"{path}: expected a NumPy column, got {reason_of(error)}") from error
     except (ValueError, TypeError, OverflowError, EOFError, MemoryError, TokenError) as error:
@@ -259,4 +330,4 @@ def _map_column(folder: Path, name: str) -> Any:
     if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
         got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise TraceError(f"{path}: expected {kind} in one dimension, got {got}")
-    return array
+    return array, file if file.size > _HEADER else None

@@ -9,7 +9,7 @@ import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,8 +19,8 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Collection[str]) -> None:
-    """Fill a new directory and put it in the place of `directory`, where only files named in `ours` are replaced."""
+def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Container[str]) -> None:
+    """Fill a new directory and put it in the place of `directory`, where only what is named in `ours` is replaced."""
     # A link to the directory stays a link; the new directory takes the place of what it points to.
     # By `realpath`: of a link to itself `Path.resolve` makes a RuntimeError in older Pythons.
     place = Path(os.path.realpath(directory))
@@ -28,7 +28,7 @@ def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: 
         _replace(place, fill, ours)
 
 
-def _replace(place: Path, fill: Callable[[Path], object], ours: Collection[str]) -> None:
+def _replace(place: Path, fill: Callable[[Path], object], ours: Container[str]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with _alone_in(place.parent):
         # Where a whole directory stands, what a killed writer left is rubbish, which may be all that fills the disk.
@@ -74,7 +74,7 @@ def _scratches(place: Path) -> list[Path]:
     return [path for path in place.parent.iterdir() if named.fullmatch(path.name) and path.is_dir()]
 
 
-def _link_others(old: Path, new: Path, ours: Collection[str]) -> None:
+def _link_others(old: Path, new: Path, ours: Container[str]) -> None:
     for entry in old.iterdir():
         if entry.name not in ours and not (entry.is_dir() and not entry.is_symlink()):
             # Where the file system has no links the file is moved after the step, as folders are.
@@ -98,12 +98,12 @@ def _exchange(one: Path, other: Path) -> None:
         raise
 
 
-def _clear(leftover: Path, place: Path, ours: Collection[str]) -> None:
+def _clear(leftover: Path, place: Path, ours: Container[str]) -> None:
     """Remove our files from a directory that was replaced or never finished; give back what is not ours."""
     for entry in leftover.iterdir():
         there = place / entry.name
         if entry.name in ours:
-            entry.unlink()
+            _remove(entry, ours)
         elif not os.path.lexists(there):
             entry.rename(there)
         elif os.path.samestat(entry.lstat(), there.lstat()):
@@ -111,3 +111,16 @@ def _clear(leftover: Path, place: Path, ours: Collection[str]) -> None:
     # Whatever is left has a namesake in the new directory: it stays where it is.
     with contextlib.suppress(OSError):
         leftover.rmdir()
+
+
+def _remove(entry: Path, ours: Container[str]) -> None:
+    """Remove a file of ours, or a folder of ours with the files of ours in it; with others in it, it stays."""
+    if entry.is_symlink() or not entry.is_dir():
+        entry.unlink()
+        return
+    for inner in entry.iterdir():
+        # What a writer had under way when it was killed goes too.
+        if (inner.name in ours or inner.name.endswith(SUFFIX)) and not inner.is_dir():
+            inner.unlink()
+    with contextlib.suppress(OSError):
+        entry.rmdir()

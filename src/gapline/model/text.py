@@ -25,7 +25,8 @@ def printable(text: object) -> str:
     >>> printable("a" + chr(27) + "[31mb")
     'a\\\\u001b[31mb'
     """
-    return "".join(c if c.isprintable() else _escaped(c) for c in str(text))
+    whole = str(text)
+    return whole if whole.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in whole)
 
 
 def writable(text: object) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 
 from gapline.errors import HorizonError, MixedScoresError, UsageError, listing
 from gapline.model.campaign import Campaign, as_patterns, matches
+from gapline.model.multiplied import multiplied
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import meant
 
@@ -138,16 +139,12 @@ def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
             f"time scale: expected the budget of every run that is scaled, got none for {silent.height:,}: {shown}",
             hint="give the runs a `horizon` column, in seconds of the machine that they ran on",
         )
-    time = np.array(campaign.time)
-    for first, count, factor in zip(runs["first"], runs["count"], factors.tolist(), strict=True):
-        if factor != 1.0:
-            time[first : first + count] *= factor
-    time.flags.writeable = False
     column = pl.Series(factors)
     extra = {"resolution": runs["resolution"] * column} if "resolution" in runs.columns else {}
     return replace(
         campaign,
-        time=time,
+        time=multiplied(campaign.time, runs, column),
+        origin=campaign.origin and replace(campaign.origin, scaled=True),
         runs=runs.with_columns(
             own_horizon=runs["horizon"],
             horizon=runs["horizon"] * column,

@@ -94,6 +94,11 @@ class Transform:
         """Whether the objective is scalarised from two components."""
         return self.kind is TransformKind.HIERARCHICAL
 
+    @property
+    def keeps(self) -> bool:
+        """Whether captured objectives stay as they are, but for those that are put together from two."""
+        return self.kind in (TransformKind.NONE, TransformKind.HIERARCHICAL)
+
     def apply(self, values: ArrayLike) -> Values:
         """Transform objectives, bounds or references; scalarised values of a hierarchy stay as they are."""
         z = np.asarray(values, np.float64)

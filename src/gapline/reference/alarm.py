@@ -125,7 +125,8 @@ def snapshot_sense(instance: str, snapshots: Sequence[Snapshot], sense: str | No
 def best_runs(envelopes: Envelopes) -> pl.DataFrame:
     """Return the best non-empty run of each instance; equal values go to the earlier, then to the first key."""
     order = ["instance", "best", "best_time", "arm", "seed"]
-    found = envelopes.runs.filter(pl.col("best").is_not_null()).sort(order)
+    # Few runs are as good as the best, and only these are sorted.
+    found = envelopes.runs.filter(pl.col("best") == pl.col("best").min().over("instance")).sort(order)
     return found.unique("instance", keep="first").sort("instance")
 
 
@@ -154,9 +155,11 @@ def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10, toler
 
 
 def _beaten_certificates(snapshot: Snapshot, envelopes: Envelopes, tolerance: float) -> list[Alarm]:
-    best = best_runs(envelopes)
-    certified = [name for name in best["instance"] if (e := snapshot.values.get(name)) is not None and e.certified]
-    best = best.filter(pl.col("instance").is_in(certified))
+    proven = [name for name, entry in snapshot.values.items() if entry.certified]
+    if not proven:
+        return []
+    best = best_runs(envelopes.select(pl.col("instance").is_in(proven)))
+    certified = best["instance"].to_list()
     references = transformed_references(
         snapshot, certified, scale=envelopes.scale, sizes=instance_sizes(envelopes.runs)
     )

@@ -18,6 +18,7 @@ from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
+from gapline.model.scratch import piece_size
 from gapline.model.tables import INFINITE, RUN_KEY, Proof, RunKey
 from gapline.model.transform import Transform, TransformKind
 from gapline.reference.alarm import Alarm, AlarmKind, Claim, solution_claim, stored_claim
@@ -100,7 +101,7 @@ def find_stored_contradictions(
     if not _claims(campaign, envelopes):
         return []
     alarms: list[Alarm] = []
-    run = set(campaign.runs["instance"])
+    run = set(campaign.runs["instance"].unique())
     for snapshot in snapshots:
         weakest = {
             name: entry.value + (-1.0 if envelopes.scale.of(name).maximises else 1.0) * _half_unit(entry.value)
@@ -171,12 +172,14 @@ def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) ->
     sign = np.where(runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
     strongest = np.full(len(campaign), -np.inf)
     if campaign.bound is not None and not scale.hierarchical:
-        count = runs["count"].to_numpy()
-        own, starts = step_places(runs["first"].to_numpy(), count)
-        strength = np.repeat(sign, count) * campaign.bound[own]
-        strength[~(np.abs(strength) < INFINITE)] = -np.inf
-        if len(strength):
-            strongest[count > 0] = np.maximum.reduceat(strength, starts[count > 0])
+        for rows, piece in campaign.pieces(piece_size()):
+            count = piece.runs["count"].to_numpy()
+            own, starts = step_places(piece.runs["first"].to_numpy(), count)
+            assert piece.bound is not None
+            strength = np.repeat(sign[rows], count) * piece.bound[own]
+            strength[~(np.abs(strength) < INFINITE)] = -np.inf
+            if len(strength):
+                strongest[rows[count > 0]] = np.maximum.reduceat(strength, starts[count > 0])
     signs = np.where(solved["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
     values = solved.select(
         "instance", value=pl.Series(signs * solved["value"].fill_null(np.nan).to_numpy()).fill_nan(None)

@@ -19,6 +19,7 @@ from gapline.errors import (
 )
 from gapline.model.reading import TOLERANCE
 from gapline.model.regular import reason_of
+from gapline.model.remote import is_url, local_path
 from gapline.model.text import meant
 from gapline.reference.snapshot import Snapshot, parse_moment
 from gapline.reference.sources import SUFFIXES, split_source
@@ -146,7 +147,7 @@ def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
 
     What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
     """
-    text = str(given)
+    text = str(local_path(given) if is_url(given) else given)
     scheme, location = split_source(text) or ("csv", text)
     if scheme == "snapshot":
         return Frozen(Snapshot.load(location))

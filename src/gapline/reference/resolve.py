@@ -65,8 +65,12 @@ def unreferenced_instances(snapshot: Snapshot, envelopes: Envelopes) -> tuple[st
     >>> unreferenced_instances(Snapshot.from_values({}, name="none"), gl.build_envelopes(gl.Campaign.from_runs(runs)))
     ('j',)
     """
-    steps = envelopes.runs.group_by("instance").agg(pl.col("steps").sum())
-    unsolved = steps.filter(pl.col("steps") == 0)["instance"].sort().to_list()
+    solved = envelopes.runs["steps"] > 0
+    if solved.all():
+        return ()
+    names = envelopes.runs["instance"]
+    empty = names.filter(~solved).unique()
+    unsolved = empty.filter(~empty.is_in(names.filter(solved).unique().implode())).sort().to_list()
     return tuple(name for name in unsolved if lacks_value(snapshot, name))
 
 

@@ -15,6 +15,7 @@ from gapline.errors import IntegrityError, SnapshotError, found_at, listing
 from gapline.model.exact import is_exact
 from gapline.model.limits import most_document, read_limited
 from gapline.model.regular import reason_of
+from gapline.model.remote import local_path
 from gapline.model.tables import RunKey
 from gapline.model.writing import write_atomically
 from gapline.reference.canonical import content_digest, parse_document
@@ -180,8 +181,8 @@ class Snapshot(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a snapshot file; a changed one is refused, and compared with a copy, parent or child in its folder."""
-        file = Path(path)
+        """Read a snapshot file or URL; a changed one is refused, and compared with relatives in its folder."""
+        file = local_path(path)
         document = read_document(file)
         try:
             return cls.from_document(document, where=str(file))

@@ -15,6 +15,8 @@ from gapline.scoring.curve import MeanCurves
 
 # More breakpoints than a screen has pixels do not show; the exact curve is in the CSV. Altair takes 5,000 rows.
 MOST_POINTS, MOST_ROWS = 2000, 4900
+# From so many on, of shares of runs and of means over all steps, a caption says how many are drawn.
+MANY_RUNS, MANY_STEPS = 100_000, 1_000_000
 # Of a logarithmic axis, as many as it has pixels.
 MOST_PLACES = 600
 
@@ -43,10 +45,13 @@ def mean_curve_figure(
     With a `start`, time is logarithmic from there on (`time_axis.log_start`).
     """
     end = max(curves.horizons.values(), default=0.0)
+    data = _series(curves.frame, curves.by, end, start)
     return CurveFigure(
-        data=_series(curves.frame, curves.by, end, start),
+        data=data,
         title="Mean convergence: smaller is better",
-        caption=_with_bands(curves.caption(), bands, band_words) + log_words(start, _unit(curves)),
+        caption=_with_bands(curves.caption(), bands, band_words)
+        + log_words(start, _unit(curves))
+        + thinned_words(curves.frame, data, many=MANY_STEPS),
         value_title=f"mean {curves.kernel} gap",
         bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
         **_axis(curves, start, end),
@@ -65,10 +70,13 @@ def attainment_figure(
     # One goal needs no series of its own: it stands in the title.
     by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
     goals = ", ".join(map(goal_words, curves.goals))
+    data = _series(curves.frame, by, end, start)
     return CurveFigure(
-        data=_series(curves.frame, by, end, start),
+        data=data,
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",
-        caption=_with_bands(curves.caption(), bands, band_words) + log_words(start, _unit(curves)),
+        caption=_with_bands(curves.caption(), bands, band_words)
+        + log_words(start, _unit(curves))
+        + thinned_words(curves.frame, data, many=MANY_RUNS),
         value_title="share of runs",
         shares=True,
         bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
@@ -205,6 +213,15 @@ def held(data: pl.DataFrame, *by: str, end: float) -> pl.DataFrame:
     """Add a row to every series that holds its last value to the end: a step has no width of its own."""
     parts = data.partition_by(by, maintain_order=True)
     return pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(end))))
+
+
+def thinned_words(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
+    """Say in a caption how many of very many breakpoints are drawn; empty where they are not that many.
+
+    >>> thinned_words(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
+    '; drawn at 1,501 of 6,001 breakpoints'
+    """
+    return f"; drawn at {drawn.height:,} of {whole.height:,} breakpoints" if whole.height > many else ""
 
 
 def thinned(data: pl.DataFrame) -> pl.DataFrame:

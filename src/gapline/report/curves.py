@@ -21,6 +21,9 @@ from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
 from gapline.terminal import console
 
+# Steps of all curves together from which on they are shown at moments, and how many of these there are.
+MOST_STEPS, MOMENTS = 20_000_000, 2001
+
 
 @dataclass(frozen=True, slots=True)
 class CurvePair:
@@ -67,6 +70,7 @@ class CurvePair:
             "relative": mean.relative,
             "horizon": self.end,
             "log_time_from": self.start,
+            "points": mean.points,
             "mean": series_documents(mean.frame, list(mean.by)),
             "attainment": series_documents(attainment.frame, [*attainment.by, "goal"]),
         }
@@ -116,10 +120,18 @@ class CurvePair:
         out.print(printable(caption), style="dim", markup=False, soft_wrap=True)
 
 
-def study_mean_curve(study: Study, /, *, by: list[str], relative: bool) -> MeanCurves:
-    """Return the mean curves of a study's first kernel, under its reading."""
+def study_mean_curve(study: Study, /, *, by: list[str], relative: bool, points: int | None = None) -> MeanCurves:
+    """Return the mean curves of a study's first kernel, under its reading.
+
+    Curves with more steps than anybody draws or reads are those at some moments, which the caption says; `points` asks
+    for them whatever the number of steps.
+    """
     entry, choices = study.references[0], _choices(study, by, relative)
-    found = mean_curve(study.envelopes, entry.snapshot, kernel=study.kernels[0], policy=entry.policy, **choices)
+    # By the steps alone, so that the same runs have the same curves on any machine.
+    if points is None and int(study.envelopes.runs["steps"].sum()) > MOST_STEPS:
+        points = MOMENTS
+    choices |= {"kernel": study.kernels[0], "policy": entry.policy, "points": points}
+    found = mean_curve(study.envelopes, entry.snapshot, **choices)
     # A mean curve weighs no moment of time: whatever weight the study declares, its reading says uniform.
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
 
@@ -137,10 +149,17 @@ def _choices(study: Study, by: list[str], relative: bool) -> dict[str, Any]:
 
 
 def study_curves(
-    study: Study, /, *, by: list[str], relative: bool = False, bands: bool = False, log_time: bool = False
+    study: Study,
+    /,
+    *,
+    by: list[str],
+    relative: bool = False,
+    bands: bool = False,
+    log_time: bool = False,
+    points: int | None = None,
 ) -> CurvePair:
-    """Return both curves of a study; bands and logarithmic time only where they are asked for."""
-    mean = study_mean_curve(study, by=by, relative=relative)
+    """Return both curves of a study; bands, logarithmic time and moments only where they are asked for."""
+    mean = study_mean_curve(study, by=by, relative=relative, points=points)
     start = log_start(study.envelopes, relative=relative) if log_time else None
     pair = CurvePair(mean, study_attainment(study, by=by, relative=relative), start=start)
     if not bands:

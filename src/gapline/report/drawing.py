@@ -1,5 +1,6 @@
 """How our figures look and how they become files: one Altair theme, SVG, PNG and PDF without a browser."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,6 +194,21 @@ def printable_chart(value: Any) -> Any:
     return [printable_chart(item) for item in value] if isinstance(value, list) else value
 
 
+def number_anew(drawing: str) -> str:
+    """Number clips and gradients of a drawing from 0: Vega counts on through all that a process draws.
+
+    >>> number_anew('<g clip-path="url(#clip7)"/><clipPath id="clip7"/><path fill="url(#gradient_3)"/>')
+    '<g clip-path="url(#clip0)"/><clipPath id="clip0"/><path fill="url(#gradient_0)"/>'
+    """
+    numbers: dict[str, dict[str, int]] = {"clip": {}, "gradient_": {}}
+
+    def renamed(found: re.Match[str]) -> str:
+        known = numbers[found[2]]
+        return f"{found[1]}{found[2]}{known.setdefault(found[3], len(known))}"
+
+    return re.sub(r"(url\(#|id=\")(clip|gradient_)(\d+)(?=[)\"])", renamed, drawing)
+
+
 def write_drawing(chart: Any, *paths: Path) -> None:
     """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
     # All names are looked at before anything is written: a wrong one leaves no half of the files.
@@ -205,7 +221,7 @@ def write_drawing(chart: Any, *paths: Path) -> None:
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
     # A control character in a name would abort the whole process inside the converter.
-    drawing = vl_convert.vegalite_to_svg(printable_chart(chart.to_dict()))
+    drawing = number_anew(vl_convert.vegalite_to_svg(printable_chart(chart.to_dict())))
     for path, form in zip(paths, forms, strict=True):
         data: bytes | str = drawing
         if form != "svg":

@@ -47,7 +47,7 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "reference": entry.snapshot.name,
         "reference policy": entry.policy,
         "reference digest": entry.snapshot.digest,
-        "campaign digest": study.campaign.digest(),
+        "campaign digest": study.campaign_digest,
         "gapline version": VERSION,
     }
     scale = study.reading.time_scale

@@ -59,7 +59,7 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         _goals(study),
         _uncertainty(study),
         _contrasts(study, facts),
-        Clause("provenance", f"Computed by gapline {VERSION} from the campaign {study.campaign.digest()}."),
+        Clause("provenance", f"Computed by gapline {VERSION} from the campaign {study.campaign_digest}."),
     ]
 
 

@@ -1,32 +1,25 @@
 """What the commands print on a terminal: the same tables as in a report, and the lines below them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gapline.analysis.analyse import Analysis
-from gapline.analysis.comparison import Comparison
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import printable
 from gapline.reference.alarm import negative_notes
 from gapline.report.order import order_arms
 from gapline.report.table import Table, frame_table
-from gapline.report.tables import sensitivity
-from gapline.report.tables.complementarity import pairs_table
-from gapline.report.tables.contrasts import comparison_table, contrast_table
-from gapline.report.tables.cutoffs import cutoff_table
-from gapline.report.tables.design import design_tables
-from gapline.report.tables.health import completeness_table, health_table, reason_table
-from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, group_table, sentence
-from gapline.report.tables.neighbours import neighbour_tables
 from gapline.report.tables.runs import run_table
-from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.terminal import print_table
 from gapline.scoring.scores import Scores
 from gapline.summary.means import Summary
+
+if TYPE_CHECKING:
+    # Whoever prints scores does without all that is in an analysis.
+    from gapline.analysis.analyse import Analysis
+    from gapline.analysis.comparison import Comparison
 
 
 def print_scores(scores: Scores, summary: Summary, /) -> None:
@@ -43,19 +36,31 @@ def print_runs(scores: Scores, /) -> None:
     print_table(run_table(scores))
 
 
-def print_comparison(comparison: Comparison, /) -> None:
+def print_comparison(comparison: "Comparison", /) -> None:
     """Print the panels of a comparison."""
+    from gapline.report.tables.contrasts import comparison_table
+
     print_table(comparison_table(comparison))
 
 
-def print_analysis(analysis: Analysis, /) -> None:
+def print_analysis(analysis: "Analysis", /) -> None:
     """Print every table, the question it answers above it."""
     for table in analysis_tables(analysis):
         print_table(table)
 
 
-def analysis_tables(analysis: Analysis, /) -> list[Table]:
+def analysis_tables(analysis: "Analysis", /) -> list[Table]:
     """Return the tables of `gapline analyse`, in the order of its questions; each says what it is against."""
+    from gapline.report.tables import sensitivity
+    from gapline.report.tables.complementarity import pairs_table
+    from gapline.report.tables.contrasts import contrast_table
+    from gapline.report.tables.design import design_tables
+    from gapline.report.tables.health import completeness_table, health_table, reason_table
+    from gapline.report.tables.kernels import kernel_tables
+    from gapline.report.tables.ladders import ladder_tables
+    from gapline.report.tables.neighbours import neighbour_tables
+    from gapline.report.tables.transforms import transform_table
+
     study = analysis.study
     empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
     descriptive = study.tier_two
@@ -106,8 +111,10 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
     return tables
 
 
-def analysis_cutoff_table(analysis: Analysis, /) -> Table:
+def analysis_cutoff_table(analysis: "Analysis", /) -> Table:
     """Return the scores over the cutoff of logarithmic weights, against the declared reference."""
+    from gapline.report.tables.cutoffs import cutoff_table
+
     reading = analysis.study.reading
     return cutoff_table(
         analysis.cutoffs,
@@ -124,12 +131,10 @@ def _wide_power(power: pl.DataFrame) -> pl.DataFrame:
 
 def negative_lines(scores: Scores, /) -> list[str]:
     """List the runs that score below zero by more than the tolerance, with what that may mean."""
-    keys = [str(RunKey(*row)) for row in scores.frame.select(RUN_KEY).iter_rows()]
-    column = scores.frame[scores.kernels[0]]
+    kernel = scores.kernels[0]
     # A run that equals its reference may score below zero by rounding, here or in the print of its source.
-    limit = -scores.reading.tolerance
-    rows = zip(keys, column, scores.frame["beaten"], strict=True)
-    return negative_notes([(k, v) for k, v, beaten in rows if beaten and v is not None and v < limit])
+    below = scores.frame.filter(pl.col("beaten") & (pl.col(kernel) < -scores.reading.tolerance))
+    return negative_notes([(str(RunKey(*row[:3])), row[3]) for row in below.select(*RUN_KEY, kernel).iter_rows()])
 
 
 def note_lines(notes: Sequence[str]) -> list[str]:

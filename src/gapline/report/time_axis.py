@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.scoring.endpoints import first_times
 
 # Of the end: four decades are enough for any screen, and less than one would be no axis.
 EARLIEST, LATEST = 1e-4, 0.1
@@ -23,12 +24,9 @@ def log_start(envelopes: Envelopes, *, relative: bool = False) -> float:
     >>> log_start(gl.build_envelopes(gl.Campaign.from_runs([run])))
     2.0
     """
-    runs = envelopes.runs.filter(pl.col("count") > 0)
-    end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
-    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
-    # Times rise strictly within a run: where the first step is at 0, the second is not.
-    place = first + ((envelopes.time[first] == 0) & (count > 1))
-    time = envelopes.time[place] / (runs["horizon"].to_numpy() if relative else 1.0)
+    horizons = envelopes.runs["horizon"].to_numpy()
+    end = 1.0 if relative else float(horizons.max())
+    time = first_times(envelopes)[:, 1] / (horizons if relative else 1.0)
     least = float(np.min(time[time > 0], initial=np.inf))
     return EARLIEST * end if np.isinf(least) else min(max(least, EARLIEST * end), LATEST * end)
 

@@ -128,7 +128,7 @@ def for_report(study: Study) -> Study:
 def heading(study: Study) -> list[str]:
     """Return what every file says of where it comes from: version, campaign, references."""
     return [
-        f"gapline {VERSION}; campaign {study.campaign.digest()}",
+        f"gapline {VERSION}; campaign {study.campaign_digest}",
         *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.references),
     ]
 
@@ -203,7 +203,7 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "title": study.title,
         "versions": {"gapline": VERSION}
         | {name: package_version(name) or "missing" for name in ("numpy", "polars", "altair", "vl-convert-python")},
-        "campaign": {"digest": study.campaign.digest(), "runs": len(study.campaign), "notes": study_notes(study)},
+        "campaign": {"digest": study.campaign_digest, "runs": len(study.campaign), "notes": study_notes(study)},
         "headline": asdict(said.headline),
         "reading": study.reading.document(),
         "facts": facts.document(),

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
@@ -28,9 +29,11 @@ from gapline.journal.verdicts import (
     write_verdicts,
 )
 from gapline.model.contract import load_contract
+from gapline.model.layout import JOURNALS
 from gapline.model.problem import problem_digest_of
 from gapline.model.store import file_digest
 from gapline.model.tables import RunKey
+from gapline.model.workers import Workers
 from gapline.model.writing import write_atomically
 from gapline.run.check_cell import Answer, Identity, Question
 
@@ -39,6 +42,9 @@ PATIENCE = 75.0
 MOST_FAILURES = 3
 # What a checker that failed said on its standard error, beside the journal of the run.
 ERRORS_FILE = "checker.log"
+# Cells of one task, and tasks for each worker: enough of them that none waits long for the last.
+_MOST_AT_ONCE = 64
+_TASKS_EACH = 4
 T = TypeVar("T")
 
 
@@ -243,7 +249,15 @@ def _result(key: RunKey, verdicts: Verdicts, *, fresh: bool, problems: tuple[str
     return CheckResult(key, verdicts.candidates, valid, invalid, verdicts.unchecked, fresh, problems)
 
 
-def check_study(study_dir: str | Path, *, again: bool = False, checker: str | None = None) -> list[CheckResult]:
+def check_study(
+    study_dir: str | Path,
+    *,
+    again: bool = False,
+    checker: str | None = None,
+    on: str | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> list[CheckResult]:
     """Judge the candidates of every run of a study and rebuild its campaign.
 
     Parameters
@@ -255,10 +269,17 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     checker
         Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart, and the
         campaign holds those of the contract's.
+    on
+        Where candidates are judged: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; in this process when left out.
+    say, progress
+        Are told of lost workers, and how many runs are done of how many.
     """
     from gapline.run.campaign import rebuild_campaign
+    from gapline.run.where.place import read_place
+    from gapline.run.where.tasks import open_workers
 
     study = Path(study_dir)
+    place = None if on is None else read_place(on)
     name = checker or load_contract(study).objective.checker
     if name is None:
         raise UsageError(f"{study}: expected a checker in the contract, got none", hint="name one with --checker")
@@ -267,7 +288,11 @@ def check_study(study_dir: str | Path, *, again: bool = False, checker: str | No
     if not cells:
         raise TraceError(f"{study}: expected journals, got none", hint=f"gapline run {study}")
     with open_index(study) as index:
-        checked = [_check_cell(study, cell, settings, index) for cell in cells]
+        if place is None:
+            checked = [_check_cell(study, cell, settings, index) for cell in cells]
+        else:
+            where = open_workers(place, paths=[study], say=say)
+            checked = _check_apart(study.absolute(), cells, settings, index, where, progress)
     rebuild_campaign(study)
     return [result for result in checked if result is not None]
 
@@ -278,3 +303,36 @@ def _check_cell(study: Path, cell: Path, settings: CheckSettings, index: Index) 
     record = CellRecord(cell, [index.read_anew(attempt).outcome for attempt in attempts_of(cell)])
     journal = None if record.is_copy else record.counting
     return check_attempt(study, journal, settings) if isinstance(journal, Journal) else None
+
+
+def _check_apart(
+    study: Path,
+    cells: Sequence[Path],
+    settings: CheckSettings,
+    index: Index,
+    where: AbstractContextManager[Workers],
+    progress: Callable[[int, int], None],
+) -> list[CheckResult | None]:
+    """Judge the runs of cells on workers; what was judged stays, whatever becomes of the rest."""
+    found: dict[int, list[CheckResult | None]] = {}
+    done = 0
+    with where as workers:
+        size = min(_MOST_AT_ONCE, -(-len(cells) // (workers.width() * _TASKS_EACH)))
+        names = [cell.name for cell in cells]
+        tasks = [(study, names[low : low + size], settings) for low in range(0, len(names), size)]
+        progress(done, len(cells))
+        for number, (results, learned) in workers.run(check_cells, tasks):
+            found[number] = results
+            index.take_over(learned)
+            done += len(results)
+            progress(done, len(cells))
+    return [result for _, results in sorted(found.items()) for result in results]
+
+
+def check_cells(
+    study: Path, names: Sequence[str], settings: CheckSettings
+) -> tuple[list[CheckResult | None], dict[bytes, bytes]]:
+    """Judge the runs of some cells, on a worker; return the results, and what the index of the study is to know."""
+    index = Index(study, apart=True)
+    results = [_check_cell(study, study / JOURNALS / name, settings, index) for name in names]
+    return results, index.learned()

@@ -1,7 +1,8 @@
 """Progress of a campaign: a bar with the time left on a terminal, plain lines in a log."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from gapline.model.plan import Cell
@@ -10,7 +11,7 @@ from gapline.run.cell import CellResult
 from gapline.terminal import console, say
 
 if TYPE_CHECKING:
-    from gapline.run.where.submitit_cluster import Standing
+    from gapline.run.where.slurm_queue import Standing
 
     Asked = Callable[[], Standing] | None
 
@@ -119,3 +120,34 @@ class BarProgress(Progress):
 def progress_for_terminal() -> Progress:
     """Return a bar where somebody watches, lines where the output goes into a log."""
     return BarProgress() if sys.stderr.isatty() else PlainProgress()
+
+
+@contextmanager
+def task_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many tasks are done of how many: a bar where somebody watches, a line for every tenth in a log."""
+    if not sys.stderr.isatty():
+        yield _TenthByTenth(what)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console(err=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+class _TenthByTenth:
+    """Says how far it is, ten times at most."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._tenth = 0
+
+    def __call__(self, done: int, whole: int) -> None:
+        tenth = 10 * done // max(whole, 1)
+        if done == 0:
+            self._tenth = 0
+        elif tenth > self._tenth:
+            self._tenth = tenth
+            say(f"{self._what}: {done} of {whole}", err=True)

@@ -6,7 +6,7 @@ identity), and that is checked whenever a curve is made.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +14,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring, run_spans
 from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.model.compiled import compiled
 from gapline.model.names import parse_weight
+from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE
+from gapline.model.scratch import ScratchArray, piece_size, scratch_array, spans
 from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
 from gapline.reference.snapshot import Snapshot
+from gapline.scoring.curve_arrays import cumulate_arrays, fill_event_arrays
+from gapline.scoring.endpoints import first_times
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.reading import ReadTable, build_reading, reference_column
-from gapline.scoring.stable_order import stable_order
+from gapline.scoring.stable_order import sort_by_time
 from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
 
@@ -54,11 +59,27 @@ class CurveSum:
 
     def curve(self) -> tuple[Floats, Floats]:
         """Return breakpoints (0 first) and the mean from each breakpoint on."""
-        order = stable_order(self.time)
-        time, value = np.empty(len(order) + 1), np.empty(len(order) + 1)
+        time, delta = sort_by_time(self.time, self.delta)
+        times, values = ScratchArray(len(time) + 1), ScratchArray(len(time) + 1)
         total = self.total_weight
-        size = _cumulate(self.time[order], self.delta[order], self.before * total, time, value)
-        return time[:size].copy(), value[:size] / total
+        outputs = times.reserve(len(time) + 1), values.reserve(len(time) + 1)
+        size = _cumulate(time, delta, self.before * total, *outputs)
+        for span in spans(size):
+            values.array[span] /= total
+        return times.cut(size), values.cut(size)
+
+    def curve_at(self, moments: Floats) -> tuple[Floats, float]:
+        """Return the mean at the given times, which rise, to the bit as in the whole curve; and the area of that.
+
+        Nothing as long as the curve is held, whatever its length.
+        """
+        if np.any(np.diff(moments) < 0) or (len(moments) and not moments[0] >= 0):
+            raise UsageError("curve: expected moments that rise from 0 on, got others")
+        time, delta = sort_by_time(self.time, self.delta)
+        total = self.total_weight
+        out = np.empty(len(moments))
+        area = _cumulate_at(time, delta, self.before * total, moments, self.horizon, out)
+        return out / total, float(area / total)
 
 
 def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
@@ -84,37 +105,33 @@ def curve_sum(
     """Add up the gap curves of runs, in slices that show in no bit of it; on relative time every horizon is 1."""
     refuse_signed([kernel], envelopes.scale)
     end = common_horizon(envelopes.runs, relative=relative)
-    sums: dict[int, CurveSum] = {}
-
-    def work(low: int, high: int) -> None:
-        part = envelopes.select(range(low, high))
-        sums[low] = _slice_sum(part, references[low:high], weights[low:high], kernel, relative=relative, end=end)
-
-    in_slices(envelopes.runs["count"].to_numpy(), work)
-    return merge_curve_sums([sums[low] for low in sorted(sums)])
-
-
-def _slice_sum(
-    envelopes: Envelopes, references: Floats, weights: Floats, kernel: Kernel, *, relative: bool, end: float
-) -> CurveSum:
-    runs = envelopes.runs
-    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
-    own, starts = step_places(first, count)
-    times = envelopes.time[own]
-    # Read-only like the columns they come from, so that one compiled version serves both.
-    times.flags.writeable = False
     before = kernel.before
     if before is None:
-        if not ((count > 0).all() and (times[starts] == 0).all()):
+        # Also false where a run has no step at all.
+        if not (first_times(envelopes)[:, 0] == 0).all():
             raise UsageError(
                 f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
                 hint="use a kernel with a value before the first incumbent, such as squeezed",
             )
         before = 0.0
-    gaps, _ = step_gaps(envelopes.objective, first, count, references, kernel)
-    time, delta = np.empty(len(times)), np.empty(len(times))
-    scale = runs["horizon"].to_numpy() if relative else np.ones(len(first))
-    _fill_events(starts, count, times, gaps, float(before), weights, scale, time, delta)
+    here = bring(envelopes)
+    first, count = here.runs["first"].to_numpy(), here.runs["count"].to_numpy()
+    scale = here.runs["horizon"].to_numpy() if relative else np.ones(len(first))
+    ends = np.cumsum(count)
+    size = int(ends[-1]) if len(ends) else 0
+    time, delta = scratch_array(size), scratch_array(size)
+
+    def fill(low: int, high: int) -> None:
+        own, starts = step_places(first[low:high], count[low:high])
+        gaps, _ = step_gaps(here.objective, first[low:high], count[low:high], references[low:high], kernel)
+        out = slice(int(ends[low] - count[low]), int(ends[high - 1])) if high > low else slice(0, 0)
+        _fill_events(
+            starts, count[low:high], here.time[own], gaps, float(before), weights[low:high], scale[low:high],
+            time[out], delta[out],
+        )  # fmt: skip
+
+    for start, stop in run_spans(count):
+        in_slices(count[start:stop], lambda low, high, start=start: fill(start + low, start + high))  # type: ignore[misc]
     return CurveSum(before=float(before), weights=weights, time=time, delta=delta, horizon=end)
 
 
@@ -133,11 +150,16 @@ def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MeanCurves(ReadTable):
-    """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group."""
+    """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group.
+
+    Of a curve at some moments, of which `points` tells the number, it is the value there, and the steps between are not
+    shown.
+    """
 
     by: tuple[str, ...]
     relative: bool
     horizons: dict[tuple[str, ...], float]
+    points: int | None = None
 
     @property
     def kernel(self) -> str:
@@ -147,7 +169,8 @@ class MeanCurves(ReadTable):
     def caption(self) -> str:
         """Return the choices behind the curve, in one line."""
         clock = "relative time t/Γ" if self.relative else "time in seconds"
-        return f"mean {self.kernel} gap over {clock}; {self.reading.line()}"
+        shown = "" if self.points is None else f", exact at {self.points:,} moments"
+        return f"mean {self.kernel} gap over {clock}{shown}; {self.reading.line()}"
 
     def groups(self) -> list[tuple[tuple[str, ...], Floats, Floats]]:
         """Return (group, times, values) for each curve."""
@@ -170,8 +193,12 @@ def mean_curve(
     relative: bool = False,
     tolerance: float = TOLERANCE,
     policy: str | None = None,
+    points: int | None = None,
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
+
+    With `points`, its exact values at so many moments at equal distances instead, for curves with more steps than
+    anybody looks at: memory does not grow with the steps then.
 
     Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
 
@@ -184,15 +211,10 @@ def mean_curve(
     """
     chosen = parse_kernel(kernel, tolerance=tolerance)
     groups = [by] if isinstance(by, str) else list(by)
-    references = reference_column(snapshot, envelopes)
-    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
     frames, horizons = [], {}
-    for key, rows in group_rows(envelopes.runs, groups):
-        part, part_references, part_weights = envelopes.select(rows.tolist()), references[rows], weights[rows]
-        total = curve_sum(part, part_references, part_weights, kernel=chosen, relative=relative)
-        time, value = total.curve()
-        _check_area(part, part_references, part_weights, chosen, time, value, total.horizon)
-        horizons[tuple(map(str, key))] = total.horizon
+    found = group_curves(envelopes, snapshot, chosen, groups, weighting=weighting, relative=relative, points=points)
+    for key, time, value, horizon in found:
+        horizons[tuple(map(str, key))] = horizon
         named = {name: pl.Series([cell]).new_from_index(0, len(time)) for name, cell in zip(groups, key, strict=True)}
         frames.append(pl.DataFrame({**named, "time": time, "value": value}))
     return MeanCurves(
@@ -207,21 +229,56 @@ def mean_curve(
             weighting=str(weighting),
         ),
         horizons=horizons,
+        points=points,
     )
 
 
-def group_rows(runs: pl.DataFrame, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:
+def group_curves(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    kernel: Kernel,
+    groups: list[str],
+    *,
+    weighting: str,
+    relative: bool,
+    points: int | None = None,
+) -> Iterator[tuple[tuple[object, ...], Floats, Floats, float]]:
+    """Yield key, times, values and end of the curve of each group, its area checked; in scratch files where long."""
+    references = reference_column(snapshot, envelopes)
+    weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
+    for key, rows in group_rows(envelopes.runs, groups):
+        part, part_references, part_weights = envelopes.select(rows.tolist()), references[rows], weights[rows]
+        total = curve_sum(part, part_references, part_weights, kernel=kernel, relative=relative)
+        if points is None:
+            time, value = total.curve()
+            area = step_area(time, value, total.horizon)
+        else:
+            time = np.linspace(0.0, total.horizon, points)
+            value, area = total.curve_at(time)
+        _check_area(part, part_references, part_weights, kernel, area / total.horizon)
+        yield key, time, value, total.horizon
+
+
+def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:
     """Return the rows of each group, groups in order of their key."""
+    numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
     if not by:
-        return [((), np.arange(runs.height))]
-    grouped = runs.select(by).with_row_index("_row").group_by(by).agg(pl.col("_row")).sort(by)
-    return [(row[:-1], np.asarray(row[-1], np.int64)) for row in grouped.iter_rows()]
+        return [((), np.arange(numbered.table.height))]
+    group = numbered.by(*by)
+    # Of few numbers in two bytes NumPy makes a radix sort.
+    order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
+    keys = numbered.table.select(by)[group.first_row()].with_row_index("_group").sort(by)
+    return list(zip(keys.select(by).iter_rows(), (parts[k] for k in keys["_group"]), strict=True))
 
 
 def step_area(time: Floats, value: Floats, horizon: float) -> float:
     """Return the area under a step curve from 0 to the horizon."""
+    if len(time) > piece_size():
+        return float(_area(time, value, horizon))
     widths = np.diff(np.append(time, horizon))
-    return float(np.dot(widths, value))
+    # Sums, not dot products, which wait for the threads of BLAS.
+    return float(np.sum(widths * value))
 
 
 def evaluate_steps(time: Floats, value: Floats, at: Floats) -> Floats:
@@ -234,20 +291,17 @@ def _check_area(
     references: Floats,
     weights: Floats,
     kernel: Kernel,
-    time: Floats,
-    value: Floats,
-    horizon: float,
+    area: float,
 ) -> None:
     """Assert the area identity: the mean of the scores is the area of the mean curve over the horizon."""
     scores = integrate_envelopes(envelopes, references, kernels=[kernel], weight=parse_weight("uniform"))[:, 0]
-    mean = float(np.dot(scores, weights) / weights.sum())
-    area = step_area(time, value, horizon) / horizon
+    mean = float(np.sum(scores * weights) / weights.sum())
     scale = max(1.0, abs(mean))
     if kernel.code is not KernelCode.CUSTOM and not abs(mean - area) <= AREA_TOLERANCE * scale:
         raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=fill_event_arrays)
 def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
     out = 0
     for run in range(len(first)):
@@ -259,7 +313,7 @@ def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out
             out += 1
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=cumulate_arrays)
 def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyped-def] # pragma: no cover
     """Cumulate with compensation; equal times become one breakpoint, summed by size so that order is no input."""
     total, lost = start, 0.0
@@ -281,3 +335,44 @@ def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyp
         out_value[size - 1] = total + lost
         k = stop
     return size
+
+
+@compiled(nogil=True)
+def _cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Cumulate like `_cumulate`; keep the values at the moments alone, and return the area up to the horizon."""
+    total, lost = start, 0.0
+    area, spilled = 0.0, 0.0
+    value, since = start, 0.0
+    m, k = 0, 0
+    while k < len(time):
+        stop = k + 1
+        while stop < len(time) and time[stop] == time[k]:
+            stop += 1
+        while m < len(moments) and moments[m] < time[k]:
+            out[m] = value
+            m += 1
+        area, error = two_sum(area, value * (time[k] - since))
+        spilled += error
+        if stop - k > 1:
+            delta[k:stop] = np.sort(delta[k:stop])
+        for j in range(k, stop):
+            total, error = two_sum(total, delta[j])
+            lost += error
+        value, since = total + lost, time[k]
+        k = stop
+    while m < len(moments):
+        out[m] = value
+        m += 1
+    area, error = two_sum(area, value * (horizon - since))
+    return area + (spilled + error)
+
+
+@compiled(nogil=True)
+def _area(time, value, horizon):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the area under a step curve without an array as long as it."""
+    total, lost = 0.0, 0.0
+    for k in range(len(time)):
+        end = time[k + 1] if k + 1 < len(time) else horizon
+        total, error = two_sum(total, value[k] * (end - time[k]))
+        lost += error
+    return total + lost

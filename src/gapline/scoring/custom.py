@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring
 from gapline.errors import UsageError
 from gapline.model.code import load_code
 from gapline.model.tables import RUN_KEY, RunKey
@@ -53,6 +54,8 @@ def run_statistic(name: str, envelopes: Envelopes, references: Floats, /) -> pl.
             hint="mean, median, quantile:Q and trimmed:SHARE say how runs are put together; these are of one run",
         )
     values: list[float | None] = []
+    # The function is here, and so have to be the steps.
+    envelopes = bring(envelopes)
     rows = envelopes.runs.select(*RUN_KEY, "horizon").iter_rows()
     for row, (arm, instance, seed, horizon) in enumerate(rows):
         time, objective = (column.copy() for column in envelopes.steps(row))

@@ -4,12 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import per_run
 from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
 from gapline.scoring.kernels import raw_gap, squeezed_gap
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:
@@ -30,9 +32,32 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     The tolerance makes decimals count as they are read: 101 against 100 attains the goal 0.01, and so does 10.1
     against 10, although 10.1 - 10 is more than 0.01 · 10 in the last bit.
     """
-    runs = envelopes.runs
-    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
     allowed = np.asarray(goals, np.float64) + tolerance
+    found: Floats = per_run(_hits, envelopes, references, allowed=allowed)
+    return found
+
+
+def first_times(envelopes: Envelopes) -> Floats:
+    """Return, runs × 2, the time of each run's first step and of its first step after time 0; NaN for none."""
+    found: Floats = per_run(_first_times, envelopes)
+    return found
+
+
+def _first_times(envelopes: Envelopes) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
+    out = np.full((len(first), 2), np.nan)
+    there = slice(None) if np.all(count > 0) else count > 0
+    out[there] = envelopes.time[first[there], np.newaxis]
+    # Times rise strictly within a run: where the first step is at 0, the second is not.
+    at_zero = np.flatnonzero(out[:, 0] == 0)
+    second = at_zero[count[at_zero] > 1]
+    out[at_zero, 1] = np.nan
+    out[second, 1] = envelopes.time[first[second] + 1]
+    return out
+
+
+def _hits(envelopes: Envelopes, references: Floats, *, allowed: Floats) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
     out = np.empty((len(first), len(allowed)))
 
     def work(low: int, high: int) -> None:
@@ -42,7 +67,28 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     return out
 
 
-@compiled(nogil=True)
+def _hit_arrays(
+    low: int, high: int, time: Floats, objective: Floats, first: Integers, count: Integers, references: Floats,
+    allowed: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Do the bisection of `_hit_slices` for all runs and goals at once."""
+    reference = references[low:high, None]
+    least = np.abs(reference) * allowed
+    begin = np.broadcast_to(first[low:high, None], least.shape)
+    stop = begin + count[low:high, None]
+    low_step, high_step = begin.copy(), stop.copy()
+    while (apart := low_step < high_step).any():
+        middle = (low_step + high_step) // 2
+        attained = np.zeros_like(apart)
+        attained[apart] = (objective[np.where(apart, middle, 0)] - reference <= least)[apart]
+        high_step = np.where(apart & attained, middle, high_step)
+        low_step = np.where(apart & ~attained, middle + 1, low_step)
+    out[low:high] = np.inf
+    found = low_step < stop
+    out[low:high][found] = time[low_step[found]]
+
+
+@compiled(nogil=True, small=_hit_arrays)
 def _hit_slices(low, high, time, objective, first, count, references, allowed, out):  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         begin, stop, reference = first[run], first[run] + count[run], references[run]

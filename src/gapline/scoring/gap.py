@@ -1,12 +1,12 @@
 """The one formula of each kernel, compiled: integral, curves, neighbouring areas and array kernels all call it."""
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.model.compiled import compiled
 from gapline.model.names import KernelCode
 from gapline.reference.beaten import is_beaten
+from gapline.scoring.gap_arrays import fill_arrays
 
 # Plain numbers: a compiled function takes no enumeration.
 SQUEEZED, MAXFORM, BERTHOLD, DIMACS, RAW = map(
@@ -15,10 +15,10 @@ SQUEEZED, MAXFORM, BERTHOLD, DIMACS, RAW = map(
 COMPILED = frozenset({SQUEEZED, MAXFORM, BERTHOLD, DIMACS, RAW})
 
 Floats = NDArray[np.float64]
-_is_beaten = numba.njit(inline="always")(is_beaten)
+_is_beaten = compiled(inline="always", keep=False)(is_beaten)
 
 
-@numba.njit(nogil=True, error_model="numpy")  # type: ignore[misc, unused-ignore]
+@compiled(nogil=True, error_model="numpy", keep=False)
 def gap(code, parameter, z, reference, tolerance):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the gap of one finite objective against its reference.
 
@@ -61,7 +61,7 @@ def fill_gaps(
     return out.reshape(objectives.shape)
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=fill_arrays)
 def _fill(code, parameter, z, reference, tolerance, before, out):  # type: ignore[no-untyped-def] # pragma: no cover
     for k in range(len(z)):
         out[k] = before if z[k] == np.inf else gap(code, parameter, z[k], reference[k], tolerance)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring, per_run
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
@@ -22,6 +23,7 @@ from gapline.model.names import TimeWeight
 from gapline.model.threads import in_slices
 from gapline.scoring.function_weight import Weight, as_weight
 from gapline.scoring.gap import DIMACS, RAW, gap
+from gapline.scoring.integral_arrays import integrate_arrays, integrate_gap_arrays
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.time_weights import weight_arrays, width
 from gapline.scoring.two_sum import two_sum
@@ -76,6 +78,17 @@ def integrate_envelopes(
 ) -> Floats:
     """Score every run under every kernel; `raw` is NaN for a run that is not feasible at time 0."""
     refuse_signed(kernels, envelopes.scale)
+    weight.check_horizons(envelopes.runs["horizon"].unique().to_list())
+    # Functions of the user's own are here and nowhere else.
+    if weight.function is not None or any(kernel.code is KernelCode.CUSTOM for kernel in kernels):
+        envelopes = bring(envelopes)
+    found: Floats = per_run(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
+    return found
+
+
+def _integrate_runs(
+    envelopes: Envelopes, references: Floats, *, kernels: Sequence[Kernel], weight: TimeWeight
+) -> Floats:
     runs = envelopes.runs
     return integrate(
         envelopes.time, envelopes.objective, runs["first"].to_numpy(), runs["count"].to_numpy(),
@@ -95,7 +108,7 @@ def integrate(
     weight: TimeWeight,
 ) -> Floats:
     """Return the score matrix, runs × kernels."""
-    weight.check_horizons(horizon.tolist())
+    weight.check_horizons([float(horizon.min())] if len(horizon) else [])
     if weight.function is None:
         return _integrate(time, objective, first, count, horizon, reference, kernels, weight, weight_arrays(weight))
     # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
@@ -159,7 +172,7 @@ def step_gaps(
     return kernel(objective[own], np.repeat(reference, count)), starts
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=integrate_arrays)
 def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
     weight_code, cutoff, edges, values, out,
@@ -192,7 +205,7 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             out[run, places[k]] = min(max(mean, -1.0), before)
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, small=integrate_gap_arrays)
 def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
     time, gaps, first, starts, count, horizon, before, weight_code, cutoff, edges, values, out
 ):

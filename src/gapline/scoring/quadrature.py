@@ -89,9 +89,10 @@ def _panel(function: Callable[[float], float], low: float, high: float, name: st
     times = np.clip(low + half * (_NODES + 1.0), low, high)
     values = np.array([_value(function, float(time), name) for time in times])
     # The coarse interpolant, through every second point, judged at the points that it did not see.
-    coarse = _INTERPOLATE_COARSE @ values[::2]
+    coefficients, antiderivative, interpolate_coarse = _matrices()
+    coarse = interpolate_coarse @ values[::2]
     error = (high - low) * float(np.max(np.abs(values - coarse)))
-    terms = half * (_ANTIDERIVATIVE @ (_COEFFICIENTS @ values))
+    terms = half * (antiderivative @ (coefficients @ values))
     return error, float(terms.sum()), low, high, terms
 
 
@@ -136,7 +137,20 @@ def cached_quadrature(function: Callable[[float], float], horizon: float, name: 
     return integrate_function(function, horizon, name=name)
 
 
-@compiled(nogil=True)
+def integral_upto_arrays(edges: Floats, terms: Floats, time: Floats) -> Floats:
+    """Return the integrals from 0 to moments, to the last bit those of `integral_upto`."""
+    count = len(edges) - 1
+    size = len(terms) // count
+    k = np.clip(np.searchsorted(edges, time, side="right") - 1, 0, count - 1)
+    x = 2.0 * (time - edges[k]) / (edges[k + 1] - edges[k]) - 1.0
+    x = np.clip(x, -1.0, 1.0)
+    first, second = np.zeros_like(x), np.zeros_like(x)
+    for j in range(size - 1, 0, -1):
+        first, second = terms[k * size + j] + 2.0 * x * first - second, first
+    return np.asarray(terms[k * size] + x * first - second)
+
+
+@compiled(nogil=True, small=integral_upto_arrays)
 def integral_upto(edges, terms, time):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the integral from 0 to a moment (Clenshaw's recurrence on the panel that it lies in)."""
     count = len(edges) - 1
@@ -150,6 +164,7 @@ def integral_upto(edges, terms, time):  # type: ignore[no-untyped-def] # pragma:
     return terms[k * size] + x * first - second
 
 
+@lru_cache(maxsize=1)
 def _matrices() -> tuple[Floats, ...]:
     """Return values → coefficients, coefficients → antiderivative from -1 on, and coarse values → all values."""
     chebyshev = np.polynomial.chebyshev
@@ -158,6 +173,3 @@ def _matrices() -> tuple[Floats, ...]:
     half = _DEGREE // 2
     coarse = chebyshev.chebvander(_NODES, half) @ np.linalg.inv(chebyshev.chebvander(_NODES[::2], half))
     return tuple(np.asarray(one, np.float64) for one in (coefficients, antiderivative, coarse))
-
-
-_COEFFICIENTS, _ANTIDERIVATIVE, _INTERPOLATE_COARSE = _matrices()

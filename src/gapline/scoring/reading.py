@@ -11,6 +11,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
 from gapline.model.names import TimeWeight, parse_weight
+from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -52,13 +53,20 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
     """
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
-    return resolve_references(
+    # Once per instance, not once per run.
+    instance = Numbered(envelopes.runs).by("instance")
+    first = instance.first_row()
+    order = np.argsort(first)
+    values = resolve_references(
         snapshot,
-        envelopes.runs["instance"].to_list(),
+        envelopes.runs["instance"].gather(first[order]).to_list(),
         scale=envelopes.scale,
         sizes=instance_sizes(envelopes.runs),
         unreferenced=unreferenced_instances(snapshot, envelopes),
     )
+    by_number = np.empty(instance.size)
+    by_number[order] = values
+    return by_number[instance.row]
 
 
 def build_reading(
@@ -101,10 +109,15 @@ def count_coverage(runs: pl.DataFrame, unreferenced: Sequence[str] = ()) -> Cove
     return Coverage(
         runs=runs.height,
         empty=int((runs["steps"] == 0).sum()),
-        failed=int(runs["status"].is_in(FAILED).sum()),
+        failed=sum(int((runs["status"] == status).sum()) for status in FAILED),
         unknown=int((runs["status"] == RunStatus.UNKNOWN.value).sum()),
-        unreferenced=int(runs["instance"].is_in(list(unreferenced)).sum()),
+        unreferenced=count_unreferenced(runs, unreferenced),
     )
+
+
+def count_unreferenced(runs: pl.DataFrame, unreferenced: Sequence[str]) -> int:
+    """Count the runs on some instances that nobody solved."""
+    return int(runs["instance"].is_in(list(unreferenced)).sum()) if unreferenced else 0
 
 
 def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = ()) -> tuple[str, ...]:
@@ -114,6 +127,8 @@ def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = ()) -> tuple[str
     >>> descriptive_arms(runs, ["c"])
     ('b', 'c')
     """
+    if not named and "tier" not in runs.columns:
+        return ()
     arms = sorted(runs["arm"].unique().to_list())
     for name in named:
         if name not in arms:

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring, per_run
 from gapline.errors import UsageError
 from gapline.scoring.integral import step_gaps
-from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 
 Floats = NDArray[np.float64]
 
@@ -33,16 +34,24 @@ def resolution_bound(envelopes: Envelopes, references: Floats, *, kernel: str | 
     chosen = parse_kernel(kernel)
     if chosen.before is None:
         raise UsageError(f"resolution_bound: expected a bounded kernel, got {chosen.name}")
+    if "resolution" not in envelopes.runs.columns:
+        return np.zeros(envelopes.runs.height)
+    if chosen.code is KernelCode.CUSTOM:
+        envelopes = bring(envelopes)
+    found: Floats = per_run(_bounds, envelopes, references, kernel=chosen)
+    return found
+
+
+def _bounds(envelopes: Envelopes, references: Floats, *, kernel: Kernel) -> Floats:
     runs = envelopes.runs
-    if "resolution" not in runs.columns:
-        return np.zeros(runs.height)
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
-    gaps, starts = step_gaps(envelopes.objective, first, count, references, chosen)
+    gaps, starts = step_gaps(envelopes.objective, first, count, references, kernel)
     changes = np.abs(np.diff(gaps, prepend=0.0))
     filled = count > 0
-    changes[starts[filled]] = np.abs(gaps[starts[filled]] - chosen.before)
-    # A cumulated sum, since `reduceat` has no word for a run without a step.
-    total = np.concatenate(([0.0], np.cumsum(changes)))
-    moved = total[starts + count] - total[starts]
+    changes[starts[filled]] = np.abs(gaps[starts[filled]] - float(kernel.before or 0.0))
+    moved = np.zeros(len(count))
+    # Of each run by itself, so that it does not show which other runs are there; `reduceat` knows no empty ones.
+    if filled.any():
+        moved[filled] = np.add.reduceat(changes, starts[filled])
     resolution = runs["resolution"].fill_null(0.0).to_numpy()
     return np.asarray(resolution / runs["horizon"].to_numpy() * moved)

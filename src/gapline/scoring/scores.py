@@ -18,7 +18,7 @@ from gapline.reference.choose import label_reference
 from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.custom import run_statistic
-from gapline.scoring.endpoints import final_gaps, hitting_times
+from gapline.scoring.endpoints import final_gaps, first_times, hitting_times
 from gapline.scoring.function_weight import Weight, as_weight, score_error
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
@@ -155,15 +155,13 @@ def _companions(
     raw, squeezed = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, goals, tolerance)
     runs = envelopes.runs
-    first = runs["first"].to_numpy()
     empty = runs["steps"] == 0
-    starts = envelopes.time[np.where(empty.to_numpy(), 0, first)] if len(envelopes.time) else np.zeros(len(first))
     return pl.DataFrame(
         {
             "reference": pl.Series(references).fill_nan(None),
             "final_gap": pl.Series(raw).set(empty, None).fill_nan(None),
             "final_squeezed": pl.Series(squeezed).fill_nan(None),
-            "first_time": pl.Series(starts).set(empty, None),
+            "first_time": pl.Series(first_times(envelopes)[:, 0]).fill_nan(None),
             **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
             "beaten": is_beaten(envelopes.worst_best, references, tolerance),
         }

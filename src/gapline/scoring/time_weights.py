@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.model.compiled import compiled
-from gapline.model.names import TimeWeight
-from gapline.scoring.quadrature import cached_quadrature, integral_upto
+from gapline.model.names import TimeWeight, WeightCode
+from gapline.scoring.quadrature import cached_quadrature, integral_upto, integral_upto_arrays
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +22,39 @@ def weight_arrays(weight: TimeWeight, horizon: float | None = None) -> tuple[Flo
         table = cached_quadrature(weight.function, horizon, weight.name)
         return table.edges, table.terms
     return np.array(weight.edges), np.array(weight.values)
+
+
+def width_arrays(
+    code: int, cutoff: float, edges: Floats, values: Floats, start: Floats, end: Floats, horizon: Floats
+) -> Floats:
+    """Return the integrals of the weight over [start, end], to the last bit those of `width`."""
+    if code == WeightCode.UNIFORM:
+        return end - start
+    if code == WeightCode.EARLY_LOG:
+        a, b = np.maximum(start, cutoff), np.maximum(end, cutoff)
+        return _log_growths(a, b - a)
+    if code == WeightCode.END_LOG:
+        rest, more = np.maximum(horizon - end, cutoff), np.maximum(horizon - start, cutoff)
+        return _log_growths(rest, np.where(rest == cutoff, more - rest, end - start))
+    if code == WeightCode.FUNCTION:
+        return integral_upto_arrays(edges, values, end) - integral_upto_arrays(edges, values, start)
+    total = np.zeros(len(start))
+    for edge, upper, value in zip(edges, np.append(edges[1:], np.inf), values, strict=True):
+        a, b = np.maximum(start, edge), np.minimum(end, upper)
+        total = np.where(b > a, total + value * (b - a), total)
+    return total
+
+
+def _log_growths(low: Floats, width: Floats) -> Floats:
+    growth = width / low
+    # NumPy has logarithms of its own on some processors, whose last bit is another: compiled code calls these.
+    return np.array(
+        [
+            math.log1p(one) if one < np.inf else math.log(wide) - math.log(from_)
+            for one, wide, from_ in zip(growth.tolist(), width.tolist(), low.tolist(), strict=True)
+        ],
+        np.float64,
+    )
 
 
 @compiled(nogil=True)

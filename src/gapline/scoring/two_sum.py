@@ -1,9 +1,9 @@
 """Compensated addition: what a sum loses to rounding is kept beside it."""
 
-import numba
+from gapline.model.compiled import compiled
 
 
-@numba.njit(inline="always")  # type: ignore[misc, unused-ignore]
+@compiled(inline="always", keep=False)
 def two_sum(a, b):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return the rounded sum of two numbers and what the rounding lost, exactly (Knuth's TwoSum).
 

@@ -7,6 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError, listing
+from gapline.model.numbered import Numbered
 from gapline.model.text import meant
 
 Floats = NDArray[np.float64]
@@ -37,38 +38,56 @@ def share_steps(values: Floats, weights: Floats, *, start: float | None = None) 
     >>> x.tolist(), share.tolist()
     ([0.0, 2.0], [0.0, 0.5])
     """
-    # By weight among equal values: the sum is the same whatever the order of the runs.
-    order = np.lexsort((weights, values))
-    x, share = values[order], np.minimum(np.cumsum(weights[order]), 1.0)
+    reached = np.isfinite(values)
+    x, weights = values[reached], weights[reached]
+    if len(weights) and bool(np.all(weights == weights[0])):
+        x = np.sort(x)
+    else:
+        # By weight among equal values: the sum is the same whatever the order of the runs.
+        order = np.lexsort((weights, x))
+        x, weights = x[order], weights[order]
+    share = np.minimum(np.cumsum(weights), 1.0)
     # Of equal values the last one has the whole step.
-    last = np.append(x[1:] != x[:-1], True)[: len(x)] & np.isfinite(x)
+    last = np.append(x[1:] != x[:-1], True)[: len(x)]
     x, share = x[last], share[last]
     if start is not None and (not len(x) or x[0] > start):
         return np.append(start, x), np.append(0.0, share)
     return x, share
 
 
-def run_weights(runs: pl.DataFrame, *, by: list[str], weighting: str | Weighting) -> Floats:
+def run_weights(
+    runs: pl.DataFrame | Numbered,
+    *,
+    by: list[str],
+    weighting: str | Weighting,
+    among: NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return a weight per run; the weights of each group of `by` sum to one.
 
-    Panel-equal is the paper's equation 6: 1 / (panels · instances of the panel · runs on the instance).
+    Panel-equal is the paper's equation 6: 1 / (panels · instances of the panel · runs on the instance). Where only the
+    runs `among` count, the others weigh nothing.
 
     >>> runs = pl.DataFrame({"arm": ["a"] * 3, "panel": ["p", "p", "q"], "instance": ["i", "i", "j"]})
     >>> run_weights(runs, by=["arm"], weighting="panel").tolist()
     [0.25, 0.25, 0.5]
     """
     rule = parse_weighting(weighting)
-    # A group without a key (`by=[]`) is the whole table.
-    table = runs.select(list(dict.fromkeys([*by, "panel", "instance"]))).with_columns(_all=pl.lit(0))
-    group = [*by, "_all"]
-    runs_of_instance = pl.len().over(list(dict.fromkeys([*group, "panel", "instance"])))
-    instances = pl.struct("panel", "instance").n_unique()
+    rows = runs if isinstance(runs, Numbered) else Numbered(runs)
+    # Counted and weighed once per group, panel and instance, of which there are few.
+    unit, panel, group = (rows.by(*by, *more) for more in (("panel", "instance"), ("panel",), ()))
+    runs_of_unit = np.bincount(unit.row if among is None else unit.row[among], minlength=unit.size)
+    some = unit.first_row()
+    panel_of, group_of = panel.row[some], group.row[some]
+    instances = np.bincount(panel_of[runs_of_unit > 0], minlength=panel.size)
+    group_of_panel = group.row[panel.first_row()]
     if rule is Weighting.RUN:
-        weight = 1.0 / pl.len().over(group)
+        count = np.bincount(group_of, weights=runs_of_unit, minlength=group.size)[group_of]
     elif rule is Weighting.INSTANCE:
-        weight = 1.0 / (instances.over(group) * runs_of_instance)
+        count = np.bincount(group_of_panel, weights=instances, minlength=group.size)[group_of] * runs_of_unit
     else:
-        panels = pl.col("panel").n_unique().over(group)
-        of_panel = instances.over(list(dict.fromkeys([*group, "panel"])))
-        weight = 1.0 / (panels * of_panel * runs_of_instance)
-    return table.select(weight.cast(pl.Float64)).to_series().to_numpy()
+        panels = np.bincount(group_of_panel[instances > 0], minlength=group.size)
+        count = panels[group_of] * instances[panel_of] * runs_of_unit
+    weight = np.zeros(unit.size)
+    np.divide(1.0, count, out=weight, where=runs_of_unit > 0)
+    found = weight[unit.row]
+    return found if among is None else np.where(among, found, 0.0)

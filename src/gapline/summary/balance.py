@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from gapline.capture.planned import expected_cells
+from gapline.capture.planned import every_arm_has_every_cell, expected_cells
 from gapline.errors import listing
+from gapline.model.numbered import Numbered
 from gapline.model.tables import CELL
 
 
@@ -29,8 +30,11 @@ class Balance:
         return [f"unbalanced: {shown} that other arms have ({first}); each mean is over what its arm has"]
 
 
-def check_balance(runs: pl.DataFrame) -> Balance:
+def check_balance(runs: pl.DataFrame | Numbered) -> Balance:
     """Compare the cells of every arm with the union of all arms' cells."""
-    cells = runs.select(CELL).unique()
-    missing = expected_cells(runs).join(cells, on=CELL, how="anti").sort(CELL)
+    numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
+    table = numbered.table.select(CELL)
+    if every_arm_has_every_cell(numbered):
+        return Balance(complete=True, missing=table.clear())
+    missing = expected_cells(table).join(table, on=CELL, how="anti").sort(CELL)
     return Balance(complete=missing.height == 0, missing=missing)

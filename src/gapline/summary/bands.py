@@ -1,6 +1,7 @@
 """Bands of mean curves: instances vary with their seeds attached, panels are strata; pointwise and simultaneous."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -146,17 +147,29 @@ def _instance_curves(
     runs = envelopes.runs
     weights = run_weights(runs, by=[], weighting=weighting)
     panels = {name: number for number, name in enumerate(sorted(runs["panel"].unique()))}
+    groups = group_rows(runs, ["panel", "instance"])
+    # All runs in one pass, those of an instance side by side; each instance then takes its own part of what came out.
+    placed = np.concatenate([rows for _, rows in groups]) if groups else np.empty(0, np.int64)
+    part = envelopes.select(placed.tolist())
+    sizes = np.array([len(rows) for _, rows in groups], np.int64)
+    runs_end = np.cumsum(sizes)
     curves, shares, strata = [], [], []
-    for key, rows in group_rows(runs, ["panel", "instance"]):
-        part = envelopes.select(rows.tolist())
+    if goal is None:
+        total = curve_sum(part, references[placed], np.repeat(1.0 / sizes, sizes), kernel=kernel, relative=relative)
+        steps_end = np.cumsum(part.runs["count"].to_numpy())
+    else:
+        hits = hitting_times(part, references[placed], [goal], kernel.tolerance)[:, 0]
+        hits = hits / part.runs["horizon"].to_numpy() if relative else hits
+    for (key, rows), end in zip(groups, runs_end.tolist(), strict=True):
+        first = end - len(rows)
         if goal is None:
-            equal = np.full(len(rows), 1.0 / len(rows))
-            time, value = curve_sum(part, references[rows], equal, kernel=kernel, relative=relative).curve()
+            own = slice(int(steps_end[first - 1]) if first else 0, int(steps_end[end - 1]))
+            time, value = replace(
+                total, weights=total.weights[first:end], time=total.time[own], delta=total.delta[own]
+            ).curve()
             curves.append(evaluate_steps(time, value, grid))
         else:
-            hits = hitting_times(part, references[rows], [goal], kernel.tolerance)[:, 0]
-            hits = hits / part.runs["horizon"].to_numpy() if relative else hits
-            curves.append(np.searchsorted(np.sort(hits), grid, side="right") / len(rows))
+            curves.append(np.searchsorted(np.sort(hits[first:end]), grid, side="right") / len(rows))
         shares.append(weights[rows].sum())
         strata.append(panels[str(key[0])])
     return np.array(curves), np.array(shares), np.array(strata, np.int64)

@@ -1,6 +1,5 @@
 """Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.numbered import Numbered
 from gapline.model.reading import add_coverage
 from gapline.model.time_scale import join_time_scales
 from gapline.scoring.curve import group_rows
@@ -18,8 +18,10 @@ from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.balance import Balance, check_balance
+from gapline.summary.exact_sum import exact_sum
 
 Floats = NDArray[np.float64]
+_COUNTS = ("rejected", "late", "unchecked")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,34 +73,37 @@ def summarise(
     rule = parse_weighting(weighting)
     if unknown := [name for name in groups if name not in whole.frame.columns]:
         raise UsageError(f"by: expected columns of the scores, got {listing(unknown)}")
-    weights = run_weights(whole.frame, by=groups, weighting=rule)
-    present = whole.frame.filter(pl.col("steps") > 0)
+    rows = Numbered(whole.frame)
+    weights = run_weights(rows, by=groups, weighting=rule)
+    present = whole.frame["steps"].to_numpy() > 0
     # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
-    present_weights = run_weights(present, by=groups, weighting=rule)
+    present_weights = weights if present.all() else run_weights(rows, by=groups, weighting=rule, among=present)
     locate = parse_statistic(statistic)
-    rows = []
-    filled = dict(group_rows(present, groups))
-    for key, chosen in group_rows(whole.frame, groups):
-        part, part_weights = whole.frame[chosen], weights[chosen]
+    own = (*whole.kernels, *whole.statistics)
+    hits = [goal_name(goal) for goal in whole.goals]
+    numbers = whole.frame.select("steps", *_COUNTS, "final_gap", "final_squeezed", *own, *hits)
+    found = []
+    for key, chosen in group_rows(rows, groups):
+        part, part_weights = numbers[chosen], weights[chosen]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
         row |= {"runs": part.height, "empty": int((part["steps"] == 0).sum())}
-        row |= {name: int(part[name].sum()) for name in ("rejected", "late", "unchecked")}
-        for kernel in (*whole.kernels, *whole.statistics):
+        row |= {name: int(part[name].sum()) for name in _COUNTS}
+        for kernel in own:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
-        non_empty = filled.get(key, np.empty(0, np.int64))
-        gaps = present["final_gap"].gather(non_empty)
+        there = present[chosen]
+        gaps = part["final_gap"].filter(there)
         known = len(gaps) > 0 and not gaps.null_count()
-        row["final_gap"] = locate(gaps.to_numpy(), present_weights[non_empty]) if known else None
+        row["final_gap"] = locate(gaps.to_numpy(), present_weights[chosen][there]) if known else None
         squeezed = part["final_squeezed"]
         row["final_squeezed"] = None if squeezed.null_count() else locate(squeezed.to_numpy(), part_weights)
-        for goal in whole.goals:
-            hit = np.isfinite(part[goal_name(goal)].to_numpy()).astype(np.float64)
+        for goal, hit_name in zip(whole.goals, hits, strict=True):
+            hit = np.isfinite(part[hit_name].to_numpy()).astype(np.float64)
             row[attainment_name(goal)] = weighted_mean(hit, part_weights)
-        rows.append(row)
-    balance = check_balance(whole.frame)
+        found.append(row)
+    balance = check_balance(rows)
     return Summary(
-        frame=pl.DataFrame(rows, infer_schema_length=None),
+        frame=pl.DataFrame(found, infer_schema_length=None),
         by=tuple(groups),
         statistic=statistic,
         reading=replace(whole.reading, weighting=rule.value),
@@ -141,6 +146,8 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
 
 def check_horizons(frame: pl.DataFrame) -> None:
     """Refuse runs of one instance that were scored at different horizons; between instances they may differ."""
+    if frame["horizon"].min() == frame["horizon"].max():
+        return
     clashing = (
         frame.group_by("panel", "instance")
         .agg(pl.col("horizon").unique().sort())
@@ -174,7 +181,7 @@ def parse_statistic(name: str) -> Any:
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
     """Return Σ w x / Σ w, compensated."""
-    return math.fsum(values * weights) / math.fsum(weights)
+    return exact_sum(values * weights) / exact_sum(weights)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:

@@ -214,7 +214,10 @@ class Design:
         return _shift(_critical(self.level, df), df, self.power) * guard * error
 
     def _guard(self, sizes: tuple[int, ...], variances: Floats) -> float:
-        return _guard(_coarse(sizes), _fourfold(variances), self.by_panel, self.power, self.level)
+        coarse = _coarse(sizes)
+        if sum(coarse) > _MANY:
+            return 1.0
+        return _guard(coarse, _fourfold(variances), self.by_panel, self.power, self.level)
 
     def _weights(self, sizes: tuple[int, ...]) -> Floats:
         return np.full(len(sizes), 1 / len(sizes)) if self.by_panel else np.array(sizes) / sum(sizes)
@@ -275,8 +278,6 @@ def _guard(sizes: tuple[int, ...], fourfold: tuple[int, ...], by_panel: bool, po
 
     Simulated with normal differences, whose variance in each panel is 4 to the power of minus `fourfold`.
     """
-    if sum(sizes) > _MANY:
-        return 1.0
     strata = np.repeat(np.arange(len(sizes)), sizes)
     size = np.array(sizes)[strata]
     weights = 1 / size / len(sizes) if by_panel else np.full(len(size), 1 / len(size))

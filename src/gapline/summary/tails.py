@@ -6,7 +6,6 @@ Each tail is computed as itself, never as one minus the rest, so that a p-value 
 """
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -67,7 +66,9 @@ def t_quantile(p: ArrayLike, df: ArrayLike, /) -> Floats:
     _check_positive("degrees of freedom", df)
     if np.any((p <= 0) | (p >= 1)):
         raise UsageError("probability: expected a share between 0 and 1, got one outside")
-    normal = np.array([-_NORMAL.inv_cdf(share) for share in np.minimum(p, 1 - p).ravel()])
+    # Mostly one share for many degrees of freedom.
+    shares, place = np.unique(np.minimum(p, 1 - p), return_inverse=True)
+    normal = np.array([-_NORMAL.inv_cdf(share) for share in shares])[place.ravel()]
     places = np.empty(p.size)
     _fill_t_places(np.minimum(p, 1 - p).flatten(), df.flatten(), normal, places)
     return np.asarray(np.where(p < 0.5, -places.reshape(p.shape), places.reshape(p.shape)))
@@ -182,40 +183,55 @@ def _gamma_tail(a: Floats, x: Floats) -> Floats:
         front = np.where(np.isinf(x) | (x == 0), 0.0, front)
     small = x < a + 1
     near, far = np.where(small, x, 0.0), np.where(small | np.isinf(x), a + 2, x)
-    term, total = 1 / a, 1 / a
-    for n in range(1, _TERMS):
-        term = term * near / (a + n)
-        total = total + term
-        if np.all(term <= _EPSILON * total):
-            break
-    fraction = _fraction(lambda n: (-n * (n - a), far + 2 * n + 1 - a), 1 / (far + 1 - a))
+    sums, fractions = np.empty(x.size), np.empty(x.size)
+    _fill_gamma_series(a.flatten(), near.flatten(), sums)
+    _fill_gamma_fraction(a.flatten(), far.flatten(), fractions)
+    total, fraction = sums.reshape(x.shape), fractions.reshape(x.shape)
     return np.asarray(np.where(np.isnan(x), np.nan, np.where(small, 1 - front * total, front * fraction)))
 
 
-def _fraction(terms: Callable[[int], tuple[Floats, Floats]], first: Floats) -> Floats:
-    """Continue a fraction by Lentz's rule; `terms(n)` are its n-th numerator and denominator."""
-    d = first
-    value = first
-    c = np.full(first.shape, 1 / _TINY)
+@compiled()
+def _fill_gamma_series(a, x, total):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add terms until no sum of any place changes."""
+    term = 1 / a
+    total[:] = term
     for n in range(1, _TERMS):
-        above, below = terms(n)
-        d = below + above * d
-        d = 1 / np.where(np.abs(d) < _TINY, _TINY, d)
-        c = below + above / c
-        c = np.where(np.abs(c) < _TINY, _TINY, c)
-        value = value * c * d
-        if np.all(np.abs(c * d - 1) <= 1e-15):
+        going = False
+        for k in range(len(a)):
+            term[k] = term[k] * x[k] / (a[k] + n)
+            total[k] += term[k]
+            going = going or not term[k] <= _EPSILON * total[k]
+        if not going:
             break
-    return np.asarray(value)
 
 
 @compiled()
+def _fill_gamma_fraction(a, x, value):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Continue the fraction by Lentz's rule until no place changes."""
+    d = 1 / (x + 1 - a)
+    c = np.full(len(a), 1 / _TINY)
+    value[:] = d
+    for n in range(1, _TERMS):
+        going = False
+        for k in range(len(a)):
+            above, below = -n * (n - a[k]), x[k] + 2 * n + 1 - a[k]
+            d[k] = below + above * d[k]
+            d[k] = 1 / (d[k] if not abs(d[k]) < _TINY else _TINY)
+            c[k] = below + above / c[k]
+            c[k] = c[k] if not abs(c[k]) < _TINY else _TINY
+            value[k] = value[k] * c[k] * d[k]
+            going = going or not abs(c[k] * d[k] - 1) <= 1e-15
+        if not going:
+            break
+
+
+@compiled(interpreted=True)
 def _fill_t_tails(x, df, tails):  # type: ignore[no-untyped-def] # pragma: no cover
     for place in range(len(x)):
         tails[place] = _t_tail(x[place], df[place])
 
 
-@compiled()
+@compiled(interpreted=True)
 def _fill_t_places(tails, df, normal, places):  # type: ignore[no-untyped-def] # pragma: no cover
     """Solve for the t of each tail by Newton's rule for log sf over log t, where it is concave and falling.
 

@@ -11,7 +11,7 @@ import numpy as np
 from gapline.capture.formats import all_readers
 from gapline.capture.importer import import_logs
 from gapline.capture.logfiles import load_file
-from gapline.capture.reader import HEAD, Found, FoundRun, LogFile, Reader
+from gapline.capture.reader import HEAD, Found, FoundRun, LogFile, Reader, Streamed
 from gapline.errors import GaplineError
 from gapline.model.store import open_campaign
 from gapline.model.tables import RunStatus, VerdictCode
@@ -101,6 +101,14 @@ class ReaderConformance:
         for name, data in packings.items():
             log = load_file(self.write(tmp_path, name, data))
             assert log.data == self.sample, name
+
+    def test_a_log_that_comes_in_pieces_is_the_same_log(self) -> None:
+        """A large file is not held: its lines come in pieces that end anywhere."""
+        for size in (7, 1000):
+            half = max(len(self.sample) // 2, 64)
+            rest = (self.sample[at : at + size] for at in range(half, len(self.sample), size))
+            log = LogFile(self.path, Streamed(self.path, self.sample[:half], rest), beside=self.companions.get)
+            assert _content(self.reader.read(log)) == _content(self.read(self.sample))
 
     def test_every_prefix_is_read_or_refused(self) -> None:
         """A file cut anywhere gives what it still holds, or one error; never a number that was not written.

@@ -1,10 +1,15 @@
 """Attainment surfaces equal moocore's on the same traces."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gapline.analysis.neighbours.attainment_surface import attainment_surface
+from gapline.analysis.events import Events
+from gapline.analysis.neighbours.attainment_surface import attainment_surface, surfaces
 from gapline.errors import UsageError
 from traces_of_runs import REFERENCE, random_campaign
 
@@ -56,3 +61,34 @@ def test_levels_are_shares():
     _, envelopes, snapshot = random_campaign()
     with pytest.raises(UsageError, match="shares above 0"):
         attainment_surface(envelopes, snapshot, levels=(50,))
+
+
+# Few times and few objectives, so that many are equal; some are below the reference, some runs have no step.
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 12), st.sampled_from([8.0, 9.5, 10.0, 10.1, 12.0, 15.0])))
+
+
+def slow_surface(events, level):
+    """Sort the gaps of all runs anew at every time."""
+    rank = max(1, math.ceil(level * events.runs - 1e-9))
+    best, found = [math.inf] * events.runs, []
+    for now in sorted(set(events.time.tolist())):
+        for run, time, gap in zip(events.run, events.time, events.raw_gaps(), strict=True):
+            if time == now:
+                best[run] = gap
+        value = sorted(best)[rank - 1]
+        if value < math.inf and (not found or value < found[-1][1]):
+            found.append((now, value))
+    return found
+
+
+@given(steps=STEPS, levels=st.lists(st.sampled_from([0.01, 0.25, 0.3, 0.5, 0.75, 1.0]), min_size=1))
+def test_the_walk_equals_sorting_at_every_time(steps, levels):
+    best, kept = {}, []
+    for time, run, objective in sorted(steps, key=lambda step: step[:2]):
+        if objective < best.get(run, math.inf):
+            best[run] = objective
+            kept.append((run, float(time), objective))
+    run, time, objective = (np.array(column) for column in zip(*kept, strict=True)) if kept else (np.empty(0),) * 3
+    events = Events(13, run.astype(np.int64), time, objective, np.full(len(kept), 10.0))
+    for level, (times, gaps) in zip(levels, surfaces(events, levels), strict=True):
+        assert list(zip(times.tolist(), gaps.tolist(), strict=True)) == slow_surface(events, level)

@@ -4,20 +4,27 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rliable import metrics
 from scipy import stats
 
 from analysis.neighbours.compared_runs import random_scores, scores_of
-from gapline.analysis.neighbours.compared import compare_cells
+from gapline.analysis.neighbours.compared import Compared, compare_cells
 from gapline.analysis.neighbours.improvement import (
     arm_averages,
     improvement_chances,
     interquartile_mean,
+    interquartile_means,
     probability_of_improvement,
 )
 from gapline.errors import UsageError
+from gapline.summary.cells import TIE, Cells
 from gapline.summary.draws import draw_counts
 from gapline.summary.estimate import panel_equal
+
+# Scores that tie, some of them by the last digit that counts, and one that overflows.
+NEAR = [0.0, 0.25, 0.25 + 1e-12, 0.25 + 2e-12, 0.25 - 1e-12, 0.5, -0.125, math.inf]
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -106,3 +113,45 @@ def test_the_geometric_mean_of_scores_by_hand():
     assert "score + 1, minus 1" in found.caption()
     with pytest.raises(UsageError, match=r"positive number, got 0\.0"):
         arm_averages(scores, shift=0.0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(NEAR)), min_size=1))
+def test_chances_equal_those_of_every_run_meeting_every_other(runs):
+    """Also at the edge of a tie, and where a score overflows: infinity neither beats nor ties with itself."""
+    arm, unit, values = (np.array(column) for column in zip(*runs, strict=True))
+    cells = Cells(("a", "b", "c"), ("p",), tuple(("p", name) for name in "ijkl"), arm, unit, np.zeros(4, np.int64))
+    wins, met = np.zeros((3, 3, 4)), np.zeros((3, 3, 4))
+    with np.errstate(invalid="ignore"):
+        for a, u, x in zip(arm, unit, values, strict=True):
+            for b, v, y in zip(arm, unit, values, strict=True):
+                if u == v:
+                    wins[a, b, u] += 1.0 if x - y < -TIE else 0.5 if x - y <= TIE else 0.0
+                    met[a, b, u] += 1
+        wanted = wins / met
+        found = improvement_chances(Compared(None, cells, values, cells.instance_means(values)))
+    assert np.array_equal(found, wanted, equal_nan=True)
+
+
+def slow_interquartile_mean(values, unit, counts):
+    """Repeat every value as often as its unit was drawn, and walk through them one draw at a time."""
+    total = sum(counts[u] for u in unit)
+    cut, seen, kept = math.floor(total / 4), 0.0, 0.0
+    for k in np.argsort(values, kind="stable"):
+        before, seen = seen, seen + counts[unit[k]]
+        inside = min(seen, total - cut) - max(before, cut)
+        if inside > 0:
+            kept += inside * values[k]
+    return kept / (total - 2 * cut)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.floats(-1, 1)), min_size=1, max_size=30),
+    st.integers(1, 300),
+    st.integers(0, 9),
+)
+def test_all_draws_together_equal_one_after_the_other(runs, draws, seed):
+    unit, values = (np.array(column) for column in zip(*runs, strict=True))
+    counts = np.random.default_rng(seed).integers(0, 4, (draws, 5)).astype(np.float64) + 0.0
+    counts[:, unit[0]] += 1
+    found = interquartile_means(values, counts, unit)
+    assert found.tolist() == [slow_interquartile_mean(values, unit, row) for row in counts]

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreign_logs import bounds, candidates, mutated, read_log, survive
+from gapline.capture.importer import import_logs
 from gapline.capture.readers import mip
 from gapline.capture.readers.mip import READER
 from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.model.limits import VARIABLE
 from gapline.model.tables import VerdictCode
 from gapline.testing.readers import ReaderConformance
 
@@ -860,3 +862,11 @@ class TestConformance(ReaderConformance):
     reader = READER
     sample = HIGHS.encode()
     candidates = ((0.2, 100.0), (0.4, 310.0), (1.1, 1213.0), (1.1, 1525.0))
+
+
+def test_a_log_beyond_the_limit_is_refused_because_it_would_be_held(tmp_path, monkeypatch):
+    """It was read by lines, all of which were held: the limit did not see it."""
+    (tmp_path / "grb.log").write_text(GUROBI + "\n" * 20_000)
+    monkeypatch.setenv(VARIABLE, "10000")
+    with pytest.raises(TraceError, match=r"grb\.log: expected at most 10,000 bytes once unpacked, got more"):
+        import_logs([tmp_path / "grb.log"])

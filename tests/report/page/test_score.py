@@ -44,8 +44,9 @@ def weight_data(name):
 
 @pytest.fixture(scope="module")
 def engine(browser):
-    """Return a function that evaluates an expression over the functions of score.js."""
-    script = resources.files("gapline.report.page").joinpath("script/score.js").read_text(encoding="utf-8")
+    """Return a function that evaluates an expression over the functions of score.js and beaten.js."""
+    folder = resources.files("gapline.report.page").joinpath("script")
+    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("beaten.js", "score.js"))
     tab = browser.new_page()
     yield lambda expression, given=None: tab.evaluate(f"(given) => {{ {script}\nreturn {expression} }}", given)
     tab.close()

@@ -14,6 +14,7 @@ from gapline.report.methods import methods_latex
 from gapline.report.statements import make_statements
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.write import heading, study_tables
+from gapline.report.writers import latex
 from gapline.report.writers.latex import comment, escape, to_latex
 from report.report_studies import hostile
 
@@ -84,3 +85,26 @@ def test_a_long_table_goes_on_with_every_row_once():
     assert text.count("\\begin{table}") == text.count("\\end{table}") == 3
     assert text.count("\\label{tab:long}") == 1
     assert all(text.count(f"row-{k} &") == 1 for k in range(100))
+
+
+def test_every_page_of_a_table_is_set_in_the_size_of_its_widest_row():
+    rows = [[Text("x" * (200 if k == 99 else 3)), Text(str(k))] for k in range(100)]
+    table = Table("long", "Long", (Column("name", text=True), Column("value")), one_part(rows), pl.DataFrame())
+    assert to_latex(table, most_rows=45).count("\\scriptsize") == 3
+
+
+def test_a_table_is_measured_once_however_long_it_is(monkeypatch):
+    measured = []
+    letters = latex._letters
+    monkeypatch.setattr(latex, "_letters", lambda table: measured.append(table) or letters(table))
+    rows = [[Text(f"row-{k}"), Text(str(k))] for k in range(1000)]
+    to_latex(Table("long", "Long", (Column("name", text=True), Column("value")), one_part(rows), pl.DataFrame()))
+    assert len(measured) <= len(latex.SIZES)
+
+
+@given(st.text(alphabet="ab09 .,:;()+/=?!-_%&" + "f" * 3, max_size=80))
+def test_plain_cells_come_out_as_if_every_letter_had_been_looked_at(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(latex, "_PLAIN", re.compile("(?!)"))
+        looked_at = escape(text)
+    assert escape(text) == looked_at

@@ -1,11 +1,8 @@
 """A real Dask scheduler and two workers on the loopback: the campaign is the one of this machine, whoever dies."""
 
-import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,53 +19,12 @@ from clusters import (
     processes_named,
     score_table,
 )
+from dask_cluster import running, wait_for_workers
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.read import read_journal
 from gapline.run.campaign import run_study
 
 pytest.importorskip("distributed")
-
-
-@contextlib.contextmanager
-def running(*arguments: str):
-    """A process of Dask, killed at the end."""
-    environment = os.environ | {"PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.fixture
-def scheduler(tmp_path, eventually):
-    file = tmp_path / "scheduler.json"
-    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-    with running("distributed.cli.dask_scheduler", *options):
-        eventually(lambda: file.exists() and bool(file.read_text().strip()))
-        yield json.loads(file.read_text())["address"]
-
-
-@pytest.fixture
-def start_worker(tmp_path):
-    """Start workers; each has one slot for a solver unless told otherwise."""
-    with contextlib.ExitStack() as stack:
-
-        def start(scheduler: str, *options: str):
-            base = ["--no-nanny", "--no-dashboard", "--nthreads", "1", "--local-directory", str(tmp_path / "dask")]
-            return stack.enter_context(running("distributed.cli.dask_worker", scheduler, *base, *options))
-
-        yield start
-
-
-def wait_for_workers(address: str, count: int) -> None:
-    from distributed import Client
-
-    with Client(address, set_as_default=False) as client:
-        client.wait_for_workers(count, timeout=60)
 
 
 def test_forty_cells_on_two_workers_of_which_one_is_killed_give_the_local_table(

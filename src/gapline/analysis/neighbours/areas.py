@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import per_run
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
@@ -92,11 +93,16 @@ def time_quality_hypervolume(envelopes: Envelopes, snapshot: Snapshot, /, *, wor
 def _per_run(
     envelopes: Envelopes, snapshot: Snapshot, *, mode: int, a: float, b: float, kernel: str | Kernel = "raw"
 ) -> Floats:
-    references = reference_column(snapshot, envelopes)
-    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    horizon = envelopes.runs["horizon"].to_numpy()
     chosen = parse_kernel(kernel)
     refuse_signed([chosen], envelopes.scale)
+    references = reference_column(snapshot, envelopes)
+    found: Floats = per_run(_areas, envelopes, references, mode=mode, a=a, b=b, chosen=chosen)
+    return found
+
+
+def _areas(envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, chosen: Kernel) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
+    horizon = envelopes.runs["horizon"].to_numpy()
     out = np.empty(len(first))
 
     def work(low: int, high: int) -> None:

@@ -11,9 +11,11 @@ from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
+from gapline.model.scratch import scratch_array, spans
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.reading import reference_column
+from gapline.scoring.stable_order import sort_by_time
 
 Floats = NDArray[np.float64]
 LEVELS = (0.25, 0.5, 0.75)
@@ -68,33 +70,55 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
     # A level of 0.3 of ten runs is three of them, whatever the last bit of the product says.
     ranks = np.array([max(1, math.ceil(level * events.runs - 1e-9)) for level in levels], np.int64)
     size = len(events.time)
-    time, gap, where = np.empty((len(levels), size)), np.empty((len(levels), size)), np.zeros(len(levels), np.int64)
-    _walk(events.runs, events.run, events.time, events.raw_gaps(), ranks, time, gap, where)
+    time, gap = (scratch_array(len(levels) * size).reshape(len(levels), size) for _ in range(2))
+    where = np.zeros(len(levels), np.int64)
+    gaps = events.raw_gaps()
+    places = scratch_array(size, np.int64)
+    for span in spans(size):
+        places[span] = np.arange(span.start, span.stop)
+    _, order = sort_by_time(gaps, places)
+    # The places of the steps are no longer needed in their order: here goes the place of each gap on the scale of all.
+    scale, there = scratch_array(size + 1), scratch_array(size + 1, np.int64)
+    _walk(events.runs, events.run, events.time, gaps, order, ranks, places, scale, there, time, gap, where)
     return [(time[k, : where[k]].copy(), gap[k, : where[k]].copy()) for k in range(len(levels))]
 
 
 @compiled(nogil=True)
-def _walk(runs, run, time, gap, ranks, out_time, out_gap, where):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Keep the gaps of all runs sorted while time passes, and note where the wanted order statistics move."""
-    ordered = np.full(runs, np.inf)
-    owner, place_of = np.arange(runs), np.arange(runs)
+def _walk(  # type: ignore[no-untyped-def] # pragma: no cover
+    runs, run, time, gap, order, ranks, place, scale, there, out_time, out_gap, where
+):
+    """Note where the wanted order statistics move while time passes; `order` sorts the gaps.
+
+    Gaps of a run only fall, so an order statistic does too: a mark on the scale of all gaps goes down, never up.
+    """
+    size = 0
+    for k in order:
+        if size == 0 or gap[k] > scale[size - 1]:
+            scale[size] = gap[k]
+            size += 1
+        place[k] = size - 1
+    scale[size] = np.inf
+    # How many runs are at each place of the scale, all without an incumbent at first, and below the mark of each level.
+    there[: size + 1] = 0
+    best = np.full(runs, size)
+    there[size] = runs
+    mark, below = np.full(len(ranks), size), np.zeros(len(ranks), np.int64)
     k = 0
     while k < len(time):
         now = time[k]
         while k < len(time) and time[k] == now:
-            # A step passes few other runs, so walking from the run's own place beats searching for the new one.
-            place, new = place_of[run[k]], gap[k]
-            while place > 0 and ordered[place - 1] > new:
-                ordered[place] = ordered[place - 1]
-                owner[place] = owner[place - 1]
-                place_of[owner[place]] = place
-                place -= 1
-            ordered[place] = new
-            owner[place], place_of[run[k]] = run[k], place
+            old, new = best[run[k]], place[k]
+            there[old] -= 1
+            there[new] += 1
+            best[run[k]] = new
+            for level in range(len(ranks)):
+                below[level] += (old >= mark[level]) and (new < mark[level])
             k += 1
         for level in range(len(ranks)):
-            value = ordered[ranks[level] - 1]
-            at = where[level]
+            while below[level] >= ranks[level]:
+                mark[level] -= 1
+                below[level] -= there[mark[level]]
+            value, at = scale[mark[level]], where[level]
             if value < np.inf and (at == 0 or value < out_gap[level, at - 1]):
                 out_time[level, at] = now
                 out_gap[level, at] = value

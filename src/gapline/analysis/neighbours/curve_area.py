@@ -7,11 +7,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import CURVE_AREAS
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve import evaluate_steps, mean_curve
-from gapline.scoring.kernels import Kernel
+from gapline.scoring.curve import group_curves
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.steps_apart import steps_apart
+from gapline.scoring.two_sum import two_sum
 from gapline.summary.cells import TIE
 
 Floats = NDArray[np.float64]
@@ -49,11 +52,12 @@ def curve_areas(
     runs = envelopes.runs
     units = {arm: frozenset(part) for arm, part in _units(runs).items()}
     whole: dict[str, Steps] = {}
+    parsed = parse_kernel(kernel, tolerance=tolerance)
     end = 1.0 if relative else float(runs["horizon"].to_numpy().max())
 
     def curves(chosen: Envelopes) -> dict[str, Steps]:
-        found = mean_curve(chosen, snapshot, kernel=kernel, weighting=weighting, relative=relative, tolerance=tolerance)
-        return {arm: (time, value) for (arm,), time, value in found.groups()}
+        found = group_curves(chosen, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
+        return {str(arm): (time, value) for (arm,), time, value, _ in found}
 
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for a, b in pairs:
@@ -79,12 +83,25 @@ def area_between(a: Steps, b: Steps, end: float) -> tuple[float, float, float]:
     >>> area_between(one, other, 10.0)
     (0.0, 0.5, 0.5)
     """
-    times = np.union1d(a[0], b[0])
-    widths = np.diff(np.append(times, end))
-    difference = evaluate_steps(*a, times) - evaluate_steps(*b, times)
-    # Sums, not dot products: numpy adds pairwise, and waits for no threads of BLAS.
-    signed, absolute = (float(np.sum(widths * part)) / end for part in (difference, np.abs(difference)))
-    return signed, absolute, float(np.sum(widths[difference < -TIE])) / end
+    signed, absolute, ahead = _areas(*steps_apart(a, b), end)
+    return float(signed) / end, float(absolute) / end, float(ahead) / end
+
+
+@compiled(nogil=True)
+def _areas(time, difference, end):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add up a difference of steps, its absolute value, and the time in which it is below zero; compensated."""
+    signed, absolute, ahead = 0.0, 0.0, 0.0
+    lost = np.zeros(3)
+    for k in range(len(time)):
+        width = (time[k + 1] if k + 1 < len(time) else end) - time[k]
+        signed, error = two_sum(signed, width * difference[k])
+        lost[0] += error
+        absolute, error = two_sum(absolute, width * abs(difference[k]))
+        lost[1] += error
+        if difference[k] < -TIE:
+            ahead, error = two_sum(ahead, width)
+            lost[2] += error
+    return signed + lost[0], absolute + lost[1], ahead + lost[2]
 
 
 def _units(runs: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:

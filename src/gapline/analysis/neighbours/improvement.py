@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.analysis.events import in_threads
 from gapline.analysis.neighbours.compared import Compared, DrawnTable, compare_cells, drawn_ends
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
@@ -22,6 +23,8 @@ from gapline.summary.estimate import of_shares
 Floats = NDArray[np.float64]
 # Looked at, not tested: fewer draws than a contrast needs.
 DRAWS = 2000
+# Draws that are walked through together: what is kept of them stays in the fastest cache.
+_BLOCK = 128
 
 
 class Improvement(NamedTuple):
@@ -77,7 +80,7 @@ def probability_of_improvement(
 def improvement_chances(compared: Compared, /) -> Floats:
     """Return, arms × arms × units, the share of pairs of runs in which the first scores less, ties half; NaN: none."""
     cells = compared.cells
-    order = np.lexsort((cells.arm, cells.unit))
+    order = np.lexsort((compared.values, cells.unit))
     starts = np.searchsorted(cells.unit[order], np.arange(len(cells.units) + 1))
     shape = (len(cells.arms), len(cells.arms), len(cells.units))
     wins = np.zeros(shape)
@@ -91,15 +94,26 @@ def improvement_chances(compared: Compared, /) -> Floats:
 
 @compiled(nogil=True)
 def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Let every run of a unit meet every other."""
+    """Let every run of a unit meet every other: its values rise, so wins and losses are counted on the way."""
+    arms = len(wins)
+    runs, worse, level = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     for unit in range(len(starts) - 1):
-        for i in range(starts[unit], starts[unit + 1]):
-            for j in range(starts[unit], starts[unit + 1]):
-                difference = values[i] - values[j]
-                if difference < -tie:
-                    wins[arm[i], arm[j], unit] += 1.0
-                elif difference <= tie:
-                    wins[arm[i], arm[j], unit] += 0.5
+        begin, end = starts[unit], starts[unit + 1]
+        runs[:], worse[:], level[:] = 0.0, 0.0, 0.0
+        for j in range(begin, end):
+            runs[arm[j]] += 1.0
+        # Behind `low` the run loses, from `high` on it wins; `worse` and `level` are the runs of each arm before these.
+        low, high = begin, begin
+        for i in range(begin, end):
+            while low < end and not values[i] - values[low] <= tie:
+                worse[arm[low]] += 1.0
+                low += 1
+            while high < end and not values[i] - values[high] < -tie:
+                level[arm[high]] += 1.0
+                high += 1
+            for other in range(arms):
+                # Halves and wholes: every sum is exact.
+                wins[arm[i], other, unit] += runs[other] - level[other] + 0.5 * (level[other] - worse[other])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -176,24 +190,35 @@ def interquartile_mean(values: Floats, /) -> float:
 def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64]) -> Floats:
     """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
+    values, place = values[order], unit[order]
+    runs = np.bincount(unit, minlength=counts.shape[1]).astype(np.float64)
     out = np.empty(len(counts))
-    _trim(np.ascontiguousarray(counts), values[order], unit[order], out)
+
+    def work(low: int) -> None:
+        # Draws side by side: a value is looked up once, and the processor takes several draws at a time.
+        block = np.ascontiguousarray(counts[low : low + _BLOCK].T)
+        _trim(block, runs, values, place, out[low : low + _BLOCK])
+
+    in_threads(work, range(0, len(counts), _BLOCK))
     return out
 
 
 @compiled(nogil=True)
-def _trim(counts, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk through the sorted values of every draw and add up what lies between the quarters."""
-    for draw in range(counts.shape[0]):
-        total = 0.0
-        for k in range(len(values)):
-            total += counts[draw, unit[k]]
-        cut = math.floor(total / 4)
-        seen, kept = 0.0, 0.0
-        for k in range(len(values)):
-            before = seen
-            seen += counts[draw, unit[k]]
-            inside = min(seen, total - cut) - max(before, cut)
-            if inside > 0.0:
-                kept += inside * values[k]
-        out[draw] = kept / (total - 2 * cut)
+def _trim(counts, runs, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Walk through the sorted values of some draws and add up what lies between the quarters."""
+    draws = counts.shape[1]
+    total, seen, kept = np.zeros(draws), np.zeros(draws), np.zeros(draws)
+    for place in range(len(runs)):
+        for draw in range(draws):
+            total[draw] += counts[place, draw] * runs[place]
+    cut = np.floor(total / 4)
+    top = total - cut
+    for k in range(len(values)):
+        value, drawn = values[k], counts[unit[k]]
+        for draw in range(draws):
+            before = seen[draw]
+            seen[draw] = before + drawn[draw]
+            inside = min(seen[draw], top[draw]) - max(before, cut[draw])
+            kept[draw] += inside * value if inside > 0.0 else 0.0
+    for draw in range(draws):
+        out[draw] = kept[draw] / (total[draw] - 2 * cut[draw])

@@ -2,22 +2,23 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring
 from gapline.errors import TraceError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
+from gapline.model.scratch import piece_size
 from gapline.reference.beaten import is_beaten
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.reading import reference_column
 from gapline.scoring.two_sum import two_sum
 
 Floats = NDArray[np.float64]
-_is_beaten = numba.njit(inline="always")(is_beaten)
+_is_beaten = compiled(inline="always", keep=False)(is_beaten)
 
 
 class PrimalDual(NamedTuple):
@@ -38,6 +39,7 @@ def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, toleran
     references cannot occur; a bound that passes the incumbent counts as gap 0 and the run is counted in `crossed`.
     Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
     """
+    envelopes = bring(envelopes)
     runs = envelopes.runs
     return _bounded(
         "primal-dual integral", campaign, envelopes, tolerance,
@@ -83,14 +85,19 @@ def _bounded(
         raise UsageError(f"{what}: expected an objective with one component, got a hierarchical transform")
     if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
         raise UsageError(f"{what}: expected the campaign the envelopes were built from, got other runs")
-    bounds = envelopes.scale.apply_column(campaign.runs, campaign.bound)
     size = envelopes.runs.height
-    values, bounded, crossed = np.empty(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    _integrate(
-        campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy(), campaign.time, bounds, first, count,
-        time, objective, envelopes.runs["horizon"].to_numpy(), tolerance, values, bounded, crossed,
-    )  # fmt: skip
-    return PrimalDual(values, bounded, crossed)
+    horizon = envelopes.runs["horizon"].to_numpy()
+    found = PrimalDual(np.empty(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_))
+    for rows, piece in campaign.pieces(piece_size()):
+        part = PrimalDual(np.empty(len(rows)), np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_))
+        bounds = envelopes.scale.apply_column(piece.runs, piece.bound)  # type: ignore[arg-type]
+        _integrate(
+            piece.runs["first"].to_numpy(), piece.runs["count"].to_numpy(), piece.time, bounds, first[rows],
+            count[rows], time, objective, horizon[rows], tolerance, *part,
+        )  # fmt: skip
+        for whole, here in zip(found, part, strict=True):
+            whole[rows] = here
+    return found
 
 
 @compiled(nogil=True)

@@ -57,7 +57,7 @@ def performance_profile(
     cells, times = instance_times(envelopes, snapshot, goal=goal, tolerance=tolerance)
     best = times.min(axis=0)
     ratios = np.full(times.shape, np.inf)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         np.divide(times, best, out=ratios, where=np.isfinite(times) & (best > 0))
     # Also where the best time is 0, which nothing can be divided by.
     ratios[np.isfinite(times) & (times == best)] = 1.0

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, torn_line
+from gapline.capture.loglines import EventList, parse_number
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import Proof, RunStatus
@@ -66,15 +66,15 @@ def _read(log: LogFile) -> Found:
     """
     found = Found()
     solves: list[_Solve] = []
-    torn_at = torn_line(log.data)
-    for number, line in log_lines(log.data):
+    lines = log.lines()
+    for number, line in lines:
         if line.startswith(_START):
             solves.append(_Solve())
         if not solves:
             if not _EVENT.match(line):
                 continue
             solves.append(_Solve())
-        if number == torn_at and _is_cut(solves[-1], line):
+        if number == lines.torn_at and _is_cut(solves[-1], line):
             # `best:21` cut to `best:2` is another value, and a value that lost its range looks like a proven one.
             found.refuse_torn(f"{log.path}:{number}", line)
             break

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
+from gapline.capture.loglines import EventList, Levels, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 from gapline.model.tables import Proof
@@ -33,7 +33,7 @@ class _Solve:
     """The solve that is being read: its header facts and its events."""
 
     events: EventList
-    components: list[list[float]] = field(default_factory=list)
+    levels: Levels = field(default_factory=Levels)
     directions: list[str] = field(default_factory=list)
     horizon: float | None = None
     seed: int | None = None
@@ -68,28 +68,28 @@ class _Solve:
 def _read(log: LogFile) -> Found:
     found = Found()
     solve = _Solve(EventList(found.problems))
-    torn_at = torn_line(log.data)
-    for number, text in log_lines(log.data):
+    lines = log.lines()
+    for number, text in lines:
         where = f"{log.path}:{number}"
         if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
             _close(found, solve, log.path)
             solve = _Solve(EventList(found.problems))
         if match := _EVENT.match(text):
-            if number == torn_at:
+            if number == lines.torn_at:
                 found.refuse_torn(where, text)
             else:
                 _add_event(solve, match[1], match[2], where)
         else:
             if not solve.has_events:
                 solve.note_header(text)
-            if number != torn_at or not _BOUND.match(text):
+            if number != lines.torn_at or not _BOUND.match(text):
                 solve.note_end(text)
             else:
                 found.refuse_torn(where, text)
     if solve.started or solve.has_events:
         _close(found, solve, log.path)
     if not found.runs:
-        raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.data[:60])}")
+        raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.head[:60])}")
     return found.numbered()
 
 
@@ -101,7 +101,7 @@ def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
     cells = rest.split()
     solve.events.add(stamp, cells[0] if cells else None, where=where)
     values = [parse_number(cell) for cell in cells[:2]]
-    solve.components.append([float("nan") if value is None else value for value in values])
+    solve.levels.add([float("nan") if value is None else value for value in values])
 
 
 def _close(found: Found, solve: _Solve, path: str) -> None:
@@ -112,20 +112,21 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
             hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
         )
     # A row shows the best so far: with displays every ten seconds it may be that much older than its stamp.
-    steps = [after[0] - before[0] for before, after in pairwise(solve.events.events)]
+    steps = (after - before for before, after in pairwise(solve.events.events.values("time")))
+    widest = max((step for step in steps if step > 1), default=1.0)
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
         # One row for each event, or the columns would be of two lengths.
-        solve.components.append([float("nan")])
-    several = max(len(solve.directions), *(len(row) for row in solve.components), 1) > 1
+        solve.levels.add(())
+    several = len(solve.directions) > 1 or solve.levels.several
     found.runs.append(
         FoundRun(
             **solve.events.columns(),
-            **(two_levels(solve.components) if several else {}),
+            **(solve.levels.columns() if several else {}),
             seed=solve.seed,
             horizon=solve.horizon or None,
             status="finished" if solve.ended else "killed",
-            resolution=max([1.0, *(step for step in steps if step > 1)]),
+            resolution=widest,
             sense=next(iter(directions), None),
             carried={} if solve.claim is None else {"claim": solve.claim},
         )

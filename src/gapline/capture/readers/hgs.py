@@ -2,7 +2,7 @@
 
 import re
 
-from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -18,8 +18,8 @@ def _read(log: LogFile) -> Found:
     runs: list[tuple[tuple[str, int], EventList]] = []
     said, key = ["", ""], ("", 0)
     last_time = last_cost = float("nan")
-    torn_at = torn_line(log.data)
-    for number, text in log_lines(log.data):
+    lines = log.lines()
+    for number, text in lines:
         if not text.strip():
             continue
         where = f"{log.path}:{number}"
@@ -27,7 +27,7 @@ def _read(log: LogFile) -> Found:
         if len(cells) != 4 or not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", cells[1], re.ASCII):
             found.refuse(where, "instance;seed;cost;time", text)
             continue
-        if number == torn_at:
+        if number == lines.torn_at:
             found.refuse_torn(where, text)
             break
         if cells[:2] != said:
@@ -41,11 +41,11 @@ def _read(log: LogFile) -> Found:
         runs[-1][1].add(cells[3], cells[2], where=where)
         last_time, last_cost = (stamp, cost) if stamp is not None and cost is not None else (last_time, last_cost)
     if not runs:
-        first = next(log_lines(log.data), (1, ""))[1]
+        first = next(log_lines(log.head), (1, ""))[1]
         raise TraceError(f"{log.path}: expected lines instance;seed;cost;time, got {shown(first)}")
     for (instance, seed), events in runs:
         found.runs.append(FoundRun(**events.columns(), instance=instance, seed=seed, clock="cpu"))
-    if torn_at:
+    if lines.torn_at:
         found.runs[-1].status = "killed"
     return found.numbered()
 

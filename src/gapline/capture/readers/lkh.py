@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePosixPath
 
-from gapline.capture.loglines import EventList, file_name, log_lines, parse_number, shown
+from gapline.capture.loglines import EventList, file_name, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -103,7 +103,7 @@ class _Log:
 def _read(log: LogFile) -> Found:
     found = Found()
     state = _Log(found)
-    for number, text in log_lines(log.data):
+    for number, text in log.lines():
         where = f"{log.path}:{number}"
         if match := _IMPROVED.match(text[:_MOST]):
             state.seen = True
@@ -119,7 +119,7 @@ def _read(log: LogFile) -> Found:
         else:
             state.note(text)
     if not state.seen and state.instance is None and not found.runs:
-        raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.data[:60])}")
+        raise TraceError(f"{log.path}: expected lines of LKH, got {shown(log.head[:60])}")
     if state.seen or not state.closed:
         state.close_run("killed")
     found.notes.append(CLOCK)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, torn_line
+from gapline.capture.loglines import EventList, parse_number
 from gapline.capture.loosejson import as_float, json_lines
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
@@ -67,7 +67,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    is_stream = _STREAM.match(log.data[: 64 * 1024]) is not None
+    is_stream = _STREAM.match(log.head[: 64 * 1024]) is not None
     searches = _read_stream(log, found) if is_stream else _read_text(log, found)
     if not searches:
         raise TraceError(
@@ -82,10 +82,10 @@ def _read(log: LogFile) -> Found:
 def _read_text(log: LogFile, found: Found) -> list[_Search]:
     searches: list[_Search] = []
     search = _Search()
-    torn_at = torn_line(log.data)
-    for number, line in log_lines(log.data):
+    lines = log.lines()
+    for number, line in lines:
         text = line.rstrip()
-        if number == torn_at and _STATISTIC.match(text):
+        if number == lines.torn_at and _STATISTIC.match(text):
             found.refuse_torn(f"{log.path}:{number}", text)
             break
         is_comment = text.startswith(_COMMENTS) and not text.startswith(_FIRST)

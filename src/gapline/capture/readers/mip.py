@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gapline.capture.loglines import Event, EventList, log_lines, shown
+from gapline.capture.loglines import Event, EventList, Lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.readers.mip_closing import Closing, ask_miplog, exact_number, read_closing, read_version
 from gapline.capture.readers.mip_rows import Number, Row, Stamped, progress_rows, stamp_rows
@@ -27,7 +27,8 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    solves = split_solves(list(log_lines(log.data)))
+    # Not by `log.lines()`: all of it is held, so it has to be within the limit of what may be.
+    solves = split_solves(list(Lines((log.data,))))
     if not any(solve.solver for solve in solves):
         first = next((line for solve in solves for _, line in solve.lines if line.strip()), "")
         raise TraceError(

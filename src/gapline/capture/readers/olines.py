@@ -1,10 +1,11 @@
 """Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps of runsolver, the line or the comment before."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import EventList, log_lines, shown, torn_line
+from gapline.capture.loglines import EventList, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -17,6 +18,7 @@ _VALUE_BYTES = re.compile(
 )
 # ACE colours its lines, in files too.
 _COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
+_COLOUR_TEXT = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _STATUS_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
@@ -66,19 +68,19 @@ def _read(log: LogFile) -> Found:
     found = Found()
     solves = [_Solve(EventList(found.problems))]
     stamp, comment_clock, seen = None, "wall", False
-    data = _COLOUR.sub(b"", log.data)
-    torn_at = torn_line(data)
-    for number, text in log_lines(data):
+    lines = log.lines()
+    for number, coloured in lines:
+        text = _COLOUR_TEXT.sub("", coloured) if "\x1b" in coloured else coloured
         where = f"{log.path}:{number}"
         outer = _STAMPED.match(text)
         body = outer[3] if outer else text
         value, ends = _VALUE.match(body), body.startswith("s ")
-        seen = seen or value is not None or (ends and number != torn_at)
+        seen = seen or value is not None or (ends and number != lines.torn_at)
         word = body[2:].strip() if ends else ""
-        if (value or ends) and number != torn_at and solves[-1].begins_another(word):
+        if (value or ends) and number != lines.torn_at and solves[-1].begins_another(word):
             solves.append(_Solve(EventList(found.problems)))
         solve = solves[-1]
-        if value and number == torn_at:
+        if value and number == lines.torn_at:
             found.refuse_torn(where, text)
         elif value:
             if outer:
@@ -95,10 +97,10 @@ def _read(log: LogFile) -> Found:
             stamp = None
         elif body.startswith("c") and (told := _comment_time(body)):
             stamp, comment_clock = told, "cpu" if _COMMENT_CPU.search(body) else "wall"
-        elif ends and number != torn_at:
+        elif ends and number != lines.torn_at:
             solve.end(word)
     if not seen:
-        raise TraceError(f"{log.path}: expected lines such as `o 6288` or `s UNKNOWN`, got {shown(log.data[:60])}")
+        raise TraceError(f"{log.path}: expected lines such as `o 6288` or `s UNKNOWN`, got {shown(log.head[:60])}")
     found.runs = [_finish(found, solve) for solve in solves]
     return found.numbered()
 
@@ -109,14 +111,20 @@ def _comment_time(text: str) -> str | None:
     return match[1] if match and _TIME_WORD.search(text) else None
 
 
-def _sense(found: Found, values: list[float]) -> str | None:
+def _sense(found: Found, values: Iterable[float]) -> str | None:
     """Return the direction that the values show: each `o` line is better than the one before."""
-    steps = [after - before for before, after in pairwise(values) if after != before]
-    if not steps or min(steps) < 0 < max(steps):
+    steps = (after - before for before, after in pairwise(values) if after != before)
+    first = next(steps, None)
+    if first is None:
         return None
-    if steps[0] > 0 and RISING not in found.notes:
+    lowest = highest = first
+    for step in steps:
+        lowest, highest = min(lowest, step), max(highest, step)
+    if lowest < 0 < highest:
+        return None
+    if first > 0 and RISING not in found.notes:
         found.notes.append(RISING)
-    return "max" if steps[0] > 0 else "min"
+    return "max" if first > 0 else "min"
 
 
 def _finish(found: Found, solve: _Solve) -> FoundRun:
@@ -126,7 +134,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         clock=" and ".join(sorted(solve.clocks)) or "wall",
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
-        sense=_sense(found, [objective for _, objective, *_ in solve.events.events]),
+        sense=_sense(found, solve.events.events.values("objective")),
         guessed=True,
     )
 

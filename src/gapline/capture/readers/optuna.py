@@ -55,14 +55,16 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     """Read every study: a completed trial is a candidate, when it was complete, counted from the first."""
     found = Found()
-    torn = log.cut
-    if _JOURNAL.match(log.data[: 64 * 1024]):
+    torn = False
+    if _JOURNAL.match(log.head[: 64 * 1024]):
         studies, torn_line = _read_journal(log, found)
-        torn = torn or torn_line
+        torn = torn_line
     else:
         studies = [_read_table(log, found)]
+    # Of a large log this is known when it was read.
+    torn = torn or log.cut
     if not studies:
-        raise TraceError(f"{log.path}: expected an Optuna journal or a table of trials, got {shown(log.data)}")
+        raise TraceError(f"{log.path}: expected an Optuna journal or a table of trials, got {shown(log.head[:240])}")
     for study in studies:
         if study.deleted:
             found.notes.append(f"{log.path} (study {study.name}): deleted, {len(study.trials):,} trials left out")

@@ -2,7 +2,7 @@
 
 import csv
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import EventList, log_lines, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -24,7 +24,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 def _read(log: LogFile) -> Found:
-    names, delimiter = _header(log.data)
+    names, delimiter = _header(log.head)
     if not (set(names) >= _NEW or set(names) >= _OLD):
         raise TraceError(
             f"{log.path}:1: expected columns runtime and best_cost or feas_best_cost, got {shown(','.join(names))}"
@@ -35,21 +35,21 @@ def _read(log: LogFile) -> Found:
     cost_at = names.index("best_cost" if new else "feas_best_cost")
     feasible_at = names.index("best_feas") if new else -1
     runtime_at = names.index("runtime")
-    torn_at = torn_line(log.data)
     clock, lost, previous = 0.0, False, ("", "")
-    for number, text in log_lines(log.data):
+    for number, text in (lines := log.lines()):
         if number == 1 or not text.strip():
             continue
         where = f"{log.path}:{number}"
         cells = next(csv.reader([text], delimiter=delimiter)) if '"' in text else text.split(delimiter)
-        if number == torn_at:
+        if number == lines.torn_at:
             found.refuse_torn(where, text)
             break
         duration = parse_number(cells[runtime_at]) if len(cells) == len(names) else None
         if duration is None or duration < 0:
             # Without this iteration's duration every later stamp would be early: the rest cannot be placed in time.
             found.refuse(where, f"{len(names)} columns with a runtime", text)
-            if (rest := log.data.count(b"\n") - number) > 0:
+            rest = sum(1 for _ in lines)
+            if lines.ending == b"\n" and (rest := rest - bool(lines.torn_at)) > 0:
                 found.problems.append(f"{where}: {rest:,} later lines have no stamp and were left out")
             lost = True
             break
@@ -64,7 +64,7 @@ def _read(log: LogFile) -> Found:
             continue
         is_valid = feasible.lower() in ("1", "true")
         events.add(clock, cost, where=where, valid=is_valid, reason="" if is_valid else PENALISED)
-    found.runs.append(FoundRun(**events.columns(), status="killed" if torn_at or lost else "unknown"))
+    found.runs.append(FoundRun(**events.columns(), status="killed" if lines.torn_at or lost else "unknown"))
     return found
 
 

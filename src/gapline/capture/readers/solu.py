@@ -2,7 +2,7 @@
 
 import re
 
-from gapline.capture.loglines import log_lines, parse_number
+from gapline.capture.loglines import parse_number
 from gapline.capture.reader import Found, LogFile, Reader, SourceReference
 from gapline.errors import TraceError
 from gapline.model.text import model_name
@@ -17,7 +17,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    for number, text in log_lines(log.data):
+    for number, text in log.lines():
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         match = _LINE.match(text.strip())

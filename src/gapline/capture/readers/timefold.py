@@ -4,7 +4,7 @@ import csv
 import re
 from typing import NamedTuple
 
-from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line, two_levels
+from gapline.capture.loglines import EventList, Levels, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -61,40 +61,40 @@ def parse_score(text: str) -> Score | None:
 def _read(log: LogFile) -> Found:
     found = Found()
     events = EventList(found.problems)
-    components: list[tuple[float, ...]] = []
-    lines = log_lines(log.data)
+    levels = Levels()
+    lines = log.lines()
     header = next(lines, (1, ""))[1]
     if not _HEADER.match(header.encode()):
         raise TraceError(f"{log.path}:1: expected timeMillisSpent,score, got {shown(header)}")
-    torn_at = torn_line(log.data)
+    last = header
     for number, text in lines:
         if not text.strip():
             continue
+        last = text
         where = f"{log.path}:{number}"
         cells = next(csv.reader([text.replace("\0", "�")]))
         # A last line without its end is whole where its last cell is quoted to the end.
-        if len(cells) < 2 or (number == torn_at and not text.endswith('"')):
+        if len(cells) < 2 or (number == lines.torn_at and not text.endswith('"')):
             found.refuse(where, "timeMillisSpent,score", text)
             continue
         millis, score = parse_number(cells[0]), parse_score(cells[1])
         if score is None:
             events.add(None if millis is None else millis / 1000, cells[1] or None, where=where)
-            components.append((float("nan"),))
+            levels.add(())
             continue
         said = cells[2].strip().lower() if len(cells) > 2 else "true"
         valid, reason = (score.valid, score.reason) if said == "true" else (False, NOT_INITIALIZED)
         stamp: float | str = cells[0] if millis is None else millis / 1000
         events.add(stamp, score.soft[0], where=where, valid=valid, reason=reason)
-        components.append(score.soft)
-    several = any(len(levels) > 1 for levels in components)
+        levels.add(score.soft)
     run = FoundRun(
         **events.columns(),
-        **(two_levels(components) if several else {}),
+        **(levels.columns() if levels.several else {}),
         sense="max",
         resolution=0.001,
-        status="killed" if torn_at and not log.data.rstrip().endswith(b'"') else "unknown",
+        status="killed" if lines.torn_at and not last.rstrip().endswith('"') else "unknown",
     )
-    if several:
+    if levels.several:
         found.notes.append("scores of several levels: the first two below hard are kept as primary and secondary")
     found.runs.append(run)
     return found

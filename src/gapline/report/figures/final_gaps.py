@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from gapline.report.curve_figure import CurveFigure, thinned
+from gapline.report.curve_figure import MANY_RUNS, CurveFigure, thinned, thinned_words
 from gapline.scoring.curve import group_rows
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights, share_steps
@@ -33,12 +33,15 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
         parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))
     empty = int((frame["steps"] == 0).sum())
     note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
+    whole = pl.concat(parts)
+    data = thinned(whole)
     return CurveFigure(
-        data=thinned(pl.concat(parts)),
+        data=data,
         title="Final gaps: further left and higher is better",
         caption=(
             f"share of runs that ended within x of the reference, {weighting}-equal, against {scores.reference}; "
             f"{empty:,} of {frame.height:,} runs are empty and never count as within{note}"
+            + thinned_words(whole, data, many=MANY_RUNS)
         ),
         time_title="raw final gap (z − z*) / z*",
         value_title="share of runs",

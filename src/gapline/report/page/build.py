@@ -2,20 +2,31 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.report.drawing import write_file
+from gapline.report.page import encode
 from gapline.report.page.classical import page_classical
-from gapline.report.page.data import page_data
-from gapline.report.page.declared import page_tables
+from gapline.report.page.data import PageData, page_data
+from gapline.report.page.declared import page_tables, table_words
 from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
-from gapline.report.page.words import page_head, page_words
+from gapline.report.page.stored import stored_data
+from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
 from gapline.report.statements import Statements, make_statements
+from gapline.report.tables.telling import telling_tables
 from gapline.study import Study
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
-    "format", "decode", "score", "summary", "curves", "state", "looks", "charts", "tables", "instances", "main",
+    "format", "inflate", "decode", "beaten", "score", "cells", "ranks", "summary", "order", "differences", "curves",
+    "value_at", "state", "looks", "charts", "run_charts", "tables", "panels", "means", "empty", "instances", "sorting",
+    "runs", "opening", "main",
+)  # fmt: skip
+# The same page without steps: what it is asked for is looked up.
+STORED_SCRIPTS = (
+    "format", "inflate", "beaten", "ranks", "order", "value_at", "state", "looks", "charts", "tables", "means",
+    "sorting", "stored/lookup", "stored/tables", "main",
 )  # fmt: skip
 
 
@@ -36,22 +47,43 @@ def write_page(
 def build_page(
     study: Study, said: Statements | None = None, analysis: Analysis | None = None, /, *, log_time: bool = False
 ) -> str:
-    """Return the page as text; the same study gives the same text, whether it was analysed before or not."""
-    data = page_data(study, log_time=log_time)
+    """Return the page as text; the same study gives the same text, whether it was analysed before or not.
+
+    A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
+    """
     statements, analysed = said or make_statements(study), analysis or analyse(study)
+    steps = int(study.envelopes.runs["count"].sum())
+    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES) if steps <= encode.MOST_STEPS else None
+    if data is not None:
+        text = _sealed(study, data, statements, analysed, page_script(SCRIPTS), stored=None)
+        if len(text.encode("utf-8")) <= encode.MOST_BYTES:
+            return text
+    data = stored_data(study, log_time=log_time)
+    stored = {
+        "words": left_out_words(data.head, steps),
+        "elsewhere": ELSEWHERE,
+        "tables": [table_words(table) for table in telling_tables(study.scores[0])],
+    }
+    return _sealed(study, data, statements, analysed, page_script(STORED_SCRIPTS), stored=stored)
+
+
+def _sealed(
+    study: Study, data: PageData, said: Statements, analysis: Analysis, script: str, *, stored: dict[str, Any] | None
+) -> str:
     return seal_page(
         read_part("page.html.j2"),
         style=read_part("page.css"),
-        script=page_script(),
-        head=script_json(data.head | page_head(statements)),
+        script=script,
+        head=script_json(data.head | page_head(said)),
         blocks=list(data.blocks.items()),
-        **page_words(study, statements, data.head),
-        **page_classical(analysed),
-        **page_tables(analysed),
+        stored=stored,
+        **page_words(study, said, data.head),
+        **page_classical(analysis),
+        **page_tables(analysis),
     )
 
 
 @cache
-def page_script() -> str:
+def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
     """Return the page's own script: its files, joined."""
-    return joined_script([read_part(f"script/{name}.js") for name in SCRIPTS])
+    return joined_script([read_part(f"script/{name}.js") for name in names])

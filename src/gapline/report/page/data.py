@@ -1,6 +1,7 @@
 """What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import bring
 from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
@@ -39,8 +41,11 @@ class PageData:
     blocks: dict[str, str]
 
 
-def page_data(study: Study, *, log_time: bool = False) -> PageData:
-    """Collect the head and encode the blocks; with `log_time`, the page opens with a logarithmic time axis."""
+def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -> PageData | None:
+    """Collect the head and encode the blocks; with `log_time`, the page opens with a logarithmic time axis.
+
+    None where the steps alone would take more than `most` letters.
+    """
     envelopes = study.envelopes
     runs = envelopes.runs
     check_horizons(runs)
@@ -51,9 +56,10 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
     # The blocks have the runs in the order of their units, so that the steps of a unit lie together.
     order = np.argsort(cells.unit, kind="stable")
     counts = runs["count"].to_numpy()[order]
-    flat, offsets = step_places(runs["first"].to_numpy()[order], counts)
+    ordered = bring(envelopes.select(order.tolist()))
+    flat, offsets = step_places(ordered.runs["first"].to_numpy(), counts)
     offsets = offsets[counts > 0]
-    time, objective = envelopes.time[flat], envelopes.objective[flat]
+    time, objective = ordered.time[flat], ordered.objective[flat]
     clock = encode.time_grid(time, steps=total)
     steps, others = Block(), Block()
     horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
@@ -69,22 +75,58 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
     down = -encode.deltas(falling, offsets)
     down[offsets] = encode.zigzag(-down[offsets]) if envelopes.scale.signed else -down[offsets]
     steps.add("objective", down)
-    omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
-    kernels = _kernels(study)
+    kernels = kernel_words(study)
     for place, kernel in enumerate(kernels):
         if kernel["kind"] == "custom":
             kernel["gaps"] = _add_gaps(steps, place, kernel["name"], objective, [c[order] for c in references], counts)
-    scale = study.reading.time_scale
-    head = {
+    text = steps.encode()
+    # By far the largest part: where it does not fit, the rest need not be looked at.
+    if len(text) > most:
+        return None
+    omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
+    head = page_document(
+        study,
+        cells,
+        units=_unit_columns(cells, grids),
+        snapshots=snapshot_words(study, [name for _, name in cells.units], by_unit, grids),
+        kernels=kernels,
+        clock={"decimals": clock.decimals, "exact": clock.exact},
+        log_time=_log_time(clock, envelopes) | {"declared": log_time},
+        blocks={"steps": steps.columns, "others": others.columns},
+    )
+    table = _runs_table(runs[order.tolist()], cells, order, omitted)
+    blocks = {
+        "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
+        "steps": text,
+        "others": others.encode(),
+    }
+    return PageData(head, blocks)
+
+
+def page_document(
+    study: Study,
+    cells: Cells,
+    /,
+    *,
+    units: dict[str, Any],
+    snapshots: list[dict[str, Any]],
+    kernels: list[dict[str, Any]],
+    clock: dict[str, Any] | None,
+    log_time: dict[str, Any],
+    blocks: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what the page is told at once: names, choices, and what Python computed for the declared one."""
+    envelopes, scale = study.envelopes, study.reading.time_scale
+    return {
         "title": study.title,
         "version": VERSION,
-        "campaign": study.campaign.digest(),
+        "campaign": study.campaign_digest,
         "arms": list(cells.arms),
         "panels": list(cells.panels),
-        "units": _unit_columns(cells, grids),
-        "snapshots": _snapshots(study, cells, by_unit, grids),
+        "units": units,
+        "snapshots": snapshots,
         "kernels": kernels,
-        "weight": _weight(study.weight, float(runs["horizon"].to_numpy().max())),
+        "weight": _weight(study.weight, float(envelopes.runs["horizon"].to_numpy().max())),
         "goals": list(study.goals),
         # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
         "tolerance": study.tolerance,
@@ -93,9 +135,9 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
         "level": study.level,
         "colours": list(COLOURS),
         "dashes": list(DASHES),
-        "clock": {"decimals": clock.decimals, "exact": clock.exact},
+        "clock": clock,
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
-        "logTime": _log_time(clock, envelopes) | {"declared": log_time},
+        "logTime": log_time,
         "reasons": list(study.campaign.reasons),
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)
@@ -109,15 +151,8 @@ def page_data(study: Study, *, log_time: bool = False) -> PageData:
         "contrastCaption": _sentences([study.contrasts.caption(), *study.contrasts.notes()]) if study.contrasts else "",
         "noIntervals": study.no_intervals,
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
-        "blocks": {"steps": steps.columns, "others": others.columns},
+        "blocks": blocks,
     }
-    table = _runs_table(runs[order.tolist()], cells, order, omitted)
-    blocks = {
-        "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
-        "steps": steps.encode(),
-        "others": others.encode(),
-    }
-    return PageData(head, blocks)
 
 
 def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
@@ -143,7 +178,8 @@ def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
     }
 
 
-def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
+def snapshot_words(study: Study, names: list[str], references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
+    """Describe the references, and what each says of the instances named, whose values are in its column."""
     found = []
     for entry, column in zip(study.references, references, strict=True):
         # A run that equals its reference has to equal it on a rounded grid too.
@@ -152,7 +188,7 @@ def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list
             finite_or_none(float(value if grid.exact or np.isnan(value) else grid.snap(np.array([value]))[0]))
             for value, grid in zip(column.tolist(), grids, strict=True)
         ]
-        stored = [entry.snapshot.values.get(name) for _, name in cells.units]
+        stored = [entry.snapshot.values.get(name) for name in names]
         found.append(
             {
                 "name": entry.snapshot.name,
@@ -166,7 +202,7 @@ def _snapshots(study: Study, cells: Cells, references: list[Floats], grids: list
     return found
 
 
-def _kernels(study: Study) -> list[dict[str, Any]]:
+def kernel_words(study: Study) -> list[dict[str, Any]]:
     """Describe the kernels; what a function of the user's own says of each step is among the blocks."""
     kernels = [parse_kernel(name, tolerance=study.tolerance) for name in study.kernels]
     return [

@@ -19,6 +19,9 @@ FINE_RELATIVE, COARSE_RELATIVE = 1e-12, 1e-7
 # Doubles, the browser's only numbers here, hold whole numbers exactly up to 2^53.
 MOST_UNITS = 2.0**51
 LEVEL = 6
+# Letters of a whole page: a browser opens this much without delay. Beyond, a page carries summaries; more steps than
+# this would need less than a letter and a quarter each, and are not even tried.
+MOST_BYTES, MOST_STEPS = 10_000_000, 8_000_000
 
 
 @dataclass(frozen=True, slots=True)

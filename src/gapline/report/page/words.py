@@ -10,6 +10,8 @@ from gapline.model.version import VERSION
 from gapline.report.facts import study_notes
 from gapline.report.methods import methods_clauses
 from gapline.report.numbers import count, goal_words, number, percent
+from gapline.report.page import encode
+from gapline.report.page.moments import DECIMALS
 from gapline.report.statements import Statements
 from gapline.scoring.goals import attainment_name
 from gapline.study import Study
@@ -31,7 +33,7 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
         "cards": _cards(study, said),
         "ranking": _ranking(study, said),
         "alarms": [printable(alarm) for alarm in study.alarms],
-        "reading": _reading(study, head),
+        "reading": _reading(study, head) if head["clock"] is not None else _stored_reading(study, head),
         "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
         "notes": [printable(note) for note in study_notes(study)],
         "contract": study.contract_text,
@@ -150,6 +152,55 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]
+
+
+def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
+    curves = f"at {head['stored']['moments']:,} moments, rounded to {DECIMALS} decimals"
+    return [
+        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
+        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
+        "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and differences "
+        f"were computed by Python and are in this page, curves {curves}. Intervals, bands and the classical "
+        "comparisons were computed for the declared choice and are greyed or hidden under any other.",
+        f"Objectives are shown under the transform {study.envelopes.scale}.",
+        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
+    ]
+
+
+# What to type for what a page of summaries does not have.
+ELSEWHERE = (
+    ("every run, as in tables/runs.csv beside this page", "gapline score SOURCE --per-run --json"),
+    ("scores at a shorter horizon", "gapline score SOURCE --horizon H"),
+    ("exact curves", "gapline curve SOURCE -o curves.csv"),
+    ("a page with the runs of some instances", "gapline report SOURCE --instance NAME -o DIR"),
+)
+
+
+def left_out_words(head: dict[str, Any], steps: int) -> list[str]:
+    """Say what a page of summaries does not have, and where it is."""
+    stored, units, panels = head["stored"], len(head["units"]["name"]), len(head["panels"])
+    words = [
+        f"This page carries summaries: the {steps:,} steps of {stored['runs']:,} runs would make it larger than "
+        f"{encode.MOST_BYTES // 1_000_000} MB. Every mean, count and difference in it is that of the command line.",
+        "Left out: the steps and candidates of single runs, and with them the list of the runs of an instance, the "
+        "view of one run, and scores at a shorter horizon.",
+    ]
+    if units < stored["instances"]:
+        words.append(
+            f"Of {stored['instances']:,} instances this page has the {units:,} on which the compared arms differ most "
+            "under the declared choice; tables/instances.csv has all."
+        )
+    if stored["panelsShown"] < panels:
+        words.append(
+            f"Of {panels:,} panels this page has the {stored['panelsShown']:,} with the most instances; "
+            "tables/panels.csv has all."
+        )
+    if stored["pairsShown"] < stored["pairs"]:
+        words.append(
+            f"Of {stored['pairs']:,} pairs of arms this page has {stored['pairsShown']:,}; tables/contrasts.csv has "
+            "all that were tested."
+        )
+    return words
 
 
 def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,5 +1,9 @@
 """The per-instance table as papers print it: reference, and for each arm best, mean, gap, score and empty runs."""
 
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
 import polars as pl
 
 from gapline.report.numbers import count, number, objective, percent
@@ -63,10 +67,11 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
     panels: dict[str, list[list[Text | str]]] = {}
-    for block in frame.partition_by("panel", "instance", maintain_order=True):
-        maximised = study.envelopes.scale.of(block["instance"][0]).maximises
-        rows = _block(block, order, study.kernels[0], maximised=maximised, digits=digits)
-        panels.setdefault(f"panel {block['panel'][0]}", []).extend(rows)
+    # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
+    for (panel, instance), block in groupby(frame.iter_rows(named=True), itemgetter("panel", "instance")):
+        maximised = study.envelopes.scale.of(instance).maximises
+        rows = _block(list(block), order, study.kernels[0], maximised=maximised, digits=digits)
+        panels.setdefault(f"panel {panel}", []).extend(rows)
     columns = (
         *capital("instance", text=True),
         *capital("reference"),
@@ -91,16 +96,16 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
 
 
 def _block(
-    block: pl.DataFrame, order: ArmOrder, kernel: str, *, maximised: bool, digits: int
+    block: list[dict[str, Any]], order: ArmOrder, kernel: str, *, maximised: bool, digits: int
 ) -> list[list[Text | str]]:
-    compared = [arm in order.compared for arm in block["arm"]]
-    full = [may and empty == 0 for may, empty in zip(compared, block["empty"], strict=True)]
+    compared = [row["arm"] in order.compared for row in block]
+    full = [may and row["empty"] == 0 for may, row in zip(compared, block, strict=True)]
     turn = -1.0 if maximised else 1.0
     marks = {
-        "best": smallest([None if v is None else turn * v for v in block["best"]], compared),
-        "mean": smallest([None if v is None else turn * v for v in block["mean"]], full),
-        "gap": smallest(block["gap"].to_list(), full),
-        "score": smallest(block["score"].to_list(), [may and kernel not in order.outside for may in compared]),
+        "best": smallest([None if row["best"] is None else turn * row["best"] for row in block], compared),
+        "mean": smallest([None if row["mean"] is None else turn * row["mean"] for row in block], full),
+        "gap": smallest([row["gap"] for row in block], full),
+        "score": smallest([row["score"] for row in block], [may and kernel not in order.outside for may in compared]),
     }
     return [
         [
@@ -112,5 +117,5 @@ def _block(
             Text(number(row["score"]), marks["score"][k]),
             *(objective(row[name], digits) for name in PARTS if name in row),
         ]
-        for k, row in enumerate(block.iter_rows(named=True))
+        for k, row in enumerate(block)
     ]

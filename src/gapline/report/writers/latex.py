@@ -27,6 +27,8 @@ _SPECIAL = {
 }  # fmt: skip
 # A digest is one long word: it may be broken after every eighth letter.
 _DIGEST = re.compile("[0-9a-f]{64}")
+# Most cells of a long table: nothing in them needs a look at every letter.
+_PLAIN = re.compile("[A-Za-z0-9 .,:;()+/=?!-]{0,63}")
 # Latin letters that the T1 fonts have.
 _LATIN = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("ĦħĸĿŀŉŦŧſ")
 
@@ -35,18 +37,19 @@ def to_latex(table: Table, head: Sequence[str] = (), *, most_rows: int = 45) -> 
     """Return a `table` environment in booktabs style; one that is too long for a page is continued in further ones."""
     out = comment([*head, "needs \\usepackage{booktabs}"])
     pages = _pages(table, most_rows)
+    # The widest cells of the whole table, so that its pages look alike: looked for once.
+    size = next(size for letters, size in SIZES if _letters(table) <= letters)
     for number, parts in enumerate(pages):
         more = f" (continued, {number + 1} of {len(pages)})" if number else ""
-        out += _latex_page(table, parts, escape(table.caption + more), first=number == 0)
+        out += _latex_page(table, parts, escape(table.caption + more), size=size, first=number == 0)
     return out
 
 
-def _latex_page(table: Table, parts: list[Part], caption: str, *, first: bool) -> str:
+def _latex_page(table: Table, parts: list[Part], caption: str, *, size: str, first: bool) -> str:
     sides = "".join("l" if column.text else "r" for column in table.columns)
     notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
     # A label twice is a warning of LaTeX and a wrong number in the text.
     label = f"  \\label{{tab:{table.name}}}\n" if first else ""
-    size = next(size for letters, size in SIZES if _letters(table) <= letters)
     lines = [
         f"\\begin{{table}}[htbp]\n  \\centering\n  {size}\n",
         f"  \\caption{{{caption}.{notes}}}\n{label}",
@@ -101,7 +104,10 @@ def escape(text: object) -> str:
     >>> print(escape("a_b & 50% of {x}\\"), escape("中"))
     a\_b \& 50\% of \{x\}\textbackslash{} {[}U+4E2D{]}
     """
-    escaped = "".join(_escape_letter(letter) for letter in printable(text))
+    shown = printable(text)
+    if _PLAIN.fullmatch(shown):
+        return shown
+    escaped = "".join(_escape_letter(letter) for letter in shown)
     return _DIGEST.sub(lambda found: "\\allowbreak{}".join(re.findall(".{1,8}", found[0])), escaped)
 
 

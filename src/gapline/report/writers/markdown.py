@@ -9,6 +9,9 @@ from gapline.report.table import Table
 # What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`.
 _NOTICED = re.compile(r"(?<!\w)@(?=\w)|:(?=[\w+-]+:)")
 
+# Most cells of a long table: nothing in them that Markdown, HTML or GitHub could take for more.
+_PLAIN = re.compile("[A-Za-z0-9 ,%()+/=?!-]*(?:(?<![A-Za-z])[.][0-9]+[ %]*)?")
+
 
 def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
     """Return the table in Markdown, its caption above and its notes below."""
@@ -34,6 +37,8 @@ def plain(text: str) -> str:
     >>> plain("a_b"), plain("@all see www.x.org"), plain(":ant: $x$")
     ('a\\\\_b', '@&#8203;all see www&#46;x.org', ':&#8203;ant: \\\\$x\\\\$')
     """
+    if _PLAIN.fullmatch(text):
+        return text
     # The ampersand as an entity: a name with `&lt;` in it would otherwise come out as `<`.
     escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#~$" else c for c in printable(text)).replace("&", "&amp;")
     escaped = escaped.replace("://", "&#58;//").replace("www.", "www&#46;")

@@ -1,25 +1,28 @@
-"""Cells on a Dask cluster: one per unit of the workers' resource `solver`."""
+"""Cells and tasks on a Dask cluster: cells take one unit of the workers' resource `solver`, tasks a thread."""
 
 import contextlib
 import logging
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
-from gapline.run.where.worker import WorkerLostError
+from gapline.run.where.carried import WorkerLostError, call_pickled
 
 RESOURCE = "solver"
 ANSWER_WITHIN = 10.0
 
 
 class DaskExecutor(Executor):
-    """A `concurrent.futures.Executor` over a Dask client."""
+    """A `concurrent.futures.Executor` over a Dask client; calls ask for a unit of `resource`, or for nothing."""
 
-    def __init__(self, client: Any, address: str) -> None:
+    def __init__(self, client: Any, address: str, resource: str | None = RESOURCE) -> None:
         self._client = client
         self._address = address
+        self._resource = resource
+        self._out: set[Any] = set()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a call to a worker that has a free slot."""
@@ -27,20 +30,53 @@ class DaskExecutor(Executor):
         # Dask cannot call back a task that a worker has begun; forgotten, it would be a solver that nobody waits for.
         future.set_running_or_notify_cancel()
         # pure=False: Dask would answer a second attempt at the same cell from memory.
-        task = self._client.submit(fn, *args, pure=False, resources={RESOURCE: 1}, **kwargs)
-        task.add_done_callback(lambda done: _hand_on(done, future, self._address))
+        asked = {} if self._resource is None else {"resources": {self._resource: 1}}
+        # As bytes: the scheduler opens what it passes on, and has neither the modules of a study nor a need for them.
+        message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
+        task = self._client.submit(call_pickled, message, pure=False, **asked)
+        self._out.add(task)
+
+        def hand_on(done: Any) -> None:
+            self._out.discard(task)
+            _hand_on(done, future, self._address)
+
+        task.add_done_callback(hand_on)
         return future
 
+    def abandon(self) -> None:
+        """Let go of the calls that are out, as nobody waits for them any more; one that has begun ends by itself."""
+        with contextlib.suppress(OSError, TimeoutError, ValueError):
+            self._client.cancel(list(self._out), force=True)
+
     def slots(self) -> int:
-        """Return how many cells the cluster takes at a time, as it stands now."""
-        return int(sum(worker["resources"].get(RESOURCE, 0) for worker in self._workers().values()))
+        """Return how many calls the cluster takes at a time, as it stands now."""
+        return int(sum(self._slots_of(worker) for worker in self._workers().values()))
+
+    def memory(self) -> int | None:
+        """Return the least that a worker has for each of its slots, None where none of them has a limit."""
+        limits = [
+            int(worker["memory_limit"] // max(1, self._slots_of(worker)))
+            for worker in self._workers().values()
+            if worker.get("memory_limit")
+        ]
+        return min(limits, default=None)
 
     def ask_workers(self, fn: Callable[..., list[str]], *args: Any) -> list[str]:
         """Call a function on each worker with a slot; return what they answer, with their addresses."""
-        workers = self._workers()
-        chosen = [address for address, worker in workers.items() if worker["resources"].get(RESOURCE, 0)]
-        answers = self._client.run(fn, *args, workers=chosen)
-        return [f"{address}: {line}" for address, lines in sorted(answers.items()) for line in lines]
+        chosen = [address for address, worker in self._workers().items() if self._slots_of(worker)]
+        answers = self._client.run(fn, *args, workers=chosen, on_error="return")
+        found = []
+        for address, lines in sorted(answers.items()):
+            # A worker that left meanwhile lacks nothing.
+            if isinstance(lines, OSError):
+                continue
+            # One that cannot even be asked has another gapline, or none.
+            said = [f"expected an answer, got {lines}"] if isinstance(lines, Exception) else lines
+            found += [f"{address}: {line}" for line in said]
+        return found
+
+    def _slots_of(self, worker: Any) -> float:
+        return float(worker["nthreads"] if self._resource is None else worker["resources"].get(self._resource, 0))
 
     def _workers(self) -> Any:
         try:
@@ -85,8 +121,8 @@ def _hand_on(task: Any, future: Future[Any], address: str) -> None:
 
 
 @contextmanager
-def dask_executor(address: str) -> Iterator[DaskExecutor]:
-    """Connect to a scheduler; refuse a cluster without slots for solvers."""
+def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[DaskExecutor]:
+    """Connect to a scheduler; refuse a cluster without workers that have the resource, or without any."""
     try:
         from distributed import Client
     except ImportError:
@@ -104,11 +140,13 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
     # Closed in the quiet too: a client says of a scheduler that is gone that it is.
     with _quiet():
         try:
-            executor = DaskExecutor(client, address)
+            executor = DaskExecutor(client, address, resource)
             if executor.slots() < 1:
+                wanted = "workers" if resource is None else f"workers with the resource {resource}"
+                options = "" if resource is None else f" --resources {resource}=1"
                 raise EnvironmentLacksError(
-                    f"--on dask:{address}: expected workers with the resource {RESOURCE}, got none",
-                    hint=f"python -P -m dask worker {address} --nthreads 1 --resources {RESOURCE}=1",
+                    f"--on dask:{address}: expected {wanted}, got none",
+                    hint=f"python -P -m dask worker {address} --nthreads 1{options}",
                 )
             yield executor
         finally:

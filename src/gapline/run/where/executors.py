@@ -1,17 +1,21 @@
-"""Where cells run: any `concurrent.futures.Executor`, by default threads of this process with cores of their own."""
+"""Where cells and tasks run: any `concurrent.futures.Executor`, and the loop that keeps it busy."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gapline.model.plan import Cell
-from gapline.model.tables import RunKey, RunStatus
+from gapline.model.tables import RunStatus
 from gapline.run.cell import CellResult, RunSettings, run_cell
 from gapline.run.process.control import Control
+from gapline.run.where.carried import CalledBackError, WorkerLostError
 from gapline.run.where.lease import lease_cores
-from gapline.run.where.worker import CalledBackError, WorkerLostError
 
+T = TypeVar("T")
+R = TypeVar("R")
+Unfinished = WorkerLostError | CalledBackError
 # How often a runner looks whether it was asked to stop.
 LOOK_EVERY = 0.2
 # A cell that takes its worker down each time must not take all of them.
@@ -36,6 +40,65 @@ class LocalRunner:
             return run_cell(cell, self.settings, slot if self.pin else (), self.control, held=held)
 
 
+def run_tasks(
+    tasks: Sequence[T],
+    executor: Executor,
+    run_one: Callable[[T], R],
+    *,
+    stopping: Callable[[], bool],
+    give_up: Callable[[T, Unfinished], R],
+    width: Callable[[], int] | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+) -> Iterator[tuple[int, R]]:
+    """Yield tasks by their number as they come back; once `stopping` says so, those not begun are given up.
+
+    A task whose worker is lost is given to another one, a few times. What then comes of it, and of one whose job
+    somebody called back, `give_up` says. Any other exception of a task stops the launching, lets the running ones
+    finish, and is raised then. `width` says how many may be out at a time, all when left out; it is asked again and
+    again, as a cluster grows and shrinks. Who reads on no more cancels what is not begun.
+    """
+    waiting = deque(enumerate(tasks))
+    pending: dict[Future[R], int] = {}
+    lost: Counter[int] = Counter()
+    failure: BaseException | None = None
+    try:
+        while pending or (waiting and failure is None and not stopping()):
+            # At least one: a cluster that has no workers at this moment may get some.
+            room = len(tasks) if width is None else max(1, width())
+            while waiting and len(pending) < room and failure is None and not stopping():
+                number, task = waiting.popleft()
+                pending[executor.submit(run_one, task)] = number
+            finished, _ = wait(pending, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
+            for future in finished:
+                number = pending.pop(future)
+                if future.cancelled() or (stopping() and isinstance(future.exception(), CalledBackError)):
+                    continue
+                error = future.exception()
+                if error is None:
+                    yield number, future.result()
+                elif isinstance(error, WorkerLostError) and lost[number] < MOST_LOST:
+                    lost[number] += 1
+                    say(f"a worker was lost, another one takes over: {error}")
+                    # At the end: a task that kills its workers must not hold up the others.
+                    waiting.append((number, tasks[number]))
+                elif isinstance(error, Unfinished):
+                    yield number, give_up(tasks[number], error)
+                else:
+                    failure = failure or error
+            if failure is not None or stopping():
+                _take_back(pending)
+    finally:
+        _take_back(pending)
+    if failure is not None:
+        raise failure
+
+
+def _take_back(pending: dict[Future[R], int]) -> None:
+    for future in list(pending):
+        if future.cancel():
+            del pending[future]
+
+
 def run_cells(
     cells: Sequence[Cell],
     executor: Executor,
@@ -44,47 +107,12 @@ def run_cells(
     stopping: Callable[[], bool],
     width: Callable[[], int] | None = None,
 ) -> Iterator[tuple[Cell, CellResult]]:
-    """Yield cells as they come back; once `stopping` says so, those not begun are given up.
-
-    A cell whose worker is lost is given to another one, a few times; one whose job somebody called back is left. Any
-    other exception of a cell stops the launching, lets the running ones finish, and is raised then. `width` says how
-    many cells may be out at a time, all when left out; it is asked again and again, as a cluster grows and shrinks.
-    """
-    waiting = deque(cells)
-    pending: dict[Future[CellResult], Cell] = {}
-    lost: Counter[RunKey] = Counter()
-    failure: BaseException | None = None
-    while pending or (waiting and failure is None and not stopping()):
-        # At least one: a cluster that has no workers at this moment may get some.
-        room = len(cells) if width is None else max(1, width())
-        while waiting and len(pending) < room and failure is None and not stopping():
-            cell = waiting.popleft()
-            pending[executor.submit(run_one, cell)] = cell
-        finished, _ = wait(pending, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
-        for future in finished:
-            cell = pending.pop(future)
-            if future.cancelled() or (stopping() and isinstance(future.exception(), CalledBackError)):
-                continue
-            error = future.exception()
-            if error is None:
-                yield cell, future.result()
-            elif isinstance(error, WorkerLostError) and lost[cell.key] < MOST_LOST:
-                lost[cell.key] += 1
-                # At the end: a cell that kills its workers must not hold up the others.
-                waiting.append(cell)
-            elif isinstance(error, WorkerLostError | CalledBackError):
-                yield cell, _given_up(cell, error)
-            else:
-                failure = failure or error
-        if failure is not None or stopping():
-            for future in list(pending):
-                if future.cancel():
-                    del pending[future]
-    if failure is not None:
-        raise failure
+    """Yield cells as they come back, as `run_tasks` does; one that is given up has a result that says why."""
+    for number, result in run_tasks(cells, executor, run_one, stopping=stopping, give_up=_given_up, width=width):
+        yield cells[number], result
 
 
-def _given_up(cell: Cell, error: WorkerLostError | CalledBackError) -> CellResult:
+def _given_up(cell: Cell, error: Unfinished) -> CellResult:
     if isinstance(error, CalledBackError):
         return CellResult(cell.key, "left", problems=(f"{cell.key}: {error}; the next `gapline run` makes it again",))
     problem = f"{cell.key}: {MOST_LOST + 1} workers were lost with it, the last one: {error}"

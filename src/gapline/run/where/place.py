@@ -22,7 +22,7 @@ from gapline.run.where.pin import cores, make_slots
 from gapline.run.where.worker import WorkerRunner, worker_problems
 
 if TYPE_CHECKING:
-    from gapline.run.where.submitit_cluster import Standing
+    from gapline.run.where.slurm_queue import Standing
 
 KINDS = ("local", "dask", "slurm", "oar", "submitit")
 # Jobs of a batch system that wait or run at a time, unless `jobs=N` says otherwise.

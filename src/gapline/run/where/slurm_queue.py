@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # The scheduler is asked often while things change, and seldom in a quiet night.
 ASK_EVERY = 1.0
@@ -48,6 +49,16 @@ class JobState:
     def has_ended(self) -> bool:
         """Say whether nothing will come of it any more; what is requeued has not ended."""
         return self.name in _ENDED
+
+
+class Standing(NamedTuple):
+    """How many of our jobs run and how many wait in the queue."""
+
+    running: int
+    waiting: int
+
+    def __str__(self) -> str:
+        return f"{self.running or 'nothing'} {'runs' if not self.running else 'running'}, {self.waiting} waiting"
 
 
 class SlurmQueue:

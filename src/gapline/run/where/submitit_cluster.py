@@ -14,13 +14,13 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
 from gapline.journal.locks import lock_now, open_lock
+from gapline.run.where.carried import CalledBackError, WorkerLostError
 from gapline.run.where.heartbeat import heartbeat_file
-from gapline.run.where.slurm_queue import CANCELLED, FORGOTTEN, JobState, SlurmQueue
-from gapline.run.where.worker import CalledBackError, WorkerLostError
+from gapline.run.where.slurm_queue import CANCELLED, FORGOTTEN, JobState, SlurmQueue, Standing
 
 JOBS = "jobs"
 RUNNER_LOCK = "runner.lock"
@@ -36,16 +36,6 @@ LARGEST_ARRAY = 500
 CLEAR_WITHIN = 60.0
 # As any text does, it keeps the current directory off Python's path; by this text a job knows that we set it.
 SAFE_PATH = "gapline"
-
-
-class Standing(NamedTuple):
-    """How many of our jobs run and how many wait in the queue."""
-
-    running: int
-    waiting: int
-
-    def __str__(self) -> str:
-        return f"{self.running or 'nothing'} {'runs' if not self.running else 'running'}, {self.waiting} waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +105,23 @@ class SubmititExecutor(Executor):
             self._thread.join()
             if self._queue is not None and self._jobs:
                 self._queue.cancel([future.job.job_id for future in self._jobs], waiting_only=True)
+
+    def abandon(self) -> None:
+        """End the jobs that are out, of which nobody wants to hear any more, whether they wait or run."""
+        with self._lock:
+            for future, _, _ in self._waiting:
+                future.cancel()
+        jobs = [future.job for future in list(self._jobs)]
+        if self._queue is not None:
+            self._queue.cancel([job.job_id for job in jobs])
+            self._queue.wait_until_gone([job.job_id for job in jobs], patience=CLEAR_WITHIN)
+            return
+        for job in jobs:
+            job.cancel(check=False)
+        deadline = time.monotonic() + CLEAR_WITHIN
+        while time.monotonic() < deadline and not all(job.done() for job in jobs):
+            # Polled: nobody tells when a job has ended.
+            time.sleep(LOOK_EVERY)
 
     def standing(self) -> Standing:
         """Return how many jobs run and wait, as the batch system said last."""

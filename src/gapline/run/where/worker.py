@@ -10,17 +10,10 @@ from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 from gapline.run.cell import CellResult, RunSettings, run_cell
 from gapline.run.process.control import Control
+from gapline.run.where.carried import WorkerLostError
 from gapline.run.where.heartbeat import heartbeat_file, watching
 from gapline.run.where.lease import lease_cores
 from gapline.solvers import arms_lack
-
-
-class WorkerLostError(Exception):
-    """The worker that had a cell is gone; the cell may be given to another one."""
-
-
-class CalledBackError(Exception):
-    """Somebody called a cell's job back; it is for people to send it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,17 @@
-// First the means that Python wrote, then the runs; every choice runs through `render`.
-
-const page = { head: JSON.parse(byId("head").textContent), printing: false };
-
-function prepare(decoded) {
-  const { head } = page;
-  Object.assign(page, decoded);
-  const { runs } = page;
-  page.runsOfArm = head.arms.map(() => []);
-  page.runsOfUnit = head.units.name.map(() => []);
-  for (let r = 0; r < runs.arm.length; r++) {
-    page.runsOfArm[runs.arm[r]].push(r);
-    page.runsOfUnit[runs.unit[r]].push(r);
-  }
-  page.runCells = cellSums(page, () => 0);
-  page.shortest = runs.horizon.reduce((least, horizon) => Math.min(least, horizon), Infinity);
-  const longest = runs.horizon.reduce((most, horizon) => Math.max(most, horizon), 0);
-  head.horizonWords = longest === page.shortest ? `horizon ${formatValue(longest)} s` : `horizons ${formatValue(page.shortest)} to ${formatValue(longest)} s`;
-}
-
+// The buttons stay from one drawing to the next: one that is replaced between two clicks loses the double-click and the focus.
 function renderArms() {
   const { head, choice } = page;
-  byId("arms").replaceChildren(...head.arms.map((name, arm) => element("button", {
-    type: "button", class: "arm", "aria-pressed": String(!choice.hidden.has(name)), "data-arm": name,
+  const box = byId("arms");
+  if (!box.children.length) box.append(...head.arms.map(armButton));
+  head.arms.forEach((name, arm) => {
+    box.children[arm].setAttribute("aria-pressed", String(!choice.hidden.has(name)));
+    box.children[arm].replaceChildren(swatch(arm), element("span", {}, name));
+  });
+}
+
+function armButton(name) {
+  return element("button", {
+    type: "button", class: "arm", "data-arm": name,
     title: `${name}: click hides or shows this arm, double-click (or Shift+Enter) shows it alone`,
     on: {
       click: (event) => (event.shiftKey ? isolate(name) : toggle(name)),
@@ -32,7 +22,7 @@ function renderArms() {
         isolate(name);
       },
     },
-  }, swatch(arm), element("span", {}, name))));
+  });
 }
 
 function toggle(name) {
@@ -54,13 +44,11 @@ let waiting = false;
 function choose(change, goTo = null) {
   Object.assign(page.choice, change);
   writeHash(page, page.choice);
-  const focus = document.activeElement?.dataset?.arm;
   if (!waiting) {
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
       render();
-      if (focus) document.querySelector(`.arm[data-arm="${CSS.escape(focus)}"]`)?.focus();
       if (goTo) byId(goTo).scrollIntoView({ behavior: "auto", block: "start" });
     });
   }

@@ -164,39 +164,3 @@ function pairsOf(arms) {
 function formatP(p) {
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
 }
-
-function renderPanels(summary) {
-  const { head, choice } = page;
-  const inPanel = (panel) => (u) => head.units.panel[u] === panel;
-  const rows = head.panels.map((name, panel) => ({
-    name, instances: head.units.panel.filter((p) => p === panel).length,
-    means: summary.visible.map((row) => cellMean(page, summary.score, row.arm, choice.weighting, inPanel(panel))),
-    empty: emptyOf((r) => head.units.panel[page.runs.unit[r]] === panel),
-  }));
-  fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name]), ["empty"]],
-    rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
-  byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.${greyWords()}`;
-  const points = rows.flatMap((row) => row.means.map((value, k) => ({ panel: row.name, arm: summary.visible[k].arm, value })));
-  const known = points.filter((point) => Number.isFinite(point.value));
-  if (known.length) drawPanels(known);
-  else clearChart("panel-chart", `No mean ${choice.kernel.name} score exists in any panel.`);
-  setTools("panels-tools", "panels", () => ({
-    header: ["panel", "arm", "mean", "instances"],
-    rows: rows.flatMap((row) => row.means.map((value, k) => [row.name, summary.visible[k].name, value, row.instances])),
-  }));
-}
-
-function meansCells(means) {
-  const compared = means.map((mean, k) => !Number.isNaN(mean) && !page.summary.visible[k].descriptive);
-  const best = page.summary.notRanked ? NaN : Math.min(...means.filter((_, k) => compared[k]));
-  return means.map((mean, k) => [formatScore(mean), compared[k] && mean - best < page.head.tie ? "best" : null]);
-}
-
-function emptyOf(wanted) {
-  const { runs, steps, reading, choice, head } = page;
-  let count = 0;
-  for (let r = 0; r < runs.arm.length; r++) {
-    if (wanted(r) && !choice.hidden.has(head.arms[runs.arm[r]]) && reading.stop[r] === steps.first[r]) count++;
-  }
-  return count;
-}

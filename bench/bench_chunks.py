@@ -1,0 +1,150 @@
+"""What a small memory budget, parts and workers cost: the same campaign whole, in chunks, in parts, and apart.
+
+python -m bench chunks
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench.timing import ratio
+from bench.traces import make_campaign, references
+from gapline.capture.merge import parts_of
+from gapline.model.budget import limited_memory
+from gapline.model.store import open_campaign
+from gapline.model.store_parts import save_parts
+from gapline.run.where.tasks import open_workers
+from gapline.scoring.scores import Scores
+from gapline.study import open_study
+
+Row = tuple[str, float, float | None]
+RUNS, CANDIDATES = 20_000, 1000
+# A fortieth of the columns: each pass holds two hundredths of the candidates at a time.
+SMALL = 16 << 20
+
+
+def run() -> list[Row]:
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        campaign = make_campaign(runs=RUNS, candidates=CANDIDATES, improving=1 / 3)
+        snapshot = references(campaign)
+        campaign.save(place / "whole")
+        snapshot.save(place / "refs.json")
+        halves = [place / "first", place / "second"]
+        for folder, rows in zip(halves, (slice(0, RUNS // 2), slice(RUNS // 2, RUNS)), strict=True):
+            type(campaign)(
+                runs=campaign.runs[rows], time=campaign.time, objective=campaign.objective, verdict=campaign.verdict
+            ).save(folder)
+        save_parts(parts_of(halves, read=open_campaign), place / "parts")
+        del campaign
+
+        def scored(source: str, budget: int | None = None, **choices: object) -> Callable[[], Scores]:
+            def work() -> Scores:
+                with limited_memory(budget):
+                    return open_study(str(place / source), snapshots=[snapshot], **choices).scores[0]  # type: ignore[arg-type]
+
+            return work
+
+        whole = scored("whole")
+        rows: list[Row] = [
+            (
+                "20 M candidates scored within 16 MiB / all at once",
+                ratio(scored("whole", SMALL), whole, repeats=5),
+                1.3,
+            ),
+            ("the same in two parts, within 16 MiB", ratio(scored("parts", SMALL), whole, repeats=5), 1.3),
+            ("peak of anonymous memory beyond start, within 16 MiB / the columns", _memory(place), 0.25),
+        ]
+        with open_workers("local:2", paths=[place / "parts"]) as workers:
+            rows.append(
+                (
+                    "two processes / one with two threads",
+                    ratio(scored("parts", workers=workers), whole, repeats=3),
+                    None,
+                )
+            )
+        with ExitStack() as stack:
+            if (address := _dask(place, stack)) is not None:
+                with open_workers(f"dask:{address}", paths=[place / "parts"]) as workers:
+                    apart = ratio(scored("parts", workers=workers), whole, repeats=3)
+                rows.append(("Dask with two workers / one process with two threads", apart, None))
+        return rows
+
+
+_CHILD = r"""
+import re, sys
+from gapline.model.budget import limited_memory
+from gapline.reference.snapshot import Snapshot
+from gapline.study import open_study
+import threading, time
+peak, going = [0], [True]
+def anonymous():
+    return int(re.search(r"RssAnon:\s+(\d+)", open("/proc/self/status").read())[1]) * 1024
+def watch():
+    while going[0]:
+        peak[0] = max(peak[0], anonymous())
+        time.sleep(0.005)
+snapshot = Snapshot.load(sys.argv[2])
+with limited_memory(int(sys.argv[3])):
+    open_study(sys.argv[4], snapshots=[snapshot]).scores
+    before = anonymous()
+    threading.Thread(target=watch, daemon=True).start()
+    study = open_study(sys.argv[1], snapshots=[snapshot])
+    study.scores
+    going[0] = False
+    print((peak[0] - before) / sum(column.nbytes for column in study.campaign.columns.values()))
+"""
+
+
+def _memory(place: Path) -> float:
+    small = make_campaign(runs=200, candidates=1000, improving=1 / 3)
+    small.save(place / "small")
+    command = [
+        sys.executable,
+        "-c",
+        _CHILD,
+        str(place / "whole"),
+        str(place / "refs.json"),
+        str(SMALL),
+        str(place / "small"),
+    ]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def _dask(place: Path, stack: ExitStack) -> str | None:
+    """Start a scheduler and two workers; None without Dask."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        return None
+    scheduler = [sys.executable, "-P", "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    log = place / "scheduler.log"
+    with log.open("w") as stream:
+        started = subprocess.Popen([*scheduler, "--no-dashboard"], stdout=stream, stderr=stream)
+    stack.callback(started.terminate)
+    address = None
+    for _ in range(600):
+        if found := re.search(r"tcp://[\d.]+:\d+", log.read_text()):
+            address = found[0]
+            break
+        time.sleep(0.1)
+    if address is None:
+        return None
+    for _ in range(2):
+        command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
+        worker = subprocess.Popen(
+            [*command, "--no-dashboard", "--local-directory", str(place / "dask")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        stack.callback(worker.terminate)
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    return address

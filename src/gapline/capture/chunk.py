@@ -1,0 +1,242 @@
+"""Some logs read by one task, in this process or in another: what was found, ready to be put beside the rest."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from gapline.capture.dialect import PLAIN, Dialect
+from gapline.capture.formats import Detector, UnknownFormatError, all_readers, find_companion, find_reader
+from gapline.capture.large_run import in_steps
+from gapline.capture.loglines import shown
+from gapline.capture.naming import Identity, Naming, PathPattern, overruled, refuse_missing
+from gapline.capture.openings import Openings
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.capture.sources import Source, marks_of
+from gapline.capture.spool import IN_MEMORY, Spool
+from gapline.errors import GaplineError, TraceError, UsageError
+from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.tables import RunStatus, VerdictCode
+
+# Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
+BATCH = 500_000
+SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
+NO_HORIZON = "no horizon stated: give --horizon here or when scoring"
+EMPTY = "an empty file is a run that crashed before its first line (--only leaves files out)"
+OFF_PATTERN = "its path does not fit --name: named by its log and by options"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run of the survey: who it is, and what was found of it. `first` and `last` are null for an empty run."""
+
+    path: str
+    format: str
+    where: str
+    identity: Identity
+    candidates: int
+    first: float | None
+    last: float | None
+    horizon: float | None
+    status: str
+    clock: str
+    sense: str | None
+    stated_integral: tuple[str, float] | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """One file of the survey: its format, the slice of the survey's runs that it holds, and what is wrong with it."""
+
+    path: str
+    problem_count: int
+    problems: tuple[str, ...]
+    format: str | None = None
+    first_run: int = 0
+    run_count: int = 0
+    error: GaplineError | None = None
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it is of no known format."""
+        return isinstance(self.error, UnknownFormatError)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How logs are read and named: all that a task has to know, the same for every chunk.
+
+    Relative paths start at `root`, which a worker may have to be told.
+    `refuse_unnamed` refuses a file with a run that has no arm or no instance; else they are refused all together.
+    """
+
+    format: str | Reader = "auto"
+    dialect: Dialect = PLAIN
+    given: Identity = field(default_factory=Identity)
+    pattern: str | None = None
+    horizon: float | None = None
+    sense: str | None = None
+    batch: int = BATCH
+    in_memory: int = IN_MEMORY
+    refuse_unnamed: bool = False
+    root: str = ""
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What was found in some logs; `matched` counts the paths that fit the pattern.
+
+    Companions and empty files wait until all chunks are known: an index of another one may name them. `beside` are the
+    files that were read through others, with the marks they had.
+    """
+
+    files: list[FileLine] = field(default_factory=list)
+    runs: list[RunLine] = field(default_factory=list)
+    references: list[tuple[SourceReference, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    matched: int = 0
+    companions: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    beside: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    spool: Spool = field(default_factory=Spool)
+
+    @property
+    def has_unnamed(self) -> bool:
+        """Whether a run has no arm or no instance."""
+        return not all(run.identity.arm and run.identity.instance for run in self.runs)
+
+
+def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] = lambda: None) -> Chunk:
+    """Read some logs; a file that cannot be read is a line among the others, not an exception."""
+    naming = Naming(job.given, PathPattern.parse(job.pattern) if job.pattern else None)
+    chunk = Chunk(spool=Spool(in_memory=job.in_memory))
+    readers = all_readers()[0]
+    if job.format != "auto":
+        readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
+    detector = Detector(readers)
+    seen: set[Path] = set()
+    with Openings(sources, job.root) as openings:
+        for source in sources:
+            try:
+                with openings.log(source, seen) as log:
+                    log.dialect = job.dialect
+                    if find_companion(log, readers):
+                        chunk.companions.append(source.path)
+                    elif log.is_blank:
+                        chunk.empty.append(source.path)
+                    else:
+                        reader = readers[0] if job.format != "auto" else detector.detect(log)
+                        # Reading may fail in any way; the file becomes a line of the survey, and the folder is read on.
+                        take(chunk, naming, job, log.path, _read_one(log, reader), reader.name)
+            except GaplineError as error:
+                chunk.files.append(refused(source.path, error))
+            chunk.spool.flush(at_least=job.batch)
+            done()
+    chunk.spool.flush()
+    chunk.matched = naming.matched
+    chunk.beside = {str(path): marks_of(path) for path in sorted(seen)}
+    return chunk
+
+
+def crashed_run() -> Found:
+    """Return what a file of zero bytes holds."""
+    run = FoundRun(time=[], objective=[], status=RunStatus.CRASHED, sense=None, clock="")
+    return Found(runs=[run], notes=[EMPTY])
+
+
+def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format: str) -> None:
+    """Add what was found in a file; of one that is refused nothing is added."""
+    matched = naming.matched
+    in_path = naming.from_path(path)
+    off_pattern = [OFF_PATTERN] if naming.pattern and naming.matched == matched else []
+    sense, start = job.sense, len(chunk.runs)
+    for run in found.runs:
+        # The user's word fills what the log leaves open, and never overrules it.
+        if sense is not None and run.sense not in (None, sense) and not run.guessed:
+            where = f"{path} {run.where}".rstrip()
+            raise UsageError(
+                f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
+                hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
+            )
+        if job.refuse_unnamed:
+            refuse_missing([naming.settle(run, in_path)], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
+    for run in found.runs:
+        if run.horizon is None:
+            run.horizon = job.horizon
+        run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
+        who = naming.settle(run, in_path)
+        # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
+        chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs), panel=who.panel))
+        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern]
+        chunk.runs.append(_run_line(path, format, run, who, notes))
+    problems = tuple(found.problems[:MOST_PROBLEMS])
+    chunk.files.append(FileLine(path, found.problem_count, problems, format, start, len(found.runs)))
+    chunk.references.extend((_renamed(one, found, chunk.runs[start:]), path) for one in found.references)
+    if not found.runs:
+        chunk.notes.extend(note for note in found.notes if note not in chunk.notes)
+
+
+def take_or_refuse(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format: str) -> None:
+    """Add what was found in a file, or the line of a file that is refused."""
+    try:
+        take(chunk, naming, job, path, found, format)
+    except GaplineError as error:
+        chunk.files.append(refused(path, error))
+
+
+def refused(path: str, error: GaplineError) -> FileLine:
+    """Return the line of a file that cannot be read."""
+    return FileLine(path, 1, (error.message,), error=error)
+
+
+def _read_one(log: LogFile, reader: Reader) -> Found:
+    try:
+        found = reader.read(log)
+    except GaplineError:
+        raise
+    except Exception as error:
+        # A reader that fails is a defect of the reader; it must not take the other files of a folder with it.
+        raise TraceError(
+            f"{log.path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
+        ) from error
+    if log.cut:
+        found.problems.append(f"{log.path}: expected a whole compressed file, got one that ends early")
+        if found.runs and found.runs[-1].status in (RunStatus.UNKNOWN, RunStatus.FINISHED):
+            found.runs[-1].status = RunStatus.KILLED
+    return found
+
+
+def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
+    """Let a reference follow its instance: the log's own name for it, or "" for the only run of the file."""
+    for run, line in zip(found.runs, lines, strict=True):
+        known_as = line.identity.instance
+        if known_as and (run.instance or "") == reference.instance != known_as:
+            return replace(reference, instance=known_as)
+    return reference
+
+
+def _run_line(path: str, format: str, run: FoundRun, who: Identity, notes: list[str]) -> RunLine:
+    candidates, first, last = _stamped(run)
+    own = {name: getattr(run, name) for name in ("where", "horizon", "status", "clock", "sense", "stated_integral")}
+    if run.horizon is None:
+        notes.append(NO_HORIZON)
+    if run.carried.get("validation", "solver") == "solver":
+        notes.append(SOLVER_SAYS_SO)
+    counts = {"candidates": candidates, "first": first, "last": last, "notes": tuple(dict.fromkeys(notes))}
+    return RunLine(path=path, format=format, identity=who, **counts, **own)  # type: ignore[arg-type]
+
+
+def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
+    """Return the number of candidates, and the first and the last stamp among them."""
+    count, first, last = 0, np.inf, -np.inf
+    for part in in_steps(len(run.time)):
+        time = np.asarray(run.time[part], np.float64)
+        if run.verdict is not None:
+            time = time[np.asarray(run.verdict[part]) != VerdictCode.BOUND]
+        count += len(time)
+        stamped = time[np.isfinite(time)]
+        if len(stamped):
+            first, last = min(first, float(stamped.min())), max(last, float(stamped.max()))
+    return (count, float(first), float(last)) if first <= last else (count, None, None)

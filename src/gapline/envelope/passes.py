@@ -1,0 +1,75 @@
+"""Passes over the steps of runs, wherever these lie: span by span within the memory budget, or with workers.
+
+A pass gives one row per run that depends on nothing but this run, so that no result shows how the runs were divided.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.envelope.build import Envelopes
+from gapline.envelope.places import step_places
+from gapline.model.scratch import piece_size, scratch_array
+
+Floats = NDArray[np.float64]
+
+
+def per_run(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **shared: Any) -> Any:
+    """Return `work(part, *columns of the part, **shared)` of all runs: an array with a row per run, in their order.
+
+    `work` is a function of a module: workers are told its name.
+    """
+    if envelopes.held is not None:
+        return envelopes.held.pass_over(work, envelopes, columns, shared)
+    found = [
+        work(replace(envelopes, runs=envelopes.runs[low:high]), *(column[low:high] for column in columns), **shared)
+        for low, high in run_spans(envelopes.runs["count"].to_numpy())
+    ]
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def run_spans(count: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of runs whose steps are no more than a pass may hold at a time, or that are one run.
+
+    Without a run there is one empty range: a pass over nothing has a result too.
+    """
+    ends = np.cumsum(count)
+    most, low = piece_size(), 0
+    while True:
+        before = int(ends[low - 1]) if low else 0
+        high = max(int(np.searchsorted(ends, before + most, "right")), min(low + 1, len(ends)))
+        yield low, high
+        low = high
+        if low >= len(ends):
+            return
+
+
+def bring(envelopes: Envelopes, /) -> Envelopes:
+    """Return the envelopes with their steps here and side by side, in the order of the runs; in scratch files if large.
+
+    Sorting steps of several runs by time needs them in one place.
+    """
+    runs = envelopes.runs
+    first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
+    if envelopes.held is None:
+        places, _ = step_places(first, count)
+        if isinstance(places, slice):
+            return envelopes
+        size = int(count.sum())
+        time, objective = scratch_array(size), scratch_array(size)
+        at = 0
+        for low, high in run_spans(count):
+            own, _ = step_places(first[low:high], count[low:high])
+            until = at + int(count[low:high].sum())
+            time[at:until], objective[at:until] = envelopes.time[own], envelopes.objective[own]
+            at = until
+    else:
+        time, objective = envelopes.held.bring(envelopes)
+    for column in (time, objective):
+        column.flags.writeable = False
+    moved = runs.with_columns(first=pl.Series(np.cumsum(count) - count, dtype=pl.Int64))
+    return replace(envelopes, runs=moved, time=time, objective=objective, held=None)

@@ -1,0 +1,139 @@
+"""Campaigns with disjoint runs read as one: their tables are put together, their columns stay where they are."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.errors import TraceError, listing
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.model.diagnostics import Diagnostics
+from gapline.model.mapped import MappedFile
+from gapline.model.parted import PartedColumn, Recoded
+from gapline.model.runs_table import check_parts, complete_runs
+from gapline.model.tables import CARRIED, RUN_KEY, RunKey
+
+# Codes are bytes; some are left for the reasons that a reader adds itself.
+MOST_REASONS = 240
+OTHER_REASON = "other reasons"
+
+
+def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
+    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column.
+
+    Runs that clash, or facts that differ, are listed and refused. A cell that was interrupted in one and ran to the end
+    in another is a run. What is said of a whole campaign is written to each of its runs.
+    """
+    if len(campaigns) == 1:
+        return campaigns[0]
+    _refuse_twins(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns]))
+    facts: dict[str, str] = {}
+    for name, value in (fact for campaign in campaigns for fact in campaign.facts.items()):
+        if facts.setdefault(name, value) != value:
+            raise TraceError(f"merge: expected one {name}, got {facts[name]!r} and {value!r}")
+    reasons, codes = join_reasons(campaigns)
+    names = [
+        name
+        for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+        if any(getattr(campaign, name) is not None for campaign in campaigns)
+    ]
+    columns: dict[str, Any] = {
+        name: PartedColumn([part for pair in zip(campaigns, codes, strict=True) for part in _parts(*pair, name)])
+        for name in names
+    }
+    tables = [_with_its_notes(campaign).runs for campaign in campaigns]
+    # Where somebody has filtered the runs, the columns hold more than their candidates.
+    table = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
+    check_parts(table, columns)
+    begun = {key for campaign in campaigns for key in campaign.interrupted}.difference(*(c.keys() for c in campaigns))
+    return Campaign(
+        runs=table,
+        reasons=reasons,
+        facts=facts,
+        diagnostics=replace(sum((c.diagnostics for c in campaigns), Diagnostics()), notes=()),
+        interrupted=tuple(sorted(begun)),
+        files=tuple(files for campaign in campaigns for files in _files(campaign)),
+        **columns,
+    )
+
+
+def joined_runs(
+    tables: Sequence[pl.DataFrame], sizes: Sequence[int], identities: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Return runs tables as one, sorted by run; `first` counts from the beginning of the first one's columns.
+
+    Parameters
+    ----------
+    sizes
+        How many candidates the columns of each have.
+    identities
+        Columns that take the place of theirs, one row per run in the order of the tables.
+    """
+    try:
+        table = pl.concat(tables, how="diagonal_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise TraceError(f"expected run columns of like types in all files, got {error}") from error
+    offsets = np.repeat(np.cumsum([0, *sizes[:-1]]), [part.height for part in tables])
+    named = () if identities is None else identities.iter_columns()
+    table = table.with_columns(*named, first=pl.col("first") + pl.Series(offsets))
+    table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
+    # A column that no file stated would read as "every stamp is exact, and we know it".
+    if "resolution" in table.columns and table["resolution"].null_count() == table.height:
+        table = table.drop("resolution")
+    return table.sort(RUN_KEY, maintain_order=True)
+
+
+def join_reasons(campaigns: Sequence[Campaign]) -> tuple[tuple[str, ...], list[list[int]]]:
+    """Return the reasons of all, and per campaign which of them each of its codes stands for."""
+    reasons = {"": 0}
+    codes: list[list[int]] = []
+    for campaign in campaigns:
+        own = []
+        for reason in campaign.reasons if campaign.reason is not None else ():
+            # A code is a byte: reasons beyond those are counted together.
+            kept = reason if reason in reasons or len(reasons) < MOST_REASONS else OTHER_REASON
+            own.append(reasons.setdefault(kept, len(reasons)))
+        codes.append(own)
+    return tuple(reasons), codes
+
+
+def _parts(campaign: Campaign, codes: list[int], name: str) -> list[Any]:
+    """Return the parts of a column under the joined codes; one that the campaign does not have is blank."""
+    column = getattr(campaign, name)
+    if column is None:
+        blank = np.array(0 if name == "reason" else np.nan, OPTIONAL_COLUMNS[name])
+        # One value that is read over and over: it takes no memory.
+        return [np.broadcast_to(blank, (len(part),)) for part in _arrays(campaign.time)]
+    if name == "reason" and codes != list(range(len(codes))):
+        return [Recoded(part, np.array(codes, np.uint8)) for part in _arrays(column)]
+    return list(_arrays(column))
+
+
+def _arrays(column: Any) -> tuple[Any, ...]:
+    return column.parts if isinstance(column, PartedColumn) else (column,)
+
+
+def _files(campaign: Campaign) -> tuple[tuple[MappedFile, ...], ...]:
+    return campaign.files or ((),) * len(_arrays(campaign.time))
+
+
+def _refuse_twins(keys: pl.DataFrame) -> None:
+    twins = keys.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
+    if twins.height:
+        clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
+        raise TraceError(
+            f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
+            hint="rename an arm, or leave one source out",
+        )
+
+
+def _with_its_notes(campaign: Campaign) -> Campaign:
+    """Write what is said of a whole source to each of its runs: a filter takes it away with the last of them."""
+    if not campaign.diagnostics.notes:
+        return campaign
+    own = campaign.runs.get_column("import_notes", default=pl.Series([None] * len(campaign), dtype=pl.String))
+    whole = "\n".join(campaign.diagnostics.notes)
+    noted = [whole if cell is None else f"{whole}\n{cell}" for cell in own]
+    return replace(campaign, runs=campaign.runs.with_columns(import_notes=pl.Series(noted, dtype=pl.String)))

@@ -1,0 +1,135 @@
+"""Arrays that may be larger than the memory budget: those lie in scratch files, mapped, and are used like any other.
+
+A scratch file has no name: it is gone with the last array that shows it, or with the process. What is written to one is
+reserved on the disk before, because a mapped page without a place on a full disk would end the process.
+"""
+
+import errno
+import mmap
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gapline.model.budget import memory_budget
+
+# Of the budget, for one array: several are held at a time.
+_SHARE = 16
+# Bytes that a pass holds for one candidate or step at a time, generously.
+_PER_ENTRY = 128
+# File systems that are memory themselves.
+_IN_MEMORY = ("tmpfs", "ramfs")
+
+
+def piece_size() -> int:
+    """Return how many candidates or steps a pass may hold at a time within the budget."""
+    return max(1, memory_budget() // _PER_ENTRY)
+
+
+def spans(size: int, *, most: int | None = None) -> Iterator[slice]:
+    """Yield slices that cover `size` entries, each no longer than a pass may hold.
+
+    >>> list(spans(5, most=2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = most or piece_size()
+    return (slice(low, min(low + step, size)) for low in range(0, size, step))
+
+
+class ScratchArray:
+    """An array of at most `size` entries that grows: in memory, or in a scratch file where it is too large for that."""
+
+    def __init__(self, size: int, dtype: DTypeLike = np.float64) -> None:
+        kind = np.dtype(dtype)
+        self._file = -1
+        self._reserved = 0
+        self.array: NDArray[Any]
+        if size * kind.itemsize <= memory_budget() // _SHARE or not size:
+            self.array = np.empty(size, kind)
+            return
+        self._file = _open_scratch()
+        os.truncate(self._file, size * kind.itemsize)
+        self.array = np.frombuffer(mmap.mmap(self._file, size * kind.itemsize), kind)
+
+    def __del__(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether it lies in a scratch file."""
+        return self._file >= 0
+
+    def reserve(self, end: int) -> NDArray[Any]:
+        """Return the array, of which the entries up to `end` may now be written."""
+        until = end * self.array.dtype.itemsize
+        if self.on_disk and until > self._reserved:
+            try:
+                os.posix_fallocate(self._file, self._reserved, until - self._reserved)
+            except OSError as error:
+                raise _no_room(error, until) from error
+            self._reserved = until
+        return self.array
+
+    def cut(self, size: int) -> NDArray[Any]:
+        """Return the entries up to `size`, read-only, and give back what lies behind them."""
+        if self.on_disk:
+            with suppress(OSError):
+                os.truncate(self._file, size * self.array.dtype.itemsize)
+            self.array = self.array[:size] if size else np.empty(0, self.array.dtype)
+        else:
+            self.array.resize(size, refcheck=False)
+        self.array.flags.writeable = False
+        return self.array
+
+
+def scratch_array(size: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Return an array to be filled: in memory, or mapped from a scratch file where it is too large for the budget."""
+    return ScratchArray(size, dtype).reserve(size)
+
+
+def scratch_place() -> Path:
+    """Return the directory of scratch files: TMPDIR and the like, but one on a disk where that is memory itself."""
+    usual = Path(tempfile.gettempdir())
+    other = Path("/var/tmp")
+    if (
+        "TMPDIR" not in os.environ
+        and _file_system(usual) in _IN_MEMORY
+        and _file_system(other) not in (None, *_IN_MEMORY)
+    ):
+        return other
+    return usual
+
+
+def _file_system(place: Path) -> str | None:
+    """Return the kind of file system that a directory lies on, None where nobody says."""
+    try:
+        lines = Path("/proc/self/mounts").read_text().splitlines()
+    except OSError:
+        return None
+    real = place.resolve()
+    mounts = [(Path(fields[1]), fields[2]) for fields in map(str.split, lines) if len(fields) > 2]
+    holding = [(len(mount.parts), kind) for mount, kind in mounts if mount == real or mount in real.parents]
+    # Of two mounts on one place the later one is seen.
+    return max(reversed(holding), key=lambda found: found[0], default=(0, None))[1]
+
+
+def _open_scratch() -> int:
+    """Open a file that has no name any more."""
+    try:
+        file, name = tempfile.mkstemp(prefix="gapline-scratch-", dir=scratch_place())
+        Path(name).unlink()
+    except OSError as error:
+        raise _no_room(error, 0) from error
+    return file
+
+
+def _no_room(error: OSError, size: int) -> OSError:
+    """Say where a scratch file had no room, and how much was wanted."""
+    what = f"expected room for a scratch file of {size:,} bytes, got: {error.strerror}; TMPDIR names another place"
+    return OSError(error.errno or errno.ENOSPC, what, str(scratch_place()))

@@ -1,0 +1,90 @@
+// A page without steps: every number that a choice asks for was computed by Python, and is looked up here.
+
+const page = { head: JSON.parse(byId("head").textContent), printing: false };
+
+// Null is what does not exist; JSON has no infinity.
+function revived(value) {
+  if (Array.isArray(value)) return value.map(revived);
+  if (value === null) return NaN;
+  if (value === "overflow") return Infinity;
+  if (typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, revived(part)]));
+}
+
+async function decodePage(head) {
+  for (const snapshot of head.snapshots) snapshot.references = snapshot.references.map((value) => value ?? NaN);
+  const text = new TextDecoder().decode(await inflate("stored"));
+  return { stored: revived(JSON.parse(text)), runs: { unit: [] } };
+}
+
+function prepare(decoded) {
+  Object.assign(page, decoded);
+  const [shortest, longest] = page.stored.horizons;
+  page.shortest = shortest;
+  page.head.horizonWords = longest === shortest ? `horizon ${formatValue(longest)} s` : `horizons ${formatValue(shortest)} to ${formatValue(longest)} s`;
+}
+
+function kernelPlace(choice) {
+  return page.head.kernels.indexOf(choice.kernel);
+}
+
+// Nothing is scored here: what holds for all runs alike, in the form that the rest of the page reads.
+function scoreAll(page, choice) {
+  // A link may ask for a shorter horizon, which would need the steps.
+  choice.horizon = null;
+  const [shortest, longest] = page.stored.horizons;
+  return { horizon: [longest, shortest], lateAtLeast: false };
+}
+
+// Everything the tables show, for every arm, hidden or not; ranks are among the visible ones.
+function summariseAll(page, choice) {
+  const { head, stored } = page;
+  const { arms: numbers } = stored;
+  const kernel = kernelPlace(choice);
+  const goal = head.goals.indexOf(choice.goal);
+  const at = choice.snapshot;
+  const arms = head.arms.map((name, arm) => ({
+    arm, name, descriptive: head.tierTwo.includes(name), runs: numbers.runs[arm], empty: numbers.empty[arm], rejected: numbers.rejected[arm],
+    late: numbers.late[arm], unchecked: numbers.unchecked[arm], below: numbers.below[at][arm], statuses: numbers.statuses[arm],
+    score: numbers.score[choice.weighting][at][kernel][arm],
+    attained: numbers.attained[choice.weighting][at][goal][arm],
+    finalGap: numbers.finalGap[choice.weighting][at][arm],
+  }));
+  const shown = arms.filter((row) => !choice.hidden.has(row.name));
+  const below = shown.reduce((sum, row) => sum + row.below, 0);
+  const reason = unrankable(choice, below);
+  // Descriptive arms (tier 2) have no rank and stand below the compared ones, by name.
+  const compared = shown.filter((row) => !row.descriptive);
+  const ranks = ranksOf(compared.map((row) => row.score), head.tie);
+  shown.forEach((row) => (row.rank = null));
+  compared.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
+  const best = [...compared].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
+  const ranked = [...best, ...shown.filter((row) => row.descriptive)];
+  const leaders = new Map(ranked.slice(0, head.colours.length).map((row, place) => [row.arm, place]));
+  return { arms, visible: shown, compared: best, ranked, leaders, below, notRanked: reason };
+}
+
+// Curves are on seconds where all horizons agree, on t/Γ where they do not.
+function isRelative(reading) {
+  return reading.horizon[0] !== reading.horizon[1];
+}
+
+// {time, value} of one arm; null where the curve does not exist (raw before a first incumbent).
+function meanCurve(page, choice, reading, arm) {
+  const { time, mean } = page.stored.curves;
+  const value = mean[choice.weighting][choice.snapshot][kernelPlace(choice)][arm];
+  return value.length ? { time, value, exact: false } : null;
+}
+
+function attainmentCurve(page, choice, reading, arm) {
+  const { time, attainment } = page.stored.curves;
+  return { time, value: attainment[choice.weighting][choice.snapshot][page.head.goals.indexOf(choice.goal)][arm], exact: false };
+}
+
+// Mean of a minus mean of b over the instances that both have, and on how many instances a is better.
+function difference(page, choice, cells, a, b) {
+  const { of, value, wins } = page.stored.pairs;
+  const pair = of.findIndex(([one, other]) => one === a && other === b);
+  const [won, tied, lost] = pair < 0 ? [NaN, NaN, NaN] : wins[choice.snapshot][kernelPlace(choice)][pair];
+  return { value: pair < 0 ? NaN : value[choice.weighting][choice.snapshot][kernelPlace(choice)][pair], wins: won, ties: tied, losses: lost, instances: won + tied + lost };
+}

@@ -1,0 +1,32 @@
+"""Rows numbered by columns."""
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapline.model.numbered import Numbered
+
+FAR = st.sampled_from([-(2**62), 0, 1, 2, 2**62])
+ROW = st.tuples(st.sampled_from("ab"), st.sampled_from(["i", "j", "k", None]), FAR, st.sampled_from([0.5, -0.0, 0.0]))
+
+
+@given(st.lists(ROW, max_size=40), st.permutations(["arm", "instance", "seed", "size"]), st.integers(0, 4))
+def test_rows_have_one_number_where_they_are_equal(rows, names, many):
+    """Nulls, zeros of either sign and numbers far apart included; every number up to the size is there."""
+    schema = {"arm": pl.String, "instance": pl.String, "seed": pl.Int64, "size": pl.Float64}
+    found = Numbered(pl.DataFrame(rows, schema=schema, orient="row")).by(*names[:many])
+    kept = [tuple(row[list(schema).index(name)] for name in names[:many]) for row in rows]
+    assert len(set(zip(kept, found.row.tolist(), strict=True))) == len(set(kept)) == found.size
+    assert set(found.row.tolist()) == set(range(found.size))
+    assert found.first_row().tolist() == [found.row.tolist().index(k) for k in range(found.size)]
+
+
+def test_more_pairs_than_rows_are_numbered_too():
+    """Ten thousand names and as many seeds might make 10⁸ cells, of which 10,000 are there."""
+    names = [f"i{k}" for k in range(10_000)]
+    table = pl.DataFrame({"instance": names, "seed": np.arange(10_000) // 2, "arm": "a"})
+    rows = Numbered(table)
+    assert rows.by("instance", "seed").size == 10_000
+    assert rows.by("seed", "instance").size == 10_000
+    assert rows.by("seed", "arm").size == 5_000

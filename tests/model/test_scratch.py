@@ -1,0 +1,82 @@
+"""Arrays beyond the budget lie in files without a name, and are used like any other."""
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gapline.model import scratch
+from gapline.model.budget import limited_memory
+from gapline.model.scratch import ScratchArray, piece_size, scratch_array, scratch_place, spans
+
+
+def test_within_the_budget_in_memory_beyond_it_in_a_file_that_nobody_sees(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with limited_memory(16 * 8 * 10):
+        small, large = ScratchArray(10), ScratchArray(11)
+        assert (small.on_disk, large.on_disk) == (False, True)
+        for made in (small, large):
+            made.reserve(5)[:5] = np.arange(5.0)
+            kept = made.cut(4)
+            assert kept.tolist() == [0.0, 1.0, 2.0, 3.0]
+            with pytest.raises(ValueError, match="read-only"):
+                kept[0] = 1.0
+        assert scratch_array(20, np.int32).dtype == np.int32
+        assert scratch_array(0).tolist() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_closed_with_their_arrays():
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with limited_memory(128):
+        arrays = [scratch_array(100) for _ in range(20)]
+        cut = ScratchArray(100)
+        kept = cut.cut(3)
+        del arrays, cut, kept
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_full_disk_is_said_before_anything_is_written(monkeypatch):
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with (
+        limited_memory(128),
+        pytest.raises(OSError, match=r"a scratch file of 800 bytes, got: No space left") as caught,
+    ):
+        scratch_array(100)
+    assert "TMPDIR" in str(caught.value)
+    assert caught.value.filename == str(scratch_place())
+
+
+def test_no_room_for_a_file_at_all(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with limited_memory(128), pytest.raises(OSError, match="expected room for a scratch file"):
+        scratch_array(100)
+
+
+def test_a_place_in_memory_gives_way_to_one_on_a_disk(monkeypatch):
+    kinds = {tempfile.gettempdir(): "tmpfs", "/var/tmp": "ext4"}
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(scratch, "_file_system", lambda place: kinds[str(place)])
+    assert scratch_place() == Path("/var/tmp")
+    kinds["/var/tmp"] = "tmpfs"
+    assert scratch_place() == Path(tempfile.gettempdir())
+    kinds["/var/tmp"] = "ext4"
+    monkeypatch.setenv("TMPDIR", tempfile.gettempdir())
+    assert scratch_place() == Path(tempfile.gettempdir())
+
+
+def test_the_file_system_of_a_place_is_that_of_its_innermost_mount():
+    assert scratch._file_system(Path("/proc/self")) == "proc"
+
+
+def test_spans_cover_everything_once():
+    with limited_memory(128 * 3):
+        assert piece_size() == 3
+        assert [(part.start, part.stop) for part in spans(7)] == [(0, 3), (3, 6), (6, 7)]
+    assert list(spans(0)) == []
