@@ -328,7 +328,8 @@ def test_scipy_records_every_better_iterate(path, method):
         )
     found, _ = recorded(path)
     assert found == bests(seen)
-    assert found[-1] == result.fun
+    # COBYLA that is cut by its limit returns a point that it handed to nobody: last bits of the machine decide if it is.
+    assert found[-1] == result.fun or (method == "COBYLA" and not result.success and found[-1] > result.fun)
 
 
 def test_a_method_of_scipy_that_hands_over_no_value_is_refused(path):

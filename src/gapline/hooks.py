@@ -235,7 +235,8 @@ def scipy(trace: Trace, /, *, feasible: Callable[[Any], bool] | None = None) -> 
 
     Iterates that break a constraint are left out where scipy says so (`trust-constr`, `COBYLA`, and
     `differential_evolution`); with `SLSQP` and `COBYQA` say yourself which are `feasible`. `TNC`, `shgo` and `direct`
-    hand over no value, `milp`, `linprog` and `brute` call nobody: `add` in your own function there.
+    hand over no value, `milp`, `linprog` and `brute` call nobody: `add` in your own function there. `COBYLA` that is
+    ended by `maxiter` may return a point that it handed to nobody: `add` the value of its result too.
     """
     best = Best(trace)
 
