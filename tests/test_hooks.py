@@ -328,7 +328,7 @@ def test_scipy_records_every_better_iterate(path, method):
         )
     found, _ = recorded(path)
     assert found == bests(seen)
-    # COBYLA that is cut by its limit returns a point that it handed to nobody: last bits of the machine decide if it is.
+    # COBYLA that is cut by its limit returns a point that it handed to nobody; last bits of the machine decide.
     assert found[-1] == result.fun or (method == "COBYLA" and not result.success and found[-1] > result.fun)
 
 
