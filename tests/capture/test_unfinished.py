@@ -19,7 +19,7 @@ from gapline.capture import sources, survey
 from gapline.capture.importer import import_logs
 from gapline.capture.unfinished import place_beside, unfinished
 from gapline.errors import UsageError
-from gapline.model.processes import process_pool
+from gapline.run.where.processes import ProcessesExecutor
 
 FILES = 40
 ROWS = ("1080.0 1 10.0\n1060.0 1 20.0\n", "x 1 1.0\n1000.0 1 2.0\n", "", "1090.0 1 30.0\n1095.0 1 5.0\n")
@@ -93,7 +93,7 @@ def test_any_order_any_workers_any_kill_point_give_the_same_bytes(logs, tmp_path
 
 def test_real_processes_give_the_same_bytes(logs, tmp_path):
     (tmp_path / "pieces").mkdir()
-    with process_pool(2) as pool:
+    with ProcessesExecutor(2, memory=1 << 30) as pool:
         given = written(logs, tmp_path / "two", unfinished=tmp_path / "pieces", executor=pool, jobs=2)
     assert given == written(logs, tmp_path / "one")
 
@@ -187,7 +187,7 @@ def test_processes_that_read_an_archive_in_chunks_give_the_same_bytes(logs, tmp_
     monkeypatch.chdir(tmp_path)
     pieces = tmp_path / "pieces"
     pieces.mkdir()
-    with process_pool(2) as pool:
+    with ProcessesExecutor(2, memory=1 << 30) as pool:
         two = written(kind, tmp_path / "two", unfinished=pieces, executor=pool, jobs=2)
     there = sorted(pieces.iterdir())
     assert len(there) > 10

@@ -75,6 +75,7 @@ def command(
     Example: gapline import runs/ --name '{arm}/{instance}-s{seed}.log' --horizon 60 -o campaign
     """
     from contextlib import ExitStack
+    from dataclasses import replace
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
@@ -82,7 +83,6 @@ def command(
     from gapline.capture.survey import survey_logs
     from gapline.capture.unfinished import unfinished
     from gapline.model.budget import memory_budget
-    from gapline.model.processes import process_pool
     from gapline.model.threads import thread_count
     from gapline.run.where.place import read_place
 
@@ -109,7 +109,8 @@ def command(
         if on is not None:
             choices |= held.enter_context(_elsewhere(place, [folder, *files]))
         elif workers > 1:
-            choices |= {"executor": held.enter_context(process_pool(workers)), "jobs": workers}
+            # Here everybody sees the same files: a log that grows is no other one.
+            choices |= held.enter_context(_elsewhere(replace(place, jobs=workers), []))
         progress = held.enter_context(_shown_progress())
         survey = survey_logs(files, format=format_, progress=progress, unfinished=folder, memory=budget, **choices)
         if dry_run:
