@@ -24,7 +24,7 @@ def test_what_is_left_out_is_said(command, capsys):
     """Of 3 runs the filter takes 1 away; 1 cell is no number; the notes of the candidates are not kept."""
     assert run([command[0], "t.csv", "--arm", "b", *command[1:]]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"wrote {command[-1]}: 2 runs, 1 events")
+    assert said.startswith(f"wrote {command[-1]}: 2 runs, 1 candidate")
     assert "left out by the filters: 1 run of 3" in said
     assert "1 problem while reading:\n  t.csv:3: expected an objective, got 'oops' (run a/i/1)" in said
     assert "column 'note' differs from candidate to candidate (2 values in 1 run): left out" in said

@@ -41,7 +41,7 @@ def here(tmp_path, monkeypatch):
 def test_a_campaign_and_its_references_are_written(capsys):
     assert run(["import", "logs", "-o", "campaign"]) == 0
     out = capsys.readouterr().out
-    assert "read 1 files as dimacs" in out
+    assert "read 1 file as dimacs" in out
     assert "candidates count as valid because the solver said so" in out
     assert "gapline applies no scaling of its own" in out
     assert "references: 1 instances, 1 certified, in campaign/references.json" in out

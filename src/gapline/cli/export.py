@@ -93,7 +93,7 @@ def command(
     if contract is not None and folder is not None:
         choices = score_options(contract, folder, carried=carried is not None)
         command = shlex.join(["gapline", "score", output, *choices])
-    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events")
+    say(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}")
     options.print_lines("", lines)
     if command:
         options.print_lines("", [f"next, to score it as the study does: {command}"])

@@ -270,7 +270,8 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
 
     known = imported.campaign.diagnostics
     read = sum(file.error is None for file in imported.files)
-    lines = [f"read {read:,} files as {imported.campaign.facts['source format']}", *replace(known, notes=()).lines()]
+    lines = [f"read {counted(read, 'file')} as {imported.campaign.facts['source format']}"]
+    lines += replace(known, notes=()).lines()
     lines += imported.campaign.notes()
     if imported.kept:
         lines.insert(0, f"kept {counted(imported.kept, 'file')} that an import before this one had read")

@@ -5,6 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.model.text import counted
 from gapline.terminal import say
 
 
@@ -38,5 +39,5 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
         digest = written.digest
         files = [f"{n:,} files {how}" for n, how in ((written.linked, "linked"), (written.copied, "copied")) if n]
         lines.insert(0, ", ".join([f"in {len(parts)} parts", *files]))
-    say(f"wrote {output}: {len(campaign):,} runs, {campaign.candidates:,} events, {digest}")
+    say(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}, {digest}")
     options.print_lines("", (*campaign.diagnostics.lines(), *lines))
