@@ -17,6 +17,8 @@ from gapline.model.threads import in_slices
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 COUNTS = ("captured", "rejected", "unchecked", "late", "steps")
+# Bytes held per candidate: time and objective of a step, and what a transform makes.
+_PER_CANDIDATE = 48
 
 
 @dataclass(slots=True)
@@ -58,15 +60,18 @@ def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, coun
     time, objective = ScratchArray(total), ScratchArray(total)
     end = 0
     parts = []
-    for rows, piece in campaign.pieces(piece_size()):
+    for rows, piece in campaign.pieces(piece_size(_PER_CANDIDATE)):
         until = end + piece.candidates
-        outputs = (time.reserve(until)[end:until], objective.reserve(until)[end:until])
+        outputs = (time.room(end, until), objective.room(end, until))
         part = _accept_piece(piece, scored_objectives(piece, scale), horizon[rows], *outputs, scale, count_unchecked)
         moved = first[rows] - piece.runs["first"].to_numpy()
         part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
         part.fault = np.where(part.fault < 0, -1, part.fault + moved)
         parts.append((rows, part))
-        end += int(part.counts["steps"].sum())
+        steps = int(part.counts["steps"].sum())
+        for column in (time, objective):
+            column.keep(end, steps)
+        end += steps
     return replace(joined(len(campaign), parts), time=time.cut(end), objective=objective.cut(end))
 
 

@@ -187,16 +187,18 @@ class Campaign:
             yield np.arange(len(self)), self
             self.check_files()
             return
-        order = np.argsort(first, kind="stable")
+        in_order = bool(np.all(first[1:] >= first[:-1]))
+        order = np.arange(len(first)) if in_order else np.argsort(first, kind="stable")
         begins, ends = first[order], (first + count)[order]
+        # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
+        reach = np.maximum.accumulate(ends)
         # An empty run may begin where the last part ends.
         owner = np.minimum(np.searchsorted(edges, begins, "right") - 1, len(edges) - 2)
         low = 0
         while low < len(order):
             high = int(np.searchsorted(owner, owner[low], "right"))
             if most is not None:
-                # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
-                within = int(np.searchsorted(np.maximum.accumulate(ends[low:high]), begins[low] + most, "right"))
+                within = int(np.searchsorted(reach[low:high], begins[low] + most, "right"))
                 high = low + max(within, 1)
             rows = order[low:high]
             start, stop = int(begins[low]), int(ends[low:high].max())
@@ -204,7 +206,8 @@ class Campaign:
             check_mapped(files)
             # Only what a part does not have is made here; what is mapped is contiguous.
             here: dict[str, Any] = {name: np.ascontiguousarray(c[start:stop]) for name, c in self.columns.items()}
-            table = self.runs[rows].with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
+            table = self.runs[low:high] if in_order else self.runs[rows]
+            table = table.with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
             yield rows, replace(self, runs=table, files=files, origin=None, **here)
             low = high
         self.check_files()

@@ -47,7 +47,9 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     # Where somebody has filtered the runs, the columns hold more than their candidates.
     table = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
     check_parts(table, columns)
-    begun = {key for campaign in campaigns for key in campaign.interrupted}.difference(*(c.keys() for c in campaigns))
+    begun = {key for campaign in campaigns for key in campaign.interrupted}
+    if begun:
+        begun.difference_update(*(campaign.keys() for campaign in campaigns))
     return Campaign(
         runs=table,
         reasons=reasons,

@@ -9,13 +9,13 @@ where W(a, b) is the integral of the time weight (b - a for the uniform one): th
 compensated (Neumaier), so that a million tiny steps cost no digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.envelope.passes import bring, per_run
+from gapline.envelope.passes import bring, per_run, per_run_at_once
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
@@ -79,11 +79,11 @@ def integrate_envelopes(
     """Score every run under every kernel; `raw` is NaN for a run that is not feasible at time 0."""
     refuse_signed(kernels, envelopes.scale)
     weight.check_horizons(envelopes.runs["horizon"].unique().to_list())
-    # Functions of the user's own are here and nowhere else.
+    over: Callable[..., Floats] = per_run_at_once
+    # Functions of the user's own are here and nowhere else, and give an array of gaps.
     if weight.function is not None or any(kernel.code is KernelCode.CUSTOM for kernel in kernels):
-        envelopes = bring(envelopes)
-    found: Floats = per_run(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
-    return found
+        envelopes, over = bring(envelopes), per_run
+    return over(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
 
 
 def _integrate_runs(
