@@ -63,10 +63,12 @@ def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, coun
     for rows, piece in campaign.pieces(piece_size(_PER_CANDIDATE)):
         until = end + piece.candidates
         outputs = (time.room(end, until), objective.room(end, until))
-        part = _accept_piece(piece, scored_objectives(piece, scale), horizon[rows], *outputs, scale, count_unchecked)
-        moved = first[rows] - piece.runs["first"].to_numpy()
-        part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
-        part.fault = np.where(part.fault < 0, -1, part.fault + moved)
+        limits = horizon if piece is campaign else horizon[rows]
+        part = _accept_piece(piece, scored_objectives(piece, scale), limits, *outputs, scale, count_unchecked)
+        if piece is not campaign:
+            moved = first[rows] - piece.runs["first"].to_numpy()
+            part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
+            part.fault = np.where(part.fault < 0, -1, part.fault + moved)
         parts.append((rows, part))
         steps = int(part.counts["steps"].sum())
         for column in (time, objective):
@@ -163,7 +165,7 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
 
 
 @compiled(nogil=True, small=accept_arrays)
-def _accept_slices(  # type: ignore[no-untyped-def]
+def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked, above,
     out_time, out_objective, out_first, counts, terminal, best_index, best_objective, suspect,
 ):  # fmt: skip
@@ -191,7 +193,7 @@ def _accept_slices(  # type: ignore[no-untyped-def]
             faults += (time[k] != time[k]) & ((verdict[k] == 1) | (count_unchecked & (verdict[k] == 2)))
 
         # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
-        best, place, free = np.inf, -1, np.uint64(out)
+        best, place, free = np.inf, np.int64(-1), np.uint64(out)
         if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
             for k in range(begin, end):
                 faults += not ((objective[k] > above) & (objective[k] < np.inf))

@@ -17,6 +17,7 @@ from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.mapped import MappedFile, check_mapped
 from gapline.model.multiplied import multiplied
+from gapline.model.numbered import Numbered, rows_of
 from gapline.model.origin import Origin
 from gapline.model.parted import PartedColumn, part_edges
 from gapline.model.runs_table import check_parts, complete_runs
@@ -63,6 +64,8 @@ class Campaign:
         The campaign directory that the columns are mapped from, where they are.
     files
         Per part of the columns, the files that they are mapped from, as they were when they were opened.
+    known
+        What is known of the names in `runs`; of no use where they have been replaced.
     """
 
     runs: pl.DataFrame
@@ -80,6 +83,7 @@ class Campaign:
     interrupted: tuple[RunKey, ...] = ()
     origin: Origin | None = None
     files: tuple[tuple[MappedFile, ...], ...] = ()
+    known: Numbered | None = None
 
     @classmethod
     def from_arrays(
@@ -117,7 +121,8 @@ class Campaign:
         if len(set(lengths.values())) > 1:
             raise TraceError(f"from_arrays: expected columns of one length, got {lengths}")
         _check_codes(columns["verdict"], columns.get("reason"), reasons)
-        table = complete_runs(runs, candidates=len(columns["time"]))
+        rows = complete_runs(runs, candidates=len(columns["time"]))
+        table = rows.table
         check_parts(table, columns)
         if diagnostics is None:
             diagnostics = Diagnostics(
@@ -133,6 +138,7 @@ class Campaign:
             facts=dict(facts or {}),
             diagnostics=diagnostics,
             interrupted=tuple(sorted(interrupted)),
+            known=rows,
             **columns,
         )
 
@@ -162,6 +168,11 @@ class Campaign:
     def candidates(self) -> int:
         """Captured events that belong to the runs at hand."""
         return int(self.runs["count"].sum())
+
+    @property
+    def rows(self) -> Numbered:
+        """The runs, numbered by their names."""
+        return rows_of(self.runs, self.known)
 
     @property
     def columns(self) -> dict[str, Column]:
