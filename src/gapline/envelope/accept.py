@@ -17,8 +17,8 @@ from gapline.model.threads import in_slices
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 COUNTS = ("captured", "rejected", "unchecked", "late", "steps")
-# Bytes held per candidate: time and objective of a step, and what a transform makes.
-_PER_CANDIDATE = 48
+# Bytes held per candidate: time and objective of a step, what a transform makes, and what it makes that of.
+_PER_CANDIDATE = 32
 
 
 @dataclass(slots=True)
