@@ -29,7 +29,6 @@ from gapline.model.code import refuse_code
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE, JOURNALS, is_study
 from gapline.model.limits import read_document
 from gapline.model.names import WeightCode, check_statistic_name, keep_weight, split_python_name
-from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.solver_versions import version_changes
 from gapline.model.tables import RUN_KEY, RunKey
@@ -688,7 +687,7 @@ def _cells(
 
     Of a million runs the table costs more than their scores: it is then made where somebody asks for it.
     """
-    if planned is None and every_arm_has_every_cell(Numbered(campaign.runs)):
+    if planned is None and every_arm_has_every_cell(campaign.rows):
         return None
     return planned_cells(campaign, planned, wanted)
 

@@ -40,7 +40,7 @@ def test_numpy_accepts_what_compiled_code_does(runs, count_unchecked, signed, da
         frozen([runs[k][1] for k in order]), frozen([row[0] for row in rows]), frozen([row[1] for row in rows]),
         frozen([row[2] for row in rows], np.int8), count_unchecked, -np.inf if signed else 0.0,
         out_time, out_objective, np.zeros(size, np.int64), np.zeros((5, size), np.int64), np.full(size, -1, np.int8),
-        np.full(size, -1, np.int64), np.zeros(size, np.bool_), tidy=clear_rest,
+        np.full(size, -1, np.int64), np.zeros(size), np.zeros(size, np.bool_), tidy=clear_rest,
     )  # fmt: skip
 
 
@@ -67,5 +67,5 @@ def test_a_thousand_runs_of_every_length_are_accepted_alike():
         _accept_slices, 0, 1000, 0, frozen(first, np.int64), frozen(count, np.int64), frozen(np.full(1000, 5.0)),
         frozen(time), frozen(objective), frozen(verdict, np.int8), False, 0.0, np.zeros(total), np.zeros(total),
         np.zeros(1000, np.int64), np.zeros((5, 1000), np.int64), np.full(1000, -1, np.int8),
-        np.full(1000, -1, np.int64), np.zeros(1000, np.bool_), tidy=clear_rest,
+        np.full(1000, -1, np.int64), np.zeros(1000), np.zeros(1000, np.bool_), tidy=clear_rest,
     )  # fmt: skip

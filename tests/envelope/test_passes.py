@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.envelope.build import build_envelopes
-from gapline.envelope.passes import bring, per_run, run_spans
+from gapline.envelope.passes import bring, per_run, per_run_at_once, run_spans
 from gapline.model.budget import limited_memory
 from gapline.model.campaign import Campaign
 
@@ -41,6 +41,20 @@ def test_rows_come_back_in_the_order_of_the_runs(most):
     with limited_memory(128 * most):
         found = per_run(_sums, envelopes, np.array([1.0, 2.0, 3.0, 4.0]), times=10)
     assert found.tolist() == [61.0, 2.0, 103.0, 14.0]
+
+
+def test_a_pass_that_holds_nothing_for_a_step_sees_all_runs_at_once():
+    envelopes = build_envelopes(Campaign.from_runs(RUNS)).select([4, 0, 5, 2])
+    seen = []
+
+    def work(part, *columns, **shared):
+        seen.append(len(part))
+        return _sums(part, *columns, **shared)
+
+    with limited_memory(128):
+        found = per_run_at_once(work, envelopes, np.array([1.0, 2.0, 3.0, 4.0]), times=10)
+    assert found.tolist() == [61.0, 2.0, 103.0, 14.0]
+    assert seen == [4]
 
 
 @pytest.mark.parametrize("most", [1, 3, 100])

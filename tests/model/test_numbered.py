@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.model.numbered import Numbered
+from gapline.model.numbered import Numbered, rows_of
 
 FAR = st.sampled_from([-(2**62), 0, 1, 2, 2**62])
 ROW = st.tuples(st.sampled_from("ab"), st.sampled_from(["i", "j", "k", None]), FAR, st.sampled_from([0.5, -0.0, 0.0]))
@@ -30,3 +30,24 @@ def test_more_pairs_than_rows_are_numbered_too():
     assert rows.by("instance", "seed").size == 10_000
     assert rows.by("seed", "instance").size == 10_000
     assert rows.by("seed", "arm").size == 5_000
+
+
+def test_what_is_known_of_cells_holds_in_a_table_of_the_same_runs_and_nothing_else_does():
+    table = pl.DataFrame({"arm": ["a", "b", "a"], "seed": [1, 1, 2], "horizon": [1.0, 2.0, 2.0]})
+    rows = Numbered(table)
+    known = rows.by("arm", "seed")
+    rows.by("horizon")
+    other = table.with_columns(horizon=pl.lit(3.0), more=pl.lit("x"))
+    carried = rows.carried(other)
+    assert carried.table is other
+    assert carried.by("arm", "seed") is known
+    assert carried.by("horizon").size == 1
+    assert rows.by("horizon").size == 2
+
+
+def test_rows_that_are_known_are_of_no_use_for_another_table():
+    table = pl.DataFrame({"arm": ["a", "b"]})
+    rows = Numbered(table)
+    assert rows_of(table, rows) is rows
+    assert rows_of(table, None).by("arm").size == 2
+    assert rows_of(table[:1], rows).by("arm").size == 1

@@ -10,7 +10,7 @@ RUNS = {"arm": ["a", "a"], "instance": ["i", "i"], "seed": [1, 2], "first": [0, 
 
 
 def test_what_is_not_stated_is_filled_and_known_columns_stand_first():
-    table = complete_runs(pl.DataFrame({"threads": [4, 4]} | RUNS), candidates=3)
+    table = complete_runs(pl.DataFrame({"threads": [4, 4]} | RUNS), candidates=3).table
     assert table.columns == ["arm", "instance", "panel", "seed", "horizon", "status", "first", "count", "threads"]
     assert table.select("panel", "horizon", "status").unique().rows() == [("all", None, "unknown")]
 
@@ -33,6 +33,6 @@ def test_what_cannot_be_is_refused(changes, message):
 
 
 def test_runs_that_are_a_choice_of_those_in_the_columns_need_not_cover_them():
-    assert complete_runs(pl.DataFrame(RUNS), candidates=None).height == 2
+    assert complete_runs(pl.DataFrame(RUNS), candidates=None).table.height == 2
     with pytest.raises(TraceError, match="duplicates"):
         complete_runs(pl.DataFrame(RUNS | {"seed": [1, 1]}), candidates=None)

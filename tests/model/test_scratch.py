@@ -29,6 +29,34 @@ def test_within_the_budget_in_memory_beyond_it_in_a_file_that_nobody_sees(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("budget", [16 * 8 * 20, 16 * 8, 8])
+def test_rooms_are_filled_and_kept_in_part_in_memory_in_a_file_and_beyond_what_a_pass_may_hold(budget):
+    with limited_memory(budget):
+        made = ScratchArray(20)
+        assert made.on_disk == (budget < 16 * 8 * 20)
+        end = 0
+        for size, kept in ((3, 2), (8, 8), (1, 0), (4, 1)):
+            room = made.room(end, end + size)
+            assert len(room) == size
+            room[:] = 10 * end + np.arange(size)
+            made.keep(end, kept)
+            end += kept
+        assert made.cut(end).tolist() == [0.0, 1.0, *(20.0 + k for k in range(8)), 100.0]
+
+
+def test_the_room_of_a_file_is_one_piece_of_memory_and_is_written_also_in_small_pieces(monkeypatch):
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda file, data, at: write(file, data[:5], at))
+    with limited_memory(16 * 8):
+        made = ScratchArray(20)
+        rooms = [made.room(0, 4), made.room(4, 8)]
+        assert np.shares_memory(*rooms)
+        assert not np.shares_memory(rooms[0], made.array)
+        rooms[1][:] = np.arange(4.0)
+        made.keep(0, 4)
+        assert made.cut(4).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_files_are_closed_with_their_arrays():
     before = len(list(Path("/proc/self/fd").iterdir()))
     with limited_memory(128):
@@ -51,6 +79,23 @@ def test_a_full_disk_is_said_before_anything_is_written(monkeypatch):
         scratch_array(100)
     assert "TMPDIR" in str(caught.value)
     assert caught.value.filename == str(scratch_place())
+    with limited_memory(16 * 8):
+        made = ScratchArray(20)
+        made.room(0, 4)
+        with pytest.raises(OSError, match=r"a scratch file of 32 bytes"):
+            made.keep(0, 4)
+
+
+def test_a_disk_that_takes_back_what_it_reserved_is_said_too(monkeypatch):
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with limited_memory(16 * 8):
+        made = ScratchArray(20)
+        made.room(0, 4)
+        with pytest.raises(OSError, match=r"a scratch file of 32 bytes, got: No space left"):
+            made.keep(0, 4)
 
 
 def test_no_room_for_a_file_at_all(monkeypatch, tmp_path):

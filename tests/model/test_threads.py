@@ -1,7 +1,12 @@
 """Slices of rows, one per thread."""
 
+import subprocess
+import sys
+import threading
+
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +63,48 @@ def test_slices_cover_every_row_once(weights, threads):
     assert np.all(seen == 1)
     assert slices[0][0] == 0
     assert slices[-1][1] == len(weights)
+
+
+_TWO_PASSES = """
+import os, threading
+import numpy as np
+from gapline.model.threads import in_slices
+def threads_of_two_passes():
+    seen = set()
+    for _ in range(2):
+        in_slices(np.full(4, 60_000), lambda low, high: seen.add(threading.get_ident()), threads=2)
+    return len(seen)
+assert threads_of_two_passes() == 2
+child = os.fork()
+if child == 0:
+    os._exit(threads_of_two_passes())
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_threads_stay_from_pass_to_pass_and_a_forked_child_makes_its_own():
+    done = subprocess.run([sys.executable, "-c", _TWO_PASSES], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "2\n"
+
+
+def test_whoever_fails_is_told_of_after_everybody_has_ended():
+    began, ended = threading.Event(), threading.Event()
+
+    def work(low, _high):
+        if low == 0:
+            began.wait()
+            raise ValueError("mine")
+        began.set()
+        sum(range(300_000))
+        ended.set()
+
+    with pytest.raises(ValueError, match="mine"):
+        in_slices(np.full(4, 60_000), work, threads=2)
+    assert ended.is_set()
+
+    def other(low, _high):
+        if low:
+            raise ValueError("theirs")
+
+    with pytest.raises(ValueError, match="theirs"):
+        in_slices(np.full(4, 60_000), other, threads=2)

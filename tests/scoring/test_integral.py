@@ -334,6 +334,10 @@ def test_a_registered_kernel_sees_its_own_runs_alone_with_their_references():
     assert seen == [[(23.0, 13.0), (13.0, 13.0), (21.0, 1.0), (11.0, 1.0)]]
     assert gl.mean_curve(some, snapshot, kernel="test spy").frame["value"].to_list() == [15.0, 5.0]
     assert gl.resolution_bound(some, np.array([13.0, 1.0]), kernel="test spy").tolist() == [0.0, 0.0]
+    # Side by side, but not at the beginning: these are left where they are.
+    middle = envelopes.select([1, 2])
+    beside = gl.Snapshot.from_values({"i1": 1.0, "i2": 12.0}, name="mine")
+    assert gl.score(middle, beside, kernels=["test spy"]).frame["test spy"].to_list() == [15.0, 5.0]
 
 
 def test_a_registered_kernel_that_has_no_number_is_an_error_not_a_null():

@@ -17,6 +17,8 @@ from gapline.model.threads import in_slices
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 COUNTS = ("captured", "rejected", "unchecked", "late", "steps")
+# Bytes held per candidate: time and objective of a step, what a transform makes, and what it makes that of.
+_PER_CANDIDATE = 32
 
 
 @dataclass(slots=True)
@@ -58,15 +60,20 @@ def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, coun
     time, objective = ScratchArray(total), ScratchArray(total)
     end = 0
     parts = []
-    for rows, piece in campaign.pieces(piece_size()):
+    for rows, piece in campaign.pieces(piece_size(_PER_CANDIDATE)):
         until = end + piece.candidates
-        outputs = (time.reserve(until)[end:until], objective.reserve(until)[end:until])
-        part = _accept_piece(piece, scored_objectives(piece, scale), horizon[rows], *outputs, scale, count_unchecked)
-        moved = first[rows] - piece.runs["first"].to_numpy()
-        part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
-        part.fault = np.where(part.fault < 0, -1, part.fault + moved)
+        outputs = (time.room(end, until), objective.room(end, until))
+        limits = horizon if piece is campaign else horizon[rows]
+        part = _accept_piece(piece, scored_objectives(piece, scale), limits, *outputs, scale, count_unchecked)
+        if piece is not campaign:
+            moved = first[rows] - piece.runs["first"].to_numpy()
+            part.best_index = np.where(part.best_index < 0, -1, part.best_index + moved)
+            part.fault = np.where(part.fault < 0, -1, part.fault + moved)
         parts.append((rows, part))
-        end += int(part.counts["steps"].sum())
+        steps = int(part.counts["steps"].sum())
+        for column in (time, objective):
+            column.keep(end, steps)
+        end += steps
     return replace(joined(len(campaign), parts), time=time.cut(end), objective=objective.cut(end))
 
 
@@ -110,7 +117,7 @@ def _accept_piece(
         written[low] = _accept_slices(
             low, high, int(offsets[low]), first, count, horizon, campaign.time, objective, campaign.verdict,
             count_unchecked, above, out_time, out_objective, found.first, counts, found.terminal, found.best_index,
-            suspect,
+            found.best, suspect,
         )  # fmt: skip
 
     end = 0
@@ -126,8 +133,6 @@ def _accept_piece(
             campaign, objective, row, float(horizon[row]), count_unchecked=count_unchecked, above=above
         )
     found.counts = dict(zip(COUNTS, counts, strict=True))
-    solved = counts[COUNTS.index("steps")] > 0
-    found.best[solved] = out_objective[(found.first + counts[COUNTS.index("steps")] - 1)[solved]]
     return found
 
 
@@ -160,97 +165,112 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
 
 
 @compiled(nogil=True, small=accept_arrays)
-def _accept_slices(  # type: ignore[no-untyped-def]
+def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     low, high, out, first, count, horizon, time, objective, verdict, count_unchecked, above,
-    out_time, out_objective, out_first, counts, terminal, best_index, suspect,
+    out_time, out_objective, out_first, counts, terminal, best_index, best_objective, suspect,
 ):  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
     # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
-    # a coin toss that no processor predicts, and plain loops over slices are turned into vector instructions.
-    start = out
+    # a coin toss that no processor predicts, and plain loops are turned into vector instructions. Places without a sign
+    # need no look at whether they count from the end; a slice would cost more than a short run does.
+    start, one = out, np.uint64(1)
     for run in range(low, high):
-        begin, stop, limit = first[run], first[run] + count[run], horizon[run]
-        t, z, code = time[begin:stop], objective[begin:stop], verdict[begin:stop]
-        size = len(t)
+        begin, size, limit = np.uint64(first[run]), np.uint64(count[run]), horizon[run]
         rejected, unchecked, bounds = 0, 0, 0
-        for k in range(size):
-            rejected += code[k] == 0
-            unchecked += code[k] == 2
-            bounds += code[k] == 3
-        backwards = 0
-        for k in range(size - 1):
-            backwards += not (t[k] <= t[k + 1])
-        end = _first_beyond(t, limit)
-        late, faults = 0, backwards + (size > 0 and t[0] < 0.0)
-        for k in range(end, size):
-            late += (t[k] > limit) & (code[k] != 3)
-            faults += (t[k] != t[k]) & ((code[k] == 1) | (count_unchecked & (code[k] == 2)))
+        for k in range(begin, begin + size):
+            rejected += verdict[k] == 0
+            unchecked += verdict[k] == 2
+            bounds += verdict[k] == 3
+        faults = 0
+        if size > 0:
+            for k in range(begin, begin + size - one):
+                faults += not (time[k] <= time[k + one])
+            faults += time[begin] < 0.0
+        end = _first_beyond(time, begin, begin + size, limit)
+        late = 0
+        for k in range(end, begin + size):
+            late += (time[k] > limit) & (verdict[k] != 3)
+            faults += (time[k] != time[k]) & ((verdict[k] == 1) | (count_unchecked & (verdict[k] == 2)))
 
         # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
-        best, place, steps = np.inf, -1, 0
-        new_time, new_objective = out_time[out : out + end], out_objective[out : out + end]
+        best, place, free = np.inf, np.int64(-1), np.uint64(out)
         if rejected + bounds == 0 and (unchecked == 0 or count_unchecked):
-            for k in range(end):
-                faults += not ((z[k] > above) & (z[k] < np.inf))
-            for k in range(end):
-                new_time[steps] = t[k]
-                new_objective[steps] = z[k]
-                better = z[k] < best
-                place = k if better else place
-                best = z[k] if better else best
-                steps += better
+            for k in range(begin, end):
+                faults += not ((objective[k] > above) & (objective[k] < np.inf))
+            for k in range(begin, end):
+                z = objective[k]
+                out_time[free] = time[k]
+                out_objective[free] = z
+                better = z < best
+                place = np.int64(k) if better else place
+                best = z if better else best
+                free += np.uint64(better)
         else:
-            for k in range(end):
-                valid = (code[k] == 1) | (count_unchecked & (code[k] == 2))
-                faults += valid & (not ((z[k] > above) & (z[k] < np.inf)))
-                new_time[steps] = t[k]
-                new_objective[steps] = z[k]
-                better = valid & (z[k] < best)
-                place = k if better else place
-                best = z[k] if better else best
-                steps += better
-        steps = _coalesce(new_time, new_objective, steps)
+            for k in range(begin, end):
+                z = objective[k]
+                valid = (verdict[k] == 1) | (count_unchecked & (verdict[k] == 2))
+                faults += valid & (not ((z > above) & (z < np.inf)))
+                out_time[free] = time[k]
+                out_objective[free] = z
+                better = valid & (z < best)
+                place = np.int64(k) if better else place
+                best = z if better else best
+                free += np.uint64(better)
+        steps = np.int64(free) - out
+        if _equal_stamps(out_time, np.uint64(out), free) > 0:
+            steps = _coalesce(out_time[out : out + steps], out_objective[out : out + steps])
 
-        terminal[run] = -1
-        for k in range(end - 1, -1, -1):
-            if code[k] != 3:
-                terminal[run] = 1 if count_unchecked and code[k] == 2 else code[k]
-                break
+        terminal[run] = _last_verdict(verdict, begin, end, count_unchecked)
         suspect[run] = faults > 0
         out_first[run] = out
-        counts[0, run] = size - bounds
+        counts[0, run] = count[run] - bounds
         counts[1, run] = rejected
         counts[2, run] = unchecked
         counts[3, run] = late
         counts[4, run] = steps
-        best_index[run] = begin + place if place >= 0 else -1
+        best_index[run] = place
+        best_objective[run] = best
         out += steps
     return out - start
 
 
-@compiled(nogil=True)
-def _first_beyond(time, limit):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the first position whose time is not at most the limit (a missing stamp is beyond every limit)."""
-    low, high = 0, len(time)
+@compiled(inline="always", keep=False)
+def _first_beyond(time, low, high, limit):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the first place whose time is not at most the limit (a missing stamp is beyond every limit)."""
     while low < high:
-        middle = (low + high) // 2
+        middle = (low + high) // np.uint64(2)
         if time[middle] <= limit:
-            low = middle + 1
+            low = middle + np.uint64(1)
         else:
             high = middle
     return low
 
 
-@compiled(nogil=True)
-def _coalesce(time, objective, steps):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
+@compiled(inline="always", keep=False)
+def _last_verdict(verdict, begin, end, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the verdict on the last candidate, which is no bound; -1 without one."""
+    found = -1
+    for k in range(end - begin):
+        code = verdict[end - np.uint64(1) - k]
+        if code != 3:
+            found = 1 if count_unchecked and code == 2 else code
+            break
+    return found
+
+
+@compiled(inline="always", keep=False)
+def _equal_stamps(time, begin, end):  # type: ignore[no-untyped-def] # pragma: no cover
     equal = 0
-    for k in range(steps - 1):
-        equal += time[k + 1] == time[k]
-    if equal == 0:
-        return steps
+    for k in range(begin + np.uint64(1), end):
+        equal += time[k] == time[k - np.uint64(1)]
+    return equal
+
+
+@compiled(nogil=True)
+def _coalesce(time, objective):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
     kept = 0
-    for k in range(1, steps):
+    for k in range(1, len(time)):
         kept += time[k] != time[kept]
         time[kept] = time[k]
         objective[kept] = objective[k]

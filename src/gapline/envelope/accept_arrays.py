@@ -15,7 +15,8 @@ Booleans = NDArray[np.bool_]
 def accept_arrays(
     low: int, high: int, out: int, first: Integers, count: Integers, horizon: Floats, time: Floats, objective: Floats,
     verdict: NDArray[np.int8], count_unchecked: bool, above: float, out_time: Floats, out_objective: Floats,
-    out_first: Integers, counts: Integers, terminal: NDArray[np.int8], best_index: Integers, suspect: Booleans,
+    out_first: Integers, counts: Integers, terminal: NDArray[np.int8], best_index: Integers,
+    best_objective: Floats, suspect: Booleans,
 ) -> int:  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
     first, count, limit = first[low:high], count[low:high], horizon[low:high]
@@ -57,6 +58,7 @@ def accept_arrays(
     terminal[low:high] = codes[final]
     best = last_of(better)
     best_index[low:high] = np.where(best >= 0, first + best - starts, -1)
+    best_objective[low:high] = np.append(z, np.inf)[best]
     suspect[low:high] = per_run(backwards | unusable) > 0
     bounds = per_run(code == VerdictCode.BOUND)
     rejected, unchecked = per_run(code == VerdictCode.INVALID), per_run(code == VerdictCode.UNCHECKED)

@@ -18,8 +18,9 @@ from gapline.envelope.accept import Accepted, accept_candidates
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.numbered import Numbered, rows_of
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
-from gapline.model.tables import RUN_KEY, RunKey
+from gapline.model.tables import RUN_KEY, RunKey, VerdictCode
 from gapline.model.time_scale import is_scaled
 from gapline.model.transform import SYNTAX
 from gapline.model.workers import Workers
@@ -56,6 +57,7 @@ class Envelopes:
     Under a hierarchical transform also `best_primary` and `best_secondary` (K and C of the best), and `hierarchy`, how
     far the multiplier M keeps the order of the solutions of the whole campaign.
     Where workers hold the steps (`held`), `time` and `objective` are empty: passes go through `envelope.passes`.
+    `known` is what is known of the names in `runs`, of no use where they have been replaced.
     """
 
     runs: pl.DataFrame
@@ -66,6 +68,7 @@ class Envelopes:
     notes: tuple[str, ...] = ()
     hierarchy: HierarchyCheck | None = None
     held: "HeldSteps | None" = None
+    known: Numbered | None = None
 
     def __len__(self) -> int:
         return self.runs.height
@@ -76,6 +79,11 @@ class Envelopes:
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>" + self.runs._repr_html_()
+
+    @property
+    def rows(self) -> Numbered:
+        """The runs, numbered by their names."""
+        return rows_of(self.runs, self.known)
 
     @property
     def validation(self) -> str:
@@ -170,8 +178,9 @@ def build_envelopes(
         )
     hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None
     notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
+    table = _with_print_slack(_runs_table(campaign, columns, scored, policy), scale)
     return Envelopes(
-        runs=_with_print_slack(_runs_table(campaign, columns, scored, policy), scale),
+        runs=table,
         time=columns.time,
         objective=columns.objective,
         scale=scale,
@@ -179,6 +188,7 @@ def build_envelopes(
         notes=tuple(notes),
         hierarchy=hierarchy,
         held=held,
+        known=campaign.rows.carried(table),
     )
 
 
@@ -295,6 +305,7 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
 def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unchecked) -> pl.DataFrame:
     place = found.best_index
     empty = place < 0
+    nobody_knows = (found.terminal < 0) | (found.terminal == VerdictCode.UNCHECKED)
     safe = np.where(empty, 0, place)
 
     def at_best(column: NDArray[Any] | None) -> pl.Series:
@@ -318,9 +329,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         first=pl.Series(found.first, dtype=pl.Int64),
         count=pl.Series(found.counts["steps"], dtype=pl.Int64),
         **{name: pl.Series(values, dtype=pl.Int64) for name, values in found.counts.items()},
-        terminal_valid=pl.Series(found.terminal).replace_strict(
-            [-1, 0, 1, 2], [None, False, True, None], return_dtype=pl.Boolean
-        ),
+        terminal_valid=pl.Series(found.terminal == VerdictCode.VALID).set(pl.Series(nobody_knows), None),
         best=pl.Series(found.best).set(pl.Series(empty), None),
         best_raw=at_best(campaign.objective),
         best_time=at_best(campaign.time),

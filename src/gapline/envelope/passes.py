@@ -32,6 +32,13 @@ def per_run(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
+def per_run_at_once(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **shared: Any) -> Any:
+    """Do the same for a pass that holds nothing for a step: it goes over the columns as they are, of whatever size."""
+    if envelopes.held is not None:
+        return per_run(work, envelopes, *columns, **shared)
+    return work(envelopes, *columns, **shared)
+
+
 def run_spans(count: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Yield ranges of runs whose steps are no more than a pass may hold at a time, or that are one run.
 

@@ -17,6 +17,7 @@ from gapline.errors import TraceError, UsageError, listing
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.mapped import MappedFile, check_mapped
 from gapline.model.multiplied import multiplied
+from gapline.model.numbered import Numbered, rows_of
 from gapline.model.origin import Origin
 from gapline.model.parted import PartedColumn, part_edges
 from gapline.model.runs_table import check_parts, complete_runs
@@ -63,6 +64,8 @@ class Campaign:
         The campaign directory that the columns are mapped from, where they are.
     files
         Per part of the columns, the files that they are mapped from, as they were when they were opened.
+    known
+        What is known of the names in `runs`; of no use where they have been replaced.
     """
 
     runs: pl.DataFrame
@@ -80,6 +83,7 @@ class Campaign:
     interrupted: tuple[RunKey, ...] = ()
     origin: Origin | None = None
     files: tuple[tuple[MappedFile, ...], ...] = ()
+    known: Numbered | None = None
 
     @classmethod
     def from_arrays(
@@ -117,7 +121,8 @@ class Campaign:
         if len(set(lengths.values())) > 1:
             raise TraceError(f"from_arrays: expected columns of one length, got {lengths}")
         _check_codes(columns["verdict"], columns.get("reason"), reasons)
-        table = complete_runs(runs, candidates=len(columns["time"]))
+        rows = complete_runs(runs, candidates=len(columns["time"]))
+        table = rows.table
         check_parts(table, columns)
         if diagnostics is None:
             diagnostics = Diagnostics(
@@ -133,6 +138,7 @@ class Campaign:
             facts=dict(facts or {}),
             diagnostics=diagnostics,
             interrupted=tuple(sorted(interrupted)),
+            known=rows,
             **columns,
         )
 
@@ -164,6 +170,11 @@ class Campaign:
         return int(self.runs["count"].sum())
 
     @property
+    def rows(self) -> Numbered:
+        """The runs, numbered by their names."""
+        return rows_of(self.runs, self.known)
+
+    @property
     def columns(self) -> dict[str, Column]:
         """The candidate columns that are present, by name."""
         names = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
@@ -187,16 +198,18 @@ class Campaign:
             yield np.arange(len(self)), self
             self.check_files()
             return
-        order = np.argsort(first, kind="stable")
+        in_order = bool(np.all(first[1:] >= first[:-1]))
+        order = np.arange(len(first)) if in_order else np.argsort(first, kind="stable")
         begins, ends = first[order], (first + count)[order]
+        # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
+        reach = np.maximum.accumulate(ends)
         # An empty run may begin where the last part ends.
         owner = np.minimum(np.searchsorted(edges, begins, "right") - 1, len(edges) - 2)
         low = 0
         while low < len(order):
             high = int(np.searchsorted(owner, owner[low], "right"))
             if most is not None:
-                # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
-                within = int(np.searchsorted(np.maximum.accumulate(ends[low:high]), begins[low] + most, "right"))
+                within = int(np.searchsorted(reach[low:high], begins[low] + most, "right"))
                 high = low + max(within, 1)
             rows = order[low:high]
             start, stop = int(begins[low]), int(ends[low:high].max())
@@ -204,7 +217,8 @@ class Campaign:
             check_mapped(files)
             # Only what a part does not have is made here; what is mapped is contiguous.
             here: dict[str, Any] = {name: np.ascontiguousarray(c[start:stop]) for name, c in self.columns.items()}
-            table = self.runs[rows].with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
+            table = self.runs[low:high] if in_order else self.runs[rows]
+            table = table.with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
             yield rows, replace(self, runs=table, files=files, origin=None, **here)
             low = high
         self.check_files()

@@ -45,11 +45,14 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     }
     tables = [_with_its_notes(campaign).runs for campaign in campaigns]
     # Where somebody has filtered the runs, the columns hold more than their candidates.
-    table = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
-    check_parts(table, columns)
-    begun = {key for campaign in campaigns for key in campaign.interrupted}.difference(*(c.keys() for c in campaigns))
+    rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
+    check_parts(rows.table, columns)
+    begun = {key for campaign in campaigns for key in campaign.interrupted}
+    if begun:
+        begun.difference_update(*(campaign.keys() for campaign in campaigns))
     return Campaign(
-        runs=table,
+        runs=rows.table,
+        known=rows,
         reasons=reasons,
         facts=facts,
         diagnostics=replace(sum((c.diagnostics for c in campaigns), Diagnostics()), notes=()),

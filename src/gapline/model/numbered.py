@@ -3,11 +3,13 @@
 Text is slow to hash and to compare. Whatever counts or groups the runs by arm, panel, instance and seed takes numbers.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from gapline.model.tables import CELL
 
 Integers = NDArray[np.int64]
 
@@ -45,6 +47,12 @@ class Numbered:
             self._known[names] = self._numbers(names)
         return self._known[names]
 
+    def carried(self, table: pl.DataFrame, /) -> Self:
+        """Return the rows of a table of the same runs in the same order: what is known of their cells holds there."""
+        found = type(self)(table)
+        found._known = {names: numbers for names, numbers in self._known.items() if set(names) <= set(CELL)}
+        return found
+
     def _numbers(self, names: tuple[str, ...]) -> Numbers:
         if not names:
             return Numbers(np.zeros(self.table.height, np.int64), min(self.table.height, 1))
@@ -54,6 +62,11 @@ class Numbered:
         if last.size == 1 or head.size == self.table.height:
             return head
         return _closed_up(head.row * last.size + last.row, head.size * last.size)
+
+
+def rows_of(table: pl.DataFrame, known: Numbered | None) -> Numbered:
+    """Return the rows of a table: those that are known, unless they are of another one."""
+    return known if known is not None and known.table is table else Numbered(table)
 
 
 def _number_column(column: pl.Series) -> Numbers:

@@ -20,7 +20,7 @@ def _can_hold(found: pl.DataType, meant: pl.DataType) -> bool:
     return found.is_float() or found.is_integer() if meant == pl.Float64 else found == pl.String
 
 
-def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> pl.DataFrame:
+def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> Numbered:
     """Fill, cast and check the runs table; its slices cover `candidates` once, unless it is None."""
     required = (*RUN_KEY, "first", "count")
     if missing := [name for name in required if name not in runs.columns]:
@@ -43,9 +43,10 @@ def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> pl.DataFrame
     for name in required:
         if table[name].null_count():
             raise TraceError(f"runs table: expected a value in every {name}, got {table[name].null_count()} nulls")
-    _check_run_values(table)
+    rows = Numbered(table)
+    _check_run_values(rows)
     if candidates is None:
-        return table
+        return rows
     first, count = table["first"].to_numpy(), table["count"].to_numpy()
     if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
         raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
@@ -57,7 +58,7 @@ def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> pl.DataFrame
         raise TraceError(
             f"runs table: expected slices that cover {candidates} candidates once, got {int(count.sum())} or overlaps"
         )
-    return table
+    return rows
 
 
 def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -65,6 +66,8 @@ def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> Non
     edges = part_edges(columns["time"])
     if any(not np.array_equal(part_edges(column), edges) for column in columns.values()):
         raise TraceError("from_arrays: expected columns in the same parts, got parts of different lengths")
+    if len(edges) == 2:
+        return
     filled = table.filter(pl.col("count") > 0)
     first, last = filled["first"].to_numpy(), (filled["first"] + filled["count"] - 1).to_numpy()
     across = np.searchsorted(edges, first, "right") != np.searchsorted(edges, last, "right")
@@ -73,9 +76,10 @@ def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> Non
         raise TraceError(f"runs table: expected each run inside one part, got across two: {names}")
 
 
-def _check_run_values(table: pl.DataFrame) -> None:
+def _check_run_values(rows: Numbered) -> None:
     """Refuse duplicate keys, statuses nobody knows and horizons that are not positive and finite."""
-    if Numbered(table).by(*RUN_KEY).size < table.height:
+    table = rows.table
+    if rows.by(*RUN_KEY).size < table.height:
         twins = table.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
         names = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
         raise TraceError(f"expected each run once, got duplicates: {names}")

@@ -20,15 +20,17 @@ from gapline.model.budget import memory_budget
 
 # Of the budget, for one array: several are held at a time.
 _SHARE = 16
+# Of the budget, for the piece of an array that is filled before it is written.
+_ROOM = 4
 # Bytes that a pass holds for one candidate or step at a time, generously.
-_PER_ENTRY = 128
+PER_ENTRY = 128
 # File systems that are memory themselves.
 _IN_MEMORY = ("tmpfs", "ramfs")
 
 
-def piece_size() -> int:
-    """Return how many candidates or steps a pass may hold at a time within the budget."""
-    return max(1, memory_budget() // _PER_ENTRY)
+def piece_size(per_entry: int = PER_ENTRY) -> int:
+    """Return how many candidates or steps a pass may hold at a time within the budget, of so many bytes each."""
+    return max(1, memory_budget() // per_entry)
 
 
 def spans(size: int, *, most: int | None = None) -> Iterator[slice]:
@@ -48,6 +50,7 @@ class ScratchArray:
         kind = np.dtype(dtype)
         self._file = -1
         self._reserved = 0
+        self._room = np.empty(0, kind)
         self.array: NDArray[Any]
         if size * kind.itemsize <= memory_budget() // _SHARE or not size:
             self.array = np.empty(size, kind)
@@ -75,6 +78,33 @@ class ScratchArray:
                 raise _no_room(error, until) from error
             self._reserved = until
         return self.array
+
+    def room(self, start: int, end: int) -> NDArray[Any]:
+        """Return where the entries from `start` to `end` are to be filled, of which `keep` keeps those it is told of.
+
+        For a file that is a piece of memory, the same each time: to write a page costs less than to map it. What is
+        longer than a pass may hold, as one run alone may be, is filled in the file.
+        """
+        if not self.on_disk or end - start > piece_size(self.array.dtype.itemsize * _ROOM):
+            self._room = self.array[:0]
+            return self.reserve(end)[start:end]
+        if len(self._room) < end - start:
+            self._room = np.empty(end - start, self.array.dtype)
+        return self._room[: end - start]
+
+    def keep(self, start: int, size: int) -> None:
+        """Let the first entries of the room be those from `start` on."""
+        if not len(self._room):
+            return
+        self.reserve(start + size)
+        left = self._room[:size].view(np.uint8).data
+        at = start * self.array.dtype.itemsize
+        while left:
+            try:
+                written = os.pwrite(self._file, left, at)
+            except OSError as error:
+                raise _no_room(error, at + len(left)) from error
+            left, at = left[written:], at + written
 
     def cut(self, size: int) -> NDArray[Any]:
         """Return the entries up to `size`, read-only, and give back what lies behind them."""

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,23 @@ def in_slices(
     ends = np.searchsorted(np.cumsum(weights), np.linspace(0, total, threads + 1)[1:-1], side="left") + 1
     edges = [0, *(int(end) for end in ends), len(weights)]
     slices = [(low, high) for low, high in pairwise(edges) if low < high]
-    with ThreadPoolExecutor(len(slices)) as pool:
-        for future in [pool.submit(work, low, high) for low, high in slices]:
-            future.result()
+    others = [_pool(threads - 1).submit(work, low, high) for low, high in slices[1:]]
+    try:
+        work(*slices[0])
+    finally:
+        # Whoever lets go of the arrays may do so now: nobody writes to them any more.
+        wait(others)
+    for other in others:
+        other.result()
     return slices
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads that stay: to start some for each piece of a campaign costs more than they save."""
+    return ThreadPoolExecutor(threads, "pass")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of the threads of its parent.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

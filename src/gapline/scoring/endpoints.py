@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.envelope.passes import per_run
+from gapline.envelope.passes import per_run_at_once
 from gapline.model.compiled import compiled
 from gapline.model.reading import TOLERANCE
 from gapline.model.threads import in_slices
@@ -33,13 +33,13 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     against 10, although 10.1 - 10 is more than 0.01 · 10 in the last bit.
     """
     allowed = np.asarray(goals, np.float64) + tolerance
-    found: Floats = per_run(_hits, envelopes, references, allowed=allowed)
+    found: Floats = per_run_at_once(_hits, envelopes, references, allowed=allowed)
     return found
 
 
 def first_times(envelopes: Envelopes) -> Floats:
     """Return, runs × 2, the time of each run's first step and of its first step after time 0; NaN for none."""
-    found: Floats = per_run(_first_times, envelopes)
+    found: Floats = per_run_at_once(_first_times, envelopes)
     return found
 
 

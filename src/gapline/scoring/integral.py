@@ -9,13 +9,13 @@ where W(a, b) is the integral of the time weight (b - a for the uniform one): th
 compensated (Neumaier), so that a million tiny steps cost no digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.envelope.passes import bring, per_run
+from gapline.envelope.passes import bring, per_run, per_run_at_once
 from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
@@ -79,11 +79,11 @@ def integrate_envelopes(
     """Score every run under every kernel; `raw` is NaN for a run that is not feasible at time 0."""
     refuse_signed(kernels, envelopes.scale)
     weight.check_horizons(envelopes.runs["horizon"].unique().to_list())
-    # Functions of the user's own are here and nowhere else.
+    over: Callable[..., Floats] = per_run_at_once
+    # Functions of the user's own are here and nowhere else, and give an array of gaps.
     if weight.function is not None or any(kernel.code is KernelCode.CUSTOM for kernel in kernels):
-        envelopes = bring(envelopes)
-    found: Floats = per_run(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
-    return found
+        envelopes, over = bring(envelopes), per_run
+    return over(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
 
 
 def _integrate_runs(
@@ -181,26 +181,37 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         most = max(most, count[run])
     pieces, terms = np.empty(most), np.empty(most)
+    # A slice, or a call that is given one, costs more than a short run does. Places without a sign need no look at
+    # whether they count from the end, and the loops over them are turned into vector instructions.
+    one = np.uint64(1)
     for run in range(low, high):
-        size, limit, reference = count[run], horizon[run], references[run]
-        t, z = time[first[run] : first[run] + size], objective[first[run] : first[run] + size]
-        before_width = _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values)
-        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+        begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
+        if weight_code == 0 and size > 0:
+            for i in range(size - one):
+                pieces[i] = time[begin + one + i] - time[begin + i]
+            pieces[size - one] = limit - time[begin + size - one]
+            before_width, normalizer = time[begin], limit
+        else:
+            before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
+            normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
         for k in range(len(codes)):
             code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
-            if code == RAW and (size == 0 or t[0] > 0.0):
+            if code == RAW and (size == 0 or time[begin] > 0.0):
                 out[run, places[k]] = np.nan
                 continue
             # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
             for i in range(size):
-                terms[i] = gap(code, parameter, z[i], reference, tolerance) * pieces[i]
+                terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
             if code == RAW:
+                z = objective[begin : begin + size]
                 out[run, places[k]] = _raw_mean(terms, z, reference, pieces, normalizer)
                 continue
-            mean = _mean(terms, size, before, before_width, normalizer)
-            if code == DIMACS and size > 0 and gap(code, parameter, z[size - 1], reference, tolerance) == before:
-                # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
-                mean = before
+            mean = _mean(terms, count[run], before, before_width, normalizer)
+            if code == DIMACS and size > 0:
+                last = objective[begin + size - one]
+                if gap(code, parameter, last, reference, tolerance) == before:
+                    # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+                    mean = before
             # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
             out[run, places[k]] = min(max(mean, -1.0), before)
 
@@ -239,11 +250,6 @@ def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type:
     size = len(t)
     if size == 0:
         return width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-    if weight_code == 0:
-        for i in range(size - 1):
-            pieces[i] = t[i + 1] - t[i]
-        pieces[size - 1] = limit - t[size - 1]
-        return t[0]
     for i in range(size):
         end = t[i + 1] if i + 1 < size else limit
         pieces[i] = width(weight_code, cutoff, edges, values, t[i], end, limit)

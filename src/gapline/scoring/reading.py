@@ -11,7 +11,6 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
 from gapline.model.names import TimeWeight, parse_weight
-from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -54,7 +53,7 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
     # Once per instance, not once per run.
-    instance = Numbered(envelopes.runs).by("instance")
+    instance = envelopes.rows.by("instance")
     first = instance.first_row()
     order = np.argsort(first)
     values = resolve_references(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
+from gapline.model.numbered import Numbered, rows_of
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.text import counted
 from gapline.model.transform import shortest
@@ -38,6 +39,12 @@ class Scores(ReadTable):
     """
 
     notes: tuple[str, ...] = ()
+    known: Numbered | None = None
+
+    @property
+    def rows(self) -> Numbered:
+        """The runs, numbered by their names."""
+        return rows_of(self.frame, self.known)
 
     @property
     def reference(self) -> ReferenceLabel:
@@ -145,7 +152,8 @@ def score_grid(
             lacking = _unreferenced_notes(label, reading.coverage.unreferenced)
             beside = (*_kernel_notes(parsed, companions), *_null_notes(own), *resolution, *rewritten)
             notes = (*envelopes.notes, *lacking, *beside, *_weight_notes(weight.name, reading.weight_error, parsed))
-            readings.append(Scores(_score_table(envelopes, parsed, matrix, [*own, *companions]), reading, notes))
+            table = _score_table(envelopes, parsed, matrix, [*own, *companions])
+            readings.append(Scores(table, reading, notes, envelopes.rows.carried(table)))
     return tuple(readings)
 
 

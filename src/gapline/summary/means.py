@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
-from gapline.model.numbered import Numbered
 from gapline.model.reading import add_coverage
 from gapline.model.time_scale import join_time_scales
 from gapline.scoring.curve import group_rows
@@ -73,7 +73,7 @@ def summarise(
     rule = parse_weighting(weighting)
     if unknown := [name for name in groups if name not in whole.frame.columns]:
         raise UsageError(f"by: expected columns of the scores, got {listing(unknown)}")
-    rows = Numbered(whole.frame)
+    rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
     # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
@@ -81,25 +81,32 @@ def summarise(
     locate = parse_statistic(statistic)
     own = (*whole.kernels, *whole.statistics)
     hits = [goal_name(goal) for goal in whole.goals]
-    numbers = whole.frame.select("steps", *_COUNTS, "final_gap", "final_squeezed", *own, *hits)
+    numbers = whole.frame.select("final_gap", "final_squeezed", *own, *hits)
+    counts = {name: whole.frame[name].to_numpy() for name in _COUNTS}
     found = []
     for key, chosen in group_rows(rows, groups):
         part, part_weights = numbers[chosen], weights[chosen]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        row |= {"runs": part.height, "empty": int((part["steps"] == 0).sum())}
-        row |= {name: int(part[name].sum()) for name in _COUNTS}
+        row |= {"runs": part.height, "empty": int(np.count_nonzero(~present[chosen]))}
+        row |= {name: int(column[chosen].sum()) for name, column in counts.items()}
+        # Their sum is needed for each of the means, and is as dear as one.
+        mean = partial(weighted_mean, total=exact_sum(part_weights))
+        place = mean if locate is weighted_mean else locate
         for kernel in own:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
-            row[kernel] = None if part[kernel].null_count() else locate(part[kernel].to_numpy(), part_weights)
+            row[kernel] = None if part[kernel].null_count() else place(part[kernel].to_numpy(), part_weights)
         there = present[chosen]
-        gaps = part["final_gap"].filter(there)
+        if there.all():
+            gaps, gap_weights, place_gap = part["final_gap"], part_weights, place
+        else:
+            gaps, gap_weights, place_gap = part["final_gap"].filter(there), present_weights[chosen][there], locate
         known = len(gaps) > 0 and not gaps.null_count()
-        row["final_gap"] = locate(gaps.to_numpy(), present_weights[chosen][there]) if known else None
+        row["final_gap"] = place_gap(gaps.to_numpy(), gap_weights) if known else None
         squeezed = part["final_squeezed"]
-        row["final_squeezed"] = None if squeezed.null_count() else locate(squeezed.to_numpy(), part_weights)
+        row["final_squeezed"] = None if squeezed.null_count() else place(squeezed.to_numpy(), part_weights)
         for goal, hit_name in zip(whole.goals, hits, strict=True):
             hit = np.isfinite(part[hit_name].to_numpy()).astype(np.float64)
-            row[attainment_name(goal)] = weighted_mean(hit, part_weights)
+            row[attainment_name(goal)] = mean(hit, part_weights)
         found.append(row)
     balance = check_balance(rows)
     return Summary(
@@ -179,9 +186,9 @@ def parse_statistic(name: str) -> Any:
     raise UsageError(f"statistic: expected mean, median, quantile:Q or trimmed:SHARE, got {name!r}")
 
 
-def weighted_mean(values: Floats, weights: Floats) -> float:
-    """Return Σ w x / Σ w, compensated."""
-    return exact_sum(values * weights) / exact_sum(weights)
+def weighted_mean(values: Floats, weights: Floats, *, total: float | None = None) -> float:
+    """Return Σ w x / Σ w, compensated; `total` is Σ w where somebody has it."""
+    return exact_sum(values * weights) / (exact_sum(weights) if total is None else total)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
