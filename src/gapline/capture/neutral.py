@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gapline.capture import blocks
 from gapline.capture.assemble import assemble
 from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
-from gapline.capture.carriers import Cells, frame_of_records, read_all_alike, read_pieces
+from gapline.capture.carriers import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
 from gapline.capture.heads import Heads, Rows, find_equal, find_heads
 from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
@@ -33,8 +33,6 @@ from gapline.model.regular import reason_of
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED
 
 KNOWN_RUN = "_known"
-# Rows of a frame that are read at once.
-SLICE = 1 << 18
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
 SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
@@ -70,6 +68,8 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
+    # Nor here is a piece held that was read.
+    del first
     return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
 
 
@@ -150,7 +150,8 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect
 ) -> Campaign:
     problems = Problems(source)
-    read = [_read_piece(piece, known_runs, problems, dialect) for piece in _numbered(pieces)]
+    looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
+    read = [_read_piece(piece, known_runs, problems, dialect) for piece in _numbered(looked_at)]
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
@@ -197,12 +198,13 @@ def _read_campaign(
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
     kept = np.concatenate([piece.kept for piece in read])
-    numbers = rows.of_rows(run)
+    everything = bool(kept.all())
     columns, reasons = _join_events(read, kept)
     read.clear()
     return assemble(
         runs,
-        run=numbers if kept.all() else numbers[kept],
+        run=run[rows.which] if everything else rows.of_rows(run)[kept],
+        counts=rows.counts if everything else None,
         columns=columns,
         reasons=reasons,
         sources=[source],
@@ -237,21 +239,22 @@ def _read_piece(
     numbered: tuple[int, Cells], known_runs: Sequence[int] | None, problems: "Problems", dialect: Dialect
 ) -> _Piece:
     before, piece = numbered
-    if piece.heads is not None and not _is_plain(piece, dialect, problems.source):
-        piece = piece.whole()
     table, first_line, broken, heads, _ = piece
+    unfolded: list[int] | None = None
+    notes: list[str] = []
+    problems.lines = range(first_line, first_line + table.height)
     if heads is None:
-        table, lines, unfolded, notes = shape_table(table, dialect, source=problems.source, first_line=first_line)
-    else:
-        lines, unfolded, notes = np.arange(first_line, first_line + table.height), None, []
-    problems.lines = lines
+        shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
+        table, problems.lines, unfolded, notes = shaped
     cut = np.zeros(table.height, np.bool_)
-    places = np.arange(table.height) if unfolded is None else np.array(unfolded, np.int64)
+    # Of most tables nobody asks for the place of a row.
+    asked = bool(broken) or known_runs is not None
+    places = np.arange(table.height if asked else 0) if unfolded is None else np.array(unfolded, np.int64)
     if broken:
         kept, cut = set_aside(table, places, broken, problems)
         # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
         cut = cut[kept] if unfolded is None else np.zeros(int(kept.sum()), np.bool_)
-        table, problems.lines, places = table.filter(kept), lines[kept], places[kept]
+        table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
     columns, reasons, kept, blank = read_candidates(table, problems, cut)
     known = None
     if known_runs is not None:
@@ -268,6 +271,11 @@ def _read_piece(
     problems.rows += table.height
     time = columns.pop("time")
     return _Piece(heads, time, columns, reasons, kept, blank, "valid" in table.columns, notes)
+
+
+def _as_expected(piece: Cells, dialect: Dialect, source: str) -> Iterator[Cells]:
+    """Yield a piece as it is, or with all columns in its table where these have to be looked at."""
+    return iter([piece]) if piece.heads is None or _is_plain(piece, dialect, source) else piece.whole()
 
 
 def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:

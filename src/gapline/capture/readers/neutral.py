@@ -59,7 +59,8 @@ def _read(log: LogFile) -> Found:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             torn, data = True, whole
             found.refuse_torn(f"{log.path}:{number}", last)
-    pieces = (piece.whole() for piece in read_pieces(data, form=form, source=log.path, dialect=log.dialect))
+    read = read_pieces(data, form=form, source=log.path, dialect=log.dialect)
+    pieces = (part for piece in read for part in piece.whole())
     first = next(pieces)
     stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
