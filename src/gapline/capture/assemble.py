@@ -12,6 +12,7 @@ from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_reasons
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
 from gapline.model.join import MOST_REASONS, OTHER_REASON
+from gapline.model.scratch import scratch_array
 from gapline.model.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCode
 
 # Events of a block from which on it is copied as one, and that are looked at at once.
@@ -235,8 +236,10 @@ def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice]
 
 def _take(column: NDArray[Any], places: list[slice] | NDArray[np.int64]) -> NDArray[Any]:
     if isinstance(places, list):
-        return np.concatenate([column[place] for place in places])
-    return column[places]
+        size = sum(place.stop - place.start for place in places)
+        return np.concatenate([column[place] for place in places], out=scratch_array(size, column.dtype))
+    # "clip" writes into the target: else the result would be held beside it.
+    return np.take(column, places, out=scratch_array(len(places), column.dtype), mode="clip")
 
 
 def _sort_stably(numbers: NDArray[Any]) -> NDArray[np.int64]:

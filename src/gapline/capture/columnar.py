@@ -27,6 +27,7 @@ from gapline.capture.heads import Heads, join_heads
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
+from gapline.model.scratch import scratch_array
 
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
 
@@ -202,7 +203,7 @@ class _Plain:
         if not self._heads:
             # As many as there may be: memory is taken as they come.
             kinds = {name: np.dtype(kind.lower()) for name, kind in facts["numbers"].items()}
-            self._facts, self._columns = facts, {name: np.empty(facts["of"], kind) for name, kind in kinds.items()}
+            self._facts, self._columns = facts, {name: scratch_array(facts["of"], kind) for name, kind in kinds.items()}
         start, self.rows = self.rows, self.rows + facts["rows"]
         self._others.append(others)
         self._heads.append(_heads(heads, blocks, start, facts["rows"]))
