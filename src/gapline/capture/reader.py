@@ -158,6 +158,8 @@ class LogFile:
         content = self._content
         if isinstance(content, Streamed):
             return text_blocks(content.pieces(), source=self.path)
+        if len(content) <= BLOCK and b"\r" not in content:
+            return iter([content] if content else [])
         return text_blocks((content[at : at + BLOCK] for at in range(0, len(content), BLOCK)), source=self.path)
 
     def lines(self) -> Lines:
