@@ -104,4 +104,5 @@ def in_blocks(monkeypatch, size):
     for module in (blocks, carriers):
         monkeypatch.setattr(module, "BLOCK", size)
     monkeypatch.setattr(neutral, "SLICE", size)
+    monkeypatch.setattr(carriers, "SLICE", size)
     monkeypatch.setattr(columnar_trial, "PIECE", size)

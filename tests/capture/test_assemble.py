@@ -11,6 +11,7 @@ import gapline as gl
 from capture.neutral_traces import write
 from gapline.capture import assemble as module
 from gapline.capture.assemble import RunTrace, assemble, campaign_from_traces
+from gapline.model.budget import limited_memory
 from gapline.model.tables import VerdictCode
 
 
@@ -73,10 +74,15 @@ STAMPS = st.sampled_from([0.0, -0.0, 1.0, 1.0, 2.0, 3.0, float("nan")])
 
 
 def assembled(run, time):
-    """Return the events of a campaign by their numbers in the source."""
-    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": np.arange(int(run.max()) + 1)})
+    """Return the events of a campaign by their numbers in the source, which blocks of them do not change."""
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": np.arange(int(run.max()) + 1), "horizon": 2.0})
     columns = {"time": time, "objective": np.arange(len(run), dtype=float), "verdict": np.ones(len(run), np.uint8)}
-    return assemble(runs, run=run, columns=columns).objective.astype(int)
+    campaign = assemble(runs, run=run, columns=dict(columns))
+    starts = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
+    blocks = assemble(runs, run=run[starts], counts=np.diff(starts, append=len(run)), columns=dict(columns))
+    assert blocks.digest() == campaign.digest()
+    assert blocks.diagnostics == campaign.diagnostics
+    return campaign.objective.astype(int)
 
 
 @pytest.mark.parametrize("long", [1, 3, 1000])
@@ -85,6 +91,7 @@ def assembled(run, time):
 def test_events_are_ordered_as_one_sort_by_run_and_time_would(long, data, monkeypatch):
     """Runs in blocks, in turns or scattered; equal stamps, zeros of both signs and none at all."""
     monkeypatch.setattr(module, "_LONG", long)
+    monkeypatch.setattr(module, "_STEP", 3)
     size = data.draw(st.integers(1, 40))
     run = data.draw(arrays(np.int32, size, elements=st.integers(0, 5)))
     time = data.draw(arrays(np.float64, size, elements=STAMPS))
@@ -102,3 +109,17 @@ def test_numbers_of_runs_beyond_16_bits_are_ordered_too(most):
     run = np.random.default_rng(most).integers(0, most + 1, 3000).astype(np.int32)
     run[:2] = most, most - 1
     np.testing.assert_array_equal(assembled(run, np.ones(3000)), np.argsort(run, kind="stable"))
+
+
+def test_columns_beyond_the_budget_are_ordered_in_scratch_files():
+    run, time = np.array([1, 0, 1, 0, 1], np.int32), np.array([4.0, 3.0, 2.0, 1.0, 0.0])
+    with limited_memory(16):
+        np.testing.assert_array_equal(assembled(run, time), [3, 1, 4, 2, 0])
+        np.testing.assert_array_equal(assembled(run[::-1].copy(), np.sort(time)), [1, 3, 0, 2, 4])
+
+
+def test_a_candidate_that_stands_twice_is_counted_within_a_run():
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": [1, 2]})
+    columns = {"time": np.ones(4), "objective": np.array([5.0, 5.0, 5.0, 4.0]), "verdict": np.ones(4, np.uint8)}
+    found = assemble(runs, run=np.array([0, 0, 1, 1], np.int32), columns=columns).diagnostics
+    assert (found.duplicate, found.unordered) == (1, 0)

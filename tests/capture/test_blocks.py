@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from gapline.capture import blocks
-from gapline.capture.blocks import line_blocks, row_blocks
+from gapline.capture.blocks import line_blocks, row_blocks, text_blocks
 from gapline.errors import TraceError
 
 
@@ -65,3 +65,21 @@ def test_mapped_files_and_bytes_give_the_same_blocks(small):
         mapped = mmap.mmap(file.fileno(), len(data), access=mmap.ACCESS_READ)
     assert list(line_blocks(mapped, start=4, source="t")) == list(line_blocks(data, start=4, source="t"))
     assert max(map(len, line_blocks(mapped, source="t"))) <= 20
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 1000])
+@pytest.mark.parametrize("step", [1, 2, 5, 1000])
+def test_a_text_in_pieces_is_cut_at_line_ends_and_has_line_feeds_alone(size, step, small):
+    small(size)
+    text = b"one\r\ntwo\rthree\n\r\n\rfour and more\r\n\n\r"
+    pieces = [text[at : at + step] for at in range(0, len(text), step)]
+    found = list(text_blocks([b"", *pieces, b""], source="t"))
+    assert b"".join(found) == b"one\ntwo\nthree\n\n\nfour and more\n\n\n"
+    assert all(block.endswith(b"\n") for block in found)
+    assert b"".join(text_blocks([*pieces, b"torn"], source="t")).endswith(b"\n\n\ntorn")
+
+
+def test_a_line_without_end_is_refused_in_pieces_too(small):
+    small(10, most=100)
+    with pytest.raises(TraceError, match="t: expected a line within 100 bytes, got none"):
+        list(text_blocks((b"x" * 9 for _ in range(100)), source="t"))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from torture.traces import kinds
 
+import gapline as gl
 from capture.odd_tables import as_frame, in_blocks, outcome, tables
 from gapline.capture import carriers, columnar, columnar_trial, heads
 from gapline.capture.columnar import read_columnar, read_sheets
@@ -94,7 +95,7 @@ def split_here():
     """Read a file as the other process does, with tables of any size split."""
 
     def read_sheets(file, *, form, names, **_):
-        for table in columnar_trial.read_tables(file, form, 1 << 30):
+        for table in columnar_trial.read_tables(file, form, 1 << 30)[1]:
             parts = columnar_trial._split(table, names)
             if parts is None:
                 yield columnar.Sheet(table)
@@ -122,21 +123,90 @@ def test_a_file_whose_repeated_cells_come_once_gives_what_it_gives_whole(size, t
         assert split == outcome(path)
 
 
-@pytest.mark.parametrize("order", ["by run", "in turns"])
-def test_a_large_file_comes_through_the_other_process_split_and_as_it_is(order, tmp_path, monkeypatch):
+def large(order="by run"):
     number = pl.Series(range(20_000))
     run = number // 100 if order == "by run" else number % 200
-    frame = pl.DataFrame({"time": number * 0.5, "objective": 9.0 - number, "valid": number % 7 > 0}).select(
+    return pl.DataFrame({"time": number * 0.5, "objective": 9.0 - number, "valid": number % 7 > 0}).select(
         pl.lit("a").alias("arm"), "time", ("i" + run.cast(pl.String)).alias("instance"), "objective",
         pl.lit(1).alias("seed"), "valid", pl.lit(30.0).alias("horizon"),
     )  # fmt: skip
+
+
+def sheets(frame, tmp_path, **choices):
     path = tmp_path / "t.parquet"
-    frame.write_parquet(path)
+    frame.write_parquet(path, **choices)
     with path.open("rb") as file:
-        (sheet,) = read_sheets(file, form="parquet", source="t", names=["time", "objective", "valid"])
+        return list(read_sheets(file, form="parquet", source="t", names=["time", "objective", "valid", "bound"]))
+
+
+def same_here(tmp_path, monkeypatch):
+    """Say whether a file gives the same campaign where no other process reads it."""
+    path = tmp_path / "t.parquet"
+    split = outcome(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(columnar._readers, "take", lambda: None)
+        return split == outcome(path)
+
+
+@pytest.mark.parametrize("order", ["by run", "in turns"])
+def test_a_large_file_comes_through_the_other_process_split_and_as_it_is(order, tmp_path, monkeypatch):
+    frame = large(order)
+    (sheet,) = sheets(frame, tmp_path)
     assert sheet.table.columns == ["time", "objective", "valid"]
     assert sheet.heads.table.height == 200
     assert sheet.whole().equals(frame)
-    split = outcome(path)
-    monkeypatch.setattr(columnar._readers, "take", lambda: None)
-    assert split == outcome(path)
+    assert same_here(tmp_path, monkeypatch)
+
+
+PLAIN = {
+    "floats": pl.col("objective"),
+    "integers": pl.col("objective").cast(pl.Int64),
+    "no verdicts": pl.col("objective"),
+    "unchecked": pl.when(pl.col("time") > 9).then("valid").alias("valid"),
+}
+ODD = {
+    "nothing": pl.when(pl.col("time") < 7000).then("objective").alias("objective"),
+    "NaN": pl.when(pl.col("time") < 7000).then("objective").otherwise(float("nan")).alias("objective"),
+    "infinite": pl.when(pl.col("time") < 7000).then("objective").otherwise(float("inf")).alias("objective"),
+    "too large": pl.when(pl.col("time") < 7000).then(1).otherwise(2**60 + 1).alias("objective"),
+    "text": pl.col("objective").cast(pl.String),
+}
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_plain_numbers_of_several_tables_are_one_sheet(kind, tmp_path, monkeypatch):
+    frame = pl.concat([large()] * 3).with_columns(PLAIN[kind]).drop(["valid"] if kind == "no verdicts" else [])
+    (sheet,) = sheets(frame, tmp_path, row_group_size=20_000)
+    assert sheet.whole().equals(frame)
+    assert sheet.heads.lines == range(60_000)
+    assert same_here(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_what_is_no_plain_number_comes_as_a_table_and_in_its_place(kind, tmp_path, monkeypatch):
+    """The second table has something to be shown, so the first and the third go each for themselves."""
+    good, odd = large().with_columns(PLAIN["integers"] if kind == "too large" else []), large().with_columns(ODD[kind])
+    frame = pl.concat([good, odd, good], how="vertical_relaxed")
+    found = sheets(frame, tmp_path, row_group_size=20_000)
+    assert len(found) == 3
+    assert pl.concat(sheet.whole() for sheet in found).equals(frame)
+    assert [sheet.heads.lines for sheet in found] == [range(k * 20_000, (k + 1) * 20_000) for k in range(3)]
+    assert same_here(tmp_path, monkeypatch)
+
+
+def test_a_reader_that_ends_among_the_numbers_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(columnar._Plain, "take", lambda *_: False)
+    with pytest.raises(TraceError, match="got one that ends the program which reads it"):
+        sheets(large(), tmp_path)
+
+
+@pytest.mark.parametrize("size", [1000, 7000])
+def test_columns_under_other_names_are_looked_at_in_slices(size, tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    large("in turns").write_parquet(path)
+    plain = gl.read(path)
+    large("in turns").rename({"arm": "solver"}).write_parquet(path)
+    monkeypatch.setattr(carriers, "SLICE", size)
+    renamed = gl.read(path, columns="arm=solver")
+    assert renamed.runs.equals(plain.runs)
+    assert all(renamed.columns[name].tobytes() == column.tobytes() for name, column in plain.columns.items())

@@ -41,7 +41,7 @@ def tables(data, form="parquet", most=MOST):
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        return list(read_tables(file, form, most))
+        return list(read_tables(file, form, most)[1])
 
 
 def test_each_question_gets_its_tables_and_one_last_line():

@@ -146,14 +146,14 @@ def test_a_member_of_a_zip_that_is_not_what_its_list_claims_is_refused(tmp_path,
 
 
 def test_a_bomb_is_refused_where_it_would_be_held(tmp_path, monkeypatch):
-    """A format that is read whole; what is packed twice is counted as it comes out."""
-    bomb = gzip.compress(dimacs(rows="1080.0 1 10.0\n" * 100_000).encode())
+    """A format that is not read by lines alone; what is packed twice is counted as it comes out."""
+    bomb = gzip.compress(b"arm,instance,seed,time,objective\n" + b"a,i,1,1.0,10.0\n" * 100_000)
     monkeypatch.setenv(VARIABLE, "1000000")
     for name, make in KINDS.items():
-        path = write(tmp_path / name, make([("bomb.out.gz", bomb), ("ok.out", dimacs().encode())]))
+        path = write(tmp_path / name, make([("bomb.csv.gz", bomb), ("ok.out", dimacs().encode())]))
         imported = import_logs([path], keep_going=True)
         assert [one.why for one in imported.left_out] == [
-            f"{path}/bomb.out.gz: expected at most 1,000,000 bytes once unpacked, got more"
+            f"{path}/bomb.csv.gz: expected at most 1,000,000 bytes once unpacked, got more"
         ]
 
 

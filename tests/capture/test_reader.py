@@ -1,6 +1,12 @@
 """What a reader gives back: runs that can be named, problems that are counted, parts that are numbered."""
 
-from gapline.capture.reader import Found, FoundRun, LogFile, Problems
+from contextlib import nullcontext
+
+import pytest
+
+from gapline.capture.reader import Found, FoundRun, LogFile, Problems, Streamed
+from gapline.errors import TraceError
+from gapline.model.limits import VARIABLE
 
 
 def test_a_named_run_carries_its_clock_and_keeps_its_events():
@@ -34,3 +40,33 @@ def test_parts_are_numbered_where_there_are_several():
 
 def test_a_log_by_itself_has_nothing_beside_it():
     assert LogFile("a", b"").beside("b") is None
+
+
+def test_a_companion_is_a_log_or_bytes_however_it_was_given():
+    held = LogFile("a", b"", beside={"b": b"1\n2"}.get)
+    opened = LogFile("a", b"", companion=lambda name: nullcontext(LogFile(name, b"1\n2") if name == "b" else None))
+    for log in (held, opened):
+        assert (log.beside("b"), log.beside("c")) == (b"1\n2", None)
+        with log.companion("b") as other, log.companion("c") as none:
+            assert (list(other.lines()), none) == ([(1, "1"), (2, "2")], None)
+
+
+def streamed():
+    return LogFile("a.log", Streamed("a.log", b"one\ntw", iter([b"o\nth", b"ree\n"])))
+
+
+def test_the_content_of_a_large_log_is_mapped_and_may_be_looked_at_again():
+    log, held = streamed(), LogFile("a.log", b"one\ntwo\nthree\n")
+    for until in (None, 8, 0):
+        assert log.content(until)[:] == held.content(until)[:] == b"one\ntwo\nthree\n"[:until]
+    assert log.file().read(0) == b""
+    assert held.file() is None
+
+
+@pytest.mark.parametrize("look", [lambda log: log.data, lambda log: log.content()], ids=["held", "mapped"])
+def test_a_log_that_is_held_or_copied_has_a_limit_that_its_error_names(look, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "9")
+    with pytest.raises(TraceError, match=r"a\.log: expected at most 9 bytes once unpacked, got more\nHint: GAPLINE_"):
+        look(streamed())
+    assert [line for _, line in streamed().lines()] == ["one", "two", "three"]
+    assert b"".join(streamed().blocks()) == b"one\ntwo\nthree\n"

@@ -1,6 +1,6 @@
 """From loose events to a `Campaign`: runs ordered by key, events ordered by time, everything counted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,11 @@ from gapline.errors import TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_reasons
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
 from gapline.model.join import MOST_REASONS, OTHER_REASON
+from gapline.model.scratch import scratch_array
 from gapline.model.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCode
 
-# Events of a block from which on it is copied as one.
-_LONG = 64
+# Events of a block from which on it is copied as one, and that are looked at at once.
+_LONG, _STEP = 64, 1 << 16
 
 
 @dataclass(slots=True)
@@ -80,6 +81,7 @@ def assemble(
     *,
     run: NDArray[np.integer[Any]],
     columns: dict[str, NDArray[Any]],
+    counts: NDArray[np.int64] | None = None,
     reasons: Sequence[str] | NDArray[Any] | pl.Series | None = None,
     sources: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
@@ -87,34 +89,36 @@ def assemble(
     problem_count: int | None = None,
     notes: Sequence[str] = (),
 ) -> Campaign:
-    """Order runs by key and events by time, reject and count; event k belongs to row `run[k]` of `runs`."""
+    """Order runs by key and events by time, reject and count.
+
+    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does.
+    """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
-    run = np.argsort(order).astype(np.int32)[run] if len(run) else run.astype(np.int32)
-    codes, names = _encode_reasons(reasons, len(run))
+    number = np.argsort(order).astype(np.int32)
+    size = len(columns["time"])
+    events = _Events(number[run] if len(run) else run.astype(np.int32), counts)
+    codes, names = _encode_reasons(reasons, size)
     codes, names = _reject_unusable(columns, codes, names)
 
     time = columns["time"]
-    same_run = run[1:] == run[:-1]
-    # Counted before sorting: afterwards nothing shows that the source was out of order.
-    unordered = int(np.count_nonzero(same_run & (time[1:] < time[:-1])))
+    # Where the time does not go on: mostly there alone where another run begins.
     # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
-    backwards = bool(np.any(same_run & ~(time[1:] >= time[:-1])))
+    falls = events.within(_neighbours(lambda before, after: ~(after >= before), time))
+    # Counted before sorting: afterwards nothing shows that the source was out of order.
+    unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
     # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
-    if backwards or not np.all(run[1:] >= run[:-1]):
-        blocks = None if backwards else _order_blocks(run, time)
-        order_of_events = np.lexsort((time, run)) if blocks is None else _places(*blocks)
-        run = _take(run, order_of_events)
-        codes = _take(codes, order_of_events) if codes.any() else codes
+    if len(falls) or not events.in_order:
+        places, events = events.ordered(time, backwards=len(falls) > 0)
+        codes = _take(codes, places) if codes.any() else codes
         # One after the other: what is out of order is let go of as soon as it is in order.
         del time
-        columns = {name: _take(columns.pop(name), order_of_events) for name in list(columns)}
+        columns = {name: _take(columns.pop(name), places) for name in list(columns)}
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
     # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
-    duplicate = int(
-        np.count_nonzero((run[1:] == run[:-1]) & (time[1:] == time[:-1]) & (objective[1:] == objective[:-1]))
-    )
-    count = _count_in(run, order)
+    twice = events.within(_neighbours(np.equal, time))
+    duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
+    count = events.count_in(len(order))
     table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(np.cumsum(count) - count))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
@@ -124,13 +128,15 @@ def assemble(
     diagnostics = Diagnostics(
         sources=tuple(sources),
         runs=table.height,
-        empty=int(np.count_nonzero((count if is_candidate.all() else _count_in(run[is_candidate], order)) == 0)),
+        empty=int(
+            np.count_nonzero((count if is_candidate.all() else _count_in(events.runs()[is_candidate], len(order))) == 0)
+        ),
         candidates=int(np.count_nonzero(is_candidate)),
         rejected=count_reasons(verdict, codes, names),
         unchecked=int(np.count_nonzero(verdict == VerdictCode.UNCHECKED)),
         unordered=unordered,
         duplicate=duplicate,
-        late=_count_late(time, horizon, run, is_candidate),
+        late=_count_late(time, horizon, events, is_candidate),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=len(problems) if problem_count is None else problem_count,
         notes=tuple(notes),
@@ -142,31 +148,81 @@ def assemble(
         raise TraceError(where + error.message, hint=error.hint) from None
 
 
-def _count_in(run: NDArray[Any], order: NDArray[Any]) -> NDArray[np.int64]:
+class _Events:
+    """Which run each event belongs to: one by one, or by blocks where these are long."""
+
+    def __init__(self, run: NDArray[np.int32], counts: NDArray[np.int64] | None = None) -> None:
+        if counts is not None and len(counts) * _LONG > int(counts.sum()):
+            run, counts = np.repeat(run, counts), None
+        self._run, self._counts = run, counts
+        self._ends = None if counts is None else np.cumsum(counts)
+
+    def runs(self) -> NDArray[np.int32]:
+        """Return the run of each event."""
+        return self._run if self._counts is None else np.repeat(self._run, self._counts)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the runs do not go back."""
+        return bool(np.all(self._run[1:] >= self._run[:-1]))
+
+    def within(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of some events whose next one is of the same run."""
+        same: NDArray[np.bool_] = self._of(places + 1) == self._of(places)
+        return places[same]
+
+    def _of(self, places: NDArray[np.int64]) -> NDArray[np.int32]:
+        blocks = places if self._ends is None else np.searchsorted(self._ends, places, side="right")
+        return self._run.take(blocks)
+
+    def count_in(self, runs: int) -> NDArray[np.int64]:
+        """Return how many events each run has, once they are in order."""
+        if self._counts is None:
+            return _count_in(self._run, runs)
+        return np.bincount(self._run, self._counts, runs).astype(np.int64)
+
+    def ordered(
+        self, time: NDArray[np.float64], *, backwards: bool
+    ) -> tuple[list[slice] | NDArray[np.int64], "_Events"]:
+        """Return the events by run and time, as their places and as they are then."""
+        run = self._run
+        ends = np.append(np.flatnonzero(run[1:] != run[:-1]) + 1, len(run)) if self._ends is None else self._ends
+        starts = np.concatenate(([0], ends[:-1]))
+        blocks = run[starts] if self._counts is None else run
+        order = _sort_stably(blocks)
+        starts, ends, blocks = starts[order], ends[order], blocks[order]
+        # A block that begins before the one before it ended: then the events themselves have to be sorted.
+        if backwards or np.any((blocks[1:] == blocks[:-1]) & ~(time[starts[1:]] >= time[ends[:-1] - 1])):
+            run = self.runs()
+            places = np.lexsort((time, run))
+            return places, _Events(run[places])
+        return _places(starts, ends - starts), _Events(blocks, ends - starts)
+
+
+def _neighbours(
+    compare: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]], column: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return the places whose number stands in a relation to the next; in pieces, for which no memory is new."""
+    found = [
+        np.flatnonzero(compare(column[start : end - 1], column[start + 1 : end])) + start
+        for start in range(0, len(column), _STEP)
+        for end in [min(start + _STEP + 1, len(column))]
+    ]
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def _count_in(run: NDArray[Any], runs: int) -> NDArray[np.int64]:
     """Return how many events each run has; the numbers of their runs do not go back."""
-    return np.diff(np.searchsorted(run, np.arange(len(order) + 1, dtype=np.int32)))
+    return np.diff(np.searchsorted(run, np.arange(runs + 1, dtype=np.int32)))
 
 
 def _count_late(
-    time: NDArray[np.float64], horizon: NDArray[np.float64], run: NDArray[Any], is_candidate: NDArray[np.bool_]
+    time: NDArray[np.float64], horizon: NDArray[np.float64], events: _Events, is_candidate: NDArray[np.bool_]
 ) -> int:
     # Mostly the last stamp of all is not: then there is no need to look at each.
     if not len(time) or time.max() <= horizon.min():
         return 0
-    return int(np.count_nonzero(is_candidate & (time > horizon[run])))
-
-
-def _order_blocks(run: NDArray[Any], time: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the blocks of events of one run, each of them in order, as first events and counts by run and time.
-
-    None where a block begins before the one before it ended: then the events themselves have to be sorted.
-    """
-    starts = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
-    ends = np.append(starts[1:], len(run))
-    order = _sort_stably(run[starts])
-    starts, ends = starts[order], ends[order]
-    in_order = (run[starts[1:]] != run[starts[:-1]]) | (time[starts[1:]] >= time[ends[:-1] - 1])
-    return (starts, ends - starts) if bool(in_order.all()) else None
+    return int(np.count_nonzero(is_candidate & (time > horizon[events.runs()])))
 
 
 def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice] | NDArray[np.int64]:
@@ -180,8 +236,10 @@ def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice]
 
 def _take(column: NDArray[Any], places: list[slice] | NDArray[np.int64]) -> NDArray[Any]:
     if isinstance(places, list):
-        return np.concatenate([column[place] for place in places])
-    return column[places]
+        size = sum(place.stop - place.start for place in places)
+        return np.concatenate([column[place] for place in places], out=scratch_array(size, column.dtype))
+    # "clip" writes into the target: else the result would be held beside it.
+    return np.take(column, places, out=scratch_array(len(places), column.dtype), mode="clip")
 
 
 def _sort_stably(numbers: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """A large file in blocks that end where a row ends, so that memory holds a block of it and not all."""
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -32,6 +32,42 @@ def row_blocks(content: Content, separator: str, *, start: int = 0, source: str)
     [b'1,"2\n3"\n4,5\n']
     """
     return _blocks(content, start, separator, source)
+
+
+def text_blocks(pieces: Iterable[bytes], *, source: str) -> Iterator[bytes]:
+    r"""Yield blocks of whole lines of a text that comes in pieces; every line end is a line feed.
+
+    >>> list(text_blocks([b"a\r", b"\nb\rc"], source="t"))
+    [b'a\nb\nc']
+    """
+    waiting: list[bytes] = []
+    size, enough = 0, BLOCK
+    for piece in _with_line_feeds(pieces):
+        waiting.append(piece)
+        size += len(piece)
+        if size < enough:
+            continue
+        data = b"".join(waiting)
+        end = data.rfind(b"\n") + 1
+        if not end and size > MOST_ROW:
+            raise TraceError(f"{source}: expected a line within {MOST_ROW:,} bytes, got none")
+        yield from line_blocks(data[:end], source=source)
+        waiting, size = [data[end:]], len(data) - end
+        # Looked for again where there is as much more, or a long line would be joined for each of its pieces.
+        enough = max(BLOCK, 2 * size)
+    yield from line_blocks(b"".join(waiting), source=source)
+
+
+def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    held = b""
+    for piece in pieces:
+        text = held + piece
+        # What follows tells whether it ends a line by itself.
+        held = b"\r" if text.endswith(b"\r") else b""
+        text = text.removesuffix(held)
+        yield text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+    if held:
+        yield b"\n"
 
 
 def let_go(content: Content, end: int) -> None:

@@ -1,6 +1,6 @@
 """The candidates in the rows of a table: their numbers, their verdicts, and what is wrong with the others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Problems:
         self.messages: list[str] = []
         self.count = 0
         # Of the piece that is read: the lines of its rows, and how many rows were kept before it.
-        self.lines: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.lines: Sequence[int] | NDArray[np.int64] = ()
         self.rows = 0
         # Which message is about which row, until its run is known.
         self.about: dict[int, int] = {}
@@ -97,13 +97,17 @@ def read_candidates(
     time, time_state = parse_numbers(table["time"])
     objective, objective_state = parse_numbers(table["objective"])
     verdict = _parse_verdicts(table, problems)
-    optional: dict[str, NDArray[Any]] = {}
+    columns: dict[str, NDArray[Any]] = {"time": time, "objective": objective, "verdict": verdict}
     for name in ("claimed", "bound", "primary", "secondary"):
         if name in table.columns:
-            optional[name], state = parse_numbers(table[name])
+            columns[name], state = parse_numbers(table[name])
             problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
+    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
+    good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
+    if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
+        return columns, None, np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
-    has_bound = np.isfinite(optional["bound"]) if "bound" in optional else np.zeros(table.height, np.bool_)
+    has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
     verdict[bound_only] = VerdictCode.BOUND
     # A row without both is a run that found nothing, not a candidate.
@@ -150,7 +154,6 @@ def read_candidates(
             verdict[fresh] = VerdictCode.INVALID
             reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
             reasons[fresh] = reason.value
-    columns: dict[str, NDArray[Any]] = {"time": time, "objective": objective, "verdict": verdict, **optional}
     named = None if reasons is None else pl.Series(reasons, dtype=pl.String)
     return columns, None if named is None or not (named != "").any() else named, kept, blank
 
@@ -161,7 +164,7 @@ _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 
 def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
-    state = np.full(len(cells), _GOOD, np.uint8)
+    state = np.zeros(len(cells), np.uint8)
     if cells.dtype == pl.Float64 and not cells.null_count() and np.isfinite(numbers := cells.to_numpy()).all():
         return numbers, state
     empty = cells.is_null()

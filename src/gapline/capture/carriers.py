@@ -31,6 +31,8 @@ from gapline.model.exact import EXACT, is_exact
 from gapline.model.tables import TRACE_REQUIRED
 
 HEADER = 1 << 16
+# Rows of a table that are looked at at once.
+SLICE = 1 << 18
 _MARK = b"\xef\xbb\xbf"
 _ABOVE = re.compile(rb"[\r\n]*")
 _LONGEST = 2**63
@@ -48,11 +50,15 @@ class Cells(NamedTuple):
     heads: Heads | None = None
     names: Collection[str] = ()
 
-    def whole(self) -> "Cells":
-        """Return the same with all columns in the table."""
+    def whole(self) -> "Iterator[Cells]":
+        """Yield the same with all columns in the table, some of the rows at a time."""
         if self.heads is None:
-            return self
-        return self._replace(table=Sheet(self.table, self.heads, self.names).whole(), heads=None, names=())
+            yield self
+            return
+        for start in range(0, self.table.height, SLICE):
+            table = self.table[start : start + SLICE]
+            sheet = Sheet(table, self.heads.cut(start, start + table.height), self.names)
+            yield Cells(sheet.whole(), self.first_line + start)
 
 
 def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect: Dialect) -> Iterator[Cells]:

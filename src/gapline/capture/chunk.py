@@ -16,9 +16,12 @@ from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceRefer
 from gapline.capture.sources import Source, marks_of
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, TraceError, UsageError
+from gapline.model.budget import limited_memory
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RunStatus, VerdictCode
 
+# Bytes of the memory budget for each candidate that waits.
+PER_CANDIDATE = 128
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
@@ -117,7 +120,7 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
         readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
     detector = Detector(readers)
     seen: set[Path] = set()
-    with Openings(sources, job.root) as openings:
+    with limited_memory(job.in_memory * PER_CANDIDATE), Openings(sources, job.root) as openings:
         for source in sources:
             try:
                 with openings.log(source, seen) as log:

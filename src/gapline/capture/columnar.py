@@ -18,13 +18,16 @@ import threading
 from collections.abc import Collection, Generator, Iterator
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.capture import columnar_trial
-from gapline.capture.heads import Heads
+from gapline.capture.heads import Heads, join_heads
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
+from gapline.model.scratch import scratch_array
 
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
 
@@ -153,10 +156,13 @@ def _answers(
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         question = f"{form} {most} {json.dumps(list(names))}\n".encode()
         socket.send_fds(process.questions, [question], [file.fileno()])
-    before = 0
+    before, plain = 0, _Plain()
     while True:
         word, _, rest = answers.readline().decode("utf-8", "replace").rstrip("\n").partition(" ")
-        if word not in ("table", "split"):
+        if plain.rows and word != "numbers":
+            yield plain.sheet(before)
+            before, plain = before + plain.rows, _Plain()
+        if word not in ("table", "split", "numbers"):
             return rest if word == "end" else None
         parts = []
         for size in rest.split(" ", 3)[:3]:
@@ -164,21 +170,58 @@ def _answers(
             if len(data) < int(size):
                 return None
             parts.append(pl.read_ipc_stream(io.BytesIO(data)))
+        if word == "numbers":
+            if not plain.take(answers, parts, json.loads(rest.split(" ", 3)[3])):
+                return None
+            continue
         if word == "table":
             yield Sheet(parts[0])
         else:
-            table, heads, blocks = parts
-            which = blocks["which"].to_numpy() if "which" in blocks.columns else None
-            lines = range(before, before + table.height)
-            yield Sheet(
-                table, Heads(heads, blocks["count"].to_numpy(), lines, which), json.loads(rest.split(" ", 3)[3])
-            )
+            names = json.loads(rest.split(" ", 3)[3])["names"]
+            yield Sheet(parts[0], _heads(parts[1], parts[2], before, parts[0].height), names)
         before += parts[0].height
+
+
+def _heads(table: pl.DataFrame, blocks: pl.DataFrame, before: int, rows: int) -> Heads:
+    which = blocks["which"].to_numpy() if "which" in blocks.columns else None
+    return Heads(table, blocks["count"].to_numpy(), range(before, before + rows), which)
+
+
+class _Plain:
+    """Tables of plain numbers, gathered: these are read to the place where they stay, and become one sheet."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._facts: dict[str, Any] = {}
+        self._columns: dict[str, NDArray[Any]] = {}
+        self._others: list[pl.DataFrame] = []
+        self._heads: list[Heads] = []
+
+    def take(self, answers: IO[bytes], parts: list[pl.DataFrame], facts: dict[str, Any]) -> bool:
+        """Take one more table, and say whether it came whole."""
+        others, heads, blocks = parts
+        if not self._heads:
+            # As many as there may be: memory is taken as they come.
+            kinds = {name: np.dtype(kind.lower()) for name, kind in facts["numbers"].items()}
+            self._facts, self._columns = facts, {name: scratch_array(facts["of"], kind) for name, kind in kinds.items()}
+        start, self.rows = self.rows, self.rows + facts["rows"]
+        self._others.append(others)
+        self._heads.append(_heads(heads, blocks, start, facts["rows"]))
+        places = [column[start : self.rows].data.cast("B") for column in self._columns.values()]
+        # What has a buffer reads until the place is full.
+        return all(answers.readinto(place) == len(place) for place in places)  # type: ignore[attr-defined]
+
+    def sheet(self, before: int) -> Sheet:
+        """Return the rows that came, of which the first has so many before it."""
+        numbers = [pl.Series(name, column[: self.rows]) for name, column in self._columns.items()]
+        table = pl.DataFrame([*numbers, *pl.concat(self._others)]).select(self._facts["loose"])
+        heads, counts, which = join_heads(self._heads)
+        return Sheet(table, Heads(heads, counts, range(before, before + self.rows), which), self._facts["names"])
 
 
 def _read_here(file: BinaryIO, form: str, source: str, most: int) -> Iterator[Sheet]:
     try:
-        yield from map(Sheet, columnar_trial.read_tables(file, form, most))
+        yield from map(Sheet, columnar_trial.read_tables(file, form, most)[1])
     except columnar_trial.TooLargeError as error:
         _refuse(source, form, str(error))
 

@@ -4,6 +4,9 @@ Each question is an open file and a line `FORM LIMIT NAMES`. Each answer is any 
 behind which stands why the file could not be read, if so. A table is a line `table SIZE` and so many bytes of Arrow. A
 large one is a line `split SIZE SIZE SIZE NAMES` and three pieces of Arrow: the columns that were named in the question,
 the others once per block of rows that are equal in them, and the blocks; then the names of all columns in their order.
+
+Where its columns are plain numbers it is a line `numbers SIZE SIZE SIZE FACTS` and such three pieces, the first of them
+without the numbers, which follow as they lie in memory, column by column: there is nothing to decode on the other side.
 """
 
 import contextlib
@@ -13,7 +16,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import BinaryIO, NamedTuple
 
 import polars as pl
@@ -24,6 +27,8 @@ PIECE = 1 << 18
 _ROOM = 1 << 30
 # Rows from which on a table is worth splitting, and of which a head must stand for several.
 _LARGE, _SEVERAL = 10_000, 2
+# Whole numbers up to which a double holds each.
+_EXACT = 1 << 53
 _NARROW = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16, pl.Int32, pl.UInt32, pl.Float32, pl.Date, pl.Null)
 
 
@@ -31,10 +36,11 @@ class TooLargeError(Exception):
     """A file that would become more than its limit."""
 
 
-def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
-    """Read a Parquet or Arrow file, whichever of the two Arrow forms it is, in tables; moments come as text.
+def read_tables(file: BinaryIO, form: str, most: int) -> tuple[int, Iterator[pl.DataFrame]]:
+    """Return how many rows a Parquet or Arrow file has, whichever of the two Arrow forms it is, and them in tables.
 
-    A file of some kilobytes can stand for billions of rows: how many there are is looked at before they are made.
+    Moments come as text. A file of some kilobytes can stand for billions of rows: how many there are is looked at
+    before they are made.
     """
     file.seek(0)
     head = file.read(6)
@@ -50,7 +56,11 @@ def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
     schema = lazy.collect_schema()
     height = lazy.select(pl.len()).collect().item() if len(schema) else 0
     _refuse(height * sum(4 if kind in _NARROW else 16 if _is_wide(kind) else 8 for kind in schema.values()), most)
-    texts = [name for name, kind in schema.items() if kind in (pl.String, pl.Binary)]
+    return height, _tables(lazy, height, most)
+
+
+def _tables(lazy: pl.LazyFrame, height: int, most: int) -> Iterator[pl.DataFrame]:
+    texts = [name for name, kind in lazy.collect_schema().items() if kind in (pl.String, pl.Binary)]
     spelled = read = 0
     # In one go through the file: a slice would decode its row group from the beginning.
     tables = lazy.collect_batches(chunk_size=PIECE, maintain_order=True) if height else iter([lazy.collect()])
@@ -62,9 +72,19 @@ def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
             spelled += int(lengths.sum() or 0)
         _refuse(spelled, most)
         read += table.height
-        yield table
+        yield from _by_chunks(table)
     if read != height:
         raise pl.exceptions.ComputeError(f"{read:,} rows where {height:,} are announced")
+
+
+def _by_chunks(table: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Cut a table where row groups met: comparing rows across such a place copies all of them."""
+    sizes = table.to_series(0).chunk_lengths() if table.width else [0]
+    if len(sizes) == 1 or table.height < _LARGE * len(sizes):
+        yield table.rechunk()
+        return
+    for start, size in zip([0, *accumulate(sizes)], sizes, strict=False):
+        yield table.slice(start, size)
 
 
 def _place(file: BinaryIO) -> str:
@@ -95,22 +115,40 @@ def answer(
     """Answer until nothing more is asked; `limit` is told how much memory a question may take."""
     # Kept from table to table: memory that is new costs more than what is written into it.
     room = io.BytesIO()
+
+    def send(word: str, parts: Iterable[pl.DataFrame], facts: object = None) -> None:
+        room.seek(0)
+        ends = [0]
+        for part in parts:
+            part.write_ipc_stream(room, compat_level=pl.CompatLevel.newest())
+            ends.append(room.tell())
+        sizes = " ".join(str(end - start) for start, end in pairwise(ends))
+        answers.write(f"{word} {sizes}{'' if facts is None else ' ' + json.dumps(facts)}\n".encode())
+        with room.getbuffer() as data:
+            answers.write(data[: ends[-1]])
+
     for file, form, most, names in questions:
         said = ""
         try:
             limit(os.fstat(file.fileno()).st_size + most + _ROOM)
-            for table in read_tables(file, form, most):
+            height, tables = read_tables(file, form, most)
+            for table in tables:
                 parts = _split(table, names) if table.height >= _LARGE else None
-                room.seek(0)
-                ends = [0]
-                for part in parts or [table]:
-                    part.write_ipc_stream(room, compat_level=pl.CompatLevel.newest())
-                    ends.append(room.tell())
-                sizes = " ".join(str(end - start) for start, end in pairwise(ends))
-                line = f"split {sizes} {json.dumps(table.columns)}\n" if parts else f"table {sizes}\n"
-                answers.write(line.encode())
-                with room.getbuffer() as data:
-                    answers.write(data[: ends[-1]])
+                if parts is None:
+                    send("table", [table])
+                    continue
+                loose, heads, blocks = parts
+                truths = [column for column in loose if column.dtype == pl.Boolean]
+                numbers = [column for column in loose if column.dtype != pl.Boolean]
+                if all(map(_is_plain, numbers)):
+                    kinds = {column.name: str(column.dtype) for column in numbers}
+                    facts = {"names": table.columns, "loose": loose.columns, "numbers": kinds}
+                    rows = {"rows": table.height, "of": height}
+                    send("numbers", [pl.DataFrame(truths), heads, blocks], facts | rows)
+                    for column in numbers:
+                        answers.write(column.to_numpy().data)
+                else:
+                    send("split", parts, {"names": table.columns})
         # A panic of Rust is no `Exception`.
         except BaseException as error:
             said = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
@@ -119,21 +157,31 @@ def answer(
         answers.flush()
 
 
+def _is_plain(column: pl.Series) -> bool:
+    """Say whether all of a column are numbers of 64 bits that are finite, and that a double holds."""
+    if column.dtype not in (pl.Float64, pl.Int64) or column.null_count():
+        return False
+    numbers = column.to_numpy()
+    # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
+    return bool(numbers.min() >= -_EXACT and numbers.max() <= _EXACT)
+
+
 def _split(table: pl.DataFrame, names: Collection[str]) -> list[pl.DataFrame] | None:
     """Return the columns named, the others once per block, and the blocks; None where that is not less."""
-    loose = [column.name for column in table if column.name in names or column.dtype.is_nested()]
-    if not loose or len(loose) == table.width:
+    loose = [column for column in table if column.name in names or column.dtype.is_nested()]
+    others = [column for column in table if column.name not in names and not column.dtype.is_nested()]
+    if not loose or not others:
         return None
     try:
         # Here, because it takes NumPy, and a small file is answered sooner without.
         from gapline.capture.heads import find_heads
     except ImportError:
         return None
-    heads = find_heads(table.drop(loose), range(table.height))
+    heads = find_heads(pl.DataFrame(others), range(table.height))
     if heads.table.height * _SEVERAL > table.height:
         return None
     blocks = pl.DataFrame({"count": heads.counts} | ({} if heads.which is None else {"which": heads.which}))
-    return [table.select(loose), heads.table, blocks]
+    return [pl.DataFrame(loose), heads.table, blocks]
 
 
 def _asked(questions: socket.socket) -> Iterator[Question]:

@@ -10,6 +10,8 @@ from typing import IO, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gapline.model.tables import VerdictCode
+
 # Events of one run, at 33 bytes each.
 IN_MEMORY = 500_000
 
@@ -59,6 +61,27 @@ class EventColumns(MutableSequence[tuple[float, float, int, float, str]]):
         if len(self.time) >= self._most:
             self._put_away()
 
+    def add_valid(self, time: NDArray[np.float64], objective: NDArray[np.float64]) -> None:
+        """Add candidates that are valid and state no bound."""
+        for part in range(0, len(time), self._most):
+            stamps, values = time[part : part + self._most], objective[part : part + self._most]
+            self.time.frombytes(stamps.tobytes())
+            self.objective.frombytes(values.tobytes())
+            self.verdict.frombytes(bytes([VerdictCode.VALID]) * len(stamps))
+            self.bound.frombytes(np.full(len(stamps), math.nan).tobytes())
+            self._reason.frombytes(bytes(self._reason.itemsize * len(stamps)))
+            if len(self.time) >= self._most:
+                self._put_away()
+
+    def __iter__(self) -> Iterator[tuple[float, float, int, float, str]]:
+        names = (self._reasons[int(code)] for code in self.values("_reason"))
+        numbers = (self.values(name) for name in ("time", "objective", "verdict", "bound"))
+        return zip(*numbers, names, strict=True)
+
+    def last_time(self) -> float:
+        """Return the stamp of the last event; there is one."""
+        return self.time[-1] if self.time else float(self.whole("time")[-1])
+
     @overload
     def __getitem__(self, place: int) -> tuple[float, float, int, float, str]: ...
     @overload
@@ -71,9 +94,13 @@ class EventColumns(MutableSequence[tuple[float, float, int, float, str]]):
         return self.time[place], self.objective[place], self.verdict[place], self.bound[place], reason
 
     def __setitem__(self, place: Any, event: Any) -> None:
-        self._bring_back()
-        self.time[place], self.objective[place], self.verdict[place], self.bound[place] = event[:4]
-        self._reason[place] = self._code(event[4])
+        cells = (*event[:4], self._code(event[4]))
+        for (name, column), cell in zip(self._columns().items(), cells, strict=True):
+            if place >= self._before:
+                column[place - self._before] = cell
+            else:
+                self._waiting[name].seek(place * column.itemsize)
+                self._waiting[name].write(array(column.typecode, [cell]).tobytes())
 
     def __delitem__(self, place: Any) -> None:
         self._bring_back()

@@ -31,6 +31,19 @@ class Heads(NamedTuple):
         """Write the heads out, with a row per row."""
         return expand(self.table, self.counts, self.which)
 
+    def cut(self, start: int, end: int) -> "Heads":
+        """Return the heads of some of the rows.
+
+        >>> heads = find_heads(pl.DataFrame({"arm": ["a", "a", "a", "b", "b"]}), range(2, 7)).cut(1, 4)
+        >>> heads.expand()["arm"].to_list(), heads.lines
+        (['a', 'a', 'b'], range(3, 6))
+        """
+        ends = np.cumsum(self.counts)
+        blocks = slice(np.searchsorted(ends, start, side="right"), np.searchsorted(ends, end) + 1)
+        counts = np.diff(np.minimum(ends[blocks], end), prepend=start)
+        which = np.arange(len(ends), dtype=np.int32) if self.which is None else self.which
+        return self._replace(counts=counts, lines=self.lines[start:end], which=which[blocks])
+
 
 def expand(heads: pl.DataFrame, counts: NDArray[np.int64], which: NDArray[np.int32] | None) -> pl.DataFrame:
     """Repeat each head as often as its blocks have rows."""
@@ -50,14 +63,14 @@ def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) ->
     kept = range(int(lines[0]), int(lines[-1]) + 1) if whole and len(lines) else lines
     if not table.height:
         return Heads(table, np.zeros(0, np.int64), kept)
-    changed = np.zeros(table.height, np.bool_)
+    # Lists and the like have no place in a trace: they are refused by name later on, row by row.
+    if any(column.dtype.is_nested() or column.dtype == pl.Object for column in table):
+        return Heads(table, np.ones(table.height, np.int64), kept)
+    changed = pl.repeat(False, table.height - 1, eager=True)
     for column in table:
-        # Lists and the like have no place in a trace: they are refused by name later on, row by row.
-        if column.dtype.is_nested() or column.dtype == pl.Object:
-            return Heads(table, np.ones(table.height, np.int64), kept)
-        changed |= column.ne_missing(column.shift(1)).to_numpy()
-    changed[0] = True
-    starts = np.flatnonzero(changed)
+        after, before = column.slice(1), column.slice(0, table.height - 1)
+        changed |= after.ne_missing(before) if column.null_count() else after != before
+    starts = np.concatenate(([0], changed.arg_true().to_numpy().astype(np.int64) + 1))
     counts = np.diff(starts, append=table.height)
     heads = table if len(starts) == table.height else table[starts]
     which = None
@@ -82,21 +95,23 @@ def find_equal(rows: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]
     return np.flatnonzero(new), which
 
 
+def join_heads(pieces: Sequence[Heads]) -> tuple[pl.DataFrame, NDArray[np.int64], NDArray[np.int32]]:
+    """Put the heads of pieces one behind the other; return them, the counts of all blocks, and the head of each."""
+    before = np.cumsum([0, *(piece.table.height for piece in pieces)], dtype=np.int32).tolist()
+    which = [
+        np.arange(at, at + piece.table.height, dtype=np.int32) if piece.which is None else piece.which + at
+        for at, piece in zip(before, pieces, strict=False)
+    ]
+    heads = pl.concat((piece.table for piece in pieces), how="vertical_relaxed")
+    return heads, np.concatenate([piece.counts for piece in pieces]), np.concatenate(which)
+
+
 class Rows:
     """All rows of a trace: the heads of its pieces one behind the other."""
 
     def __init__(self, pieces: Iterable[Heads]) -> None:
         pieces = list(pieces)
-        self.heads = pl.concat((piece.table for piece in pieces), how="vertical_relaxed")
-        self.counts = np.concatenate([piece.counts for piece in pieces])
-        # The head of each block, counted through all pieces.
-        before = np.cumsum([0, *(piece.table.height for piece in pieces)], dtype=np.int32).tolist()
-        self.which = np.concatenate(
-            [
-                np.arange(at, at + piece.table.height, dtype=np.int32) if piece.which is None else piece.which + at
-                for at, piece in zip(before, pieces, strict=False)
-            ]
-        )
+        self.heads, self.counts, self.which = join_heads(pieces)
         self._lines = [piece.lines for piece in pieces]
         self._ends = np.cumsum([len(lines) for lines in self._lines])
         self._blocks = np.cumsum(self.counts) - self.counts

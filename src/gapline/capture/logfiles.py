@@ -5,14 +5,14 @@ What lies in archives is listed in `members.py`.
 
 import os
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from gapline.capture.reader import LogFile, Streamed
+from gapline.capture.reader import Companion, LogFile, Streamed
 from gapline.capture.sources import Source
 from gapline.capture.unpack import IN_MEMORY, Unpacked
 from gapline.errors import TraceError, UsageError, listing
@@ -85,12 +85,12 @@ def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path =
     seen = set() if read_beside is None else read_beside
     try:
         with open_input(root / path) as stream:
-            yield log_from(stream, str(path), beside=lambda name: _read_beside(path, name, seen, root))
+            yield log_from(stream, str(path), companion=lambda name: _open_beside(path, name, seen, root))
     except OSError as error:
         raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
 
 
-def log_from(stream: BinaryIO, path: str, *, beside: Callable[[str], bytes | None], most: int = IN_MEMORY) -> LogFile:
+def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None, most: int = IN_MEMORY) -> LogFile:
     """Return the log that a stream holds, packed or not; at most a little more than `most` bytes of it are held."""
     unpacked, most = Unpacked(stream, path), min(most, most_bytes())
     pieces = _as_utf8(iter(unpacked))
@@ -100,14 +100,14 @@ def log_from(stream: BinaryIO, path: str, *, beside: Callable[[str], bytes | Non
         size += len(piece)
         if size > most:
             streamed = Streamed(path, b"".join(held), pieces, cut=lambda: not unpacked.whole)
-            return LogFile(path, streamed, beside=beside)
-    return LogFile(path, b"".join(held), cut=not unpacked.whole, beside=beside)
+            return LogFile(path, streamed, companion=companion)
+    return LogFile(path, b"".join(held), cut=not unpacked.whole, companion=companion)
 
 
 def load_file(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> LogFile:
     """Read a file whole, as a log; one that is larger than the limit is refused."""
     with opened_log(path, read_beside, root=root) as log:
-        return LogFile(log.path, log.data, log.cut, log.beside)
+        return LogFile(log.path, log.data, log.cut, companion=log.companion)
 
 
 def _as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -144,10 +144,13 @@ def beside_names(name: str) -> list[PurePosixPath]:
     return [inside, *(PurePosixPath(f"{inside}{packed}") for packed in PACKED)]
 
 
-def _read_beside(path: Path, name: str, seen: set[Path], root: Path) -> bytes | None:
-    for inside in beside_names(name):
-        candidate = path.parent / inside
-        if (root / candidate).is_file():
-            seen.add((root / candidate).resolve())
-            return load_file(candidate, root=root).data
-    return None
+@contextmanager
+def _open_beside(path: Path, name: str, seen: set[Path], root: Path) -> Iterator[LogFile | None]:
+    there = (path.parent / inside for inside in beside_names(name) if (root / path.parent / inside).is_file())
+    candidate = next(there, None)
+    if candidate is None:
+        yield None
+        return
+    seen.add((root / candidate).resolve())
+    with opened_log(candidate, root=root) as log:
+        yield log

@@ -27,6 +27,8 @@ __all__ = [
 ]  # fmt: skip
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
 MOST_LINE = 16 * 1024
+# Events of a column that are looked at at once.
+_STEP = 1 << 18
 
 # Plain integers: looking up a member and converting it to an array costs more than reading the line.
 _VALID, _INVALID = int(VerdictCode.VALID), int(VerdictCode.INVALID)
@@ -182,7 +184,7 @@ class EventList:
         events = self.events
         columns: dict[str, Any] = {name: events.whole(name) for name in ("time", "objective", "verdict", "bound")}
         # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
-        if np.isnan(columns["bound"]).all():
+        if all(np.isnan(columns["bound"][at : at + _STEP]).all() for at in range(0, len(events), _STEP)):
             del columns["bound"]
         if (reasons := events.reasons()) is not None:
             columns["reason"] = reasons

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from gapline.capture import blocks
 from gapline.capture.assemble import assemble
 from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
-from gapline.capture.carriers import Cells, frame_of_records, read_all_alike, read_pieces
+from gapline.capture.carriers import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
+from gapline.capture.gathered import GatheredColumns
 from gapline.capture.heads import Heads, Rows, find_equal, find_heads
 from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
@@ -33,8 +34,8 @@ from gapline.model.regular import reason_of
 from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED
 
 KNOWN_RUN = "_known"
-# Rows of a frame that are read at once.
-SLICE = 1 << 18
+# Which rows are events, and which have neither a time nor an objective.
+_KEPT, _BLANK = "_kept", "_blank"
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
 SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
@@ -70,6 +71,8 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
+    # Nor here is a piece held that was read.
+    del first
     return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
 
 
@@ -150,7 +153,9 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect
 ) -> Campaign:
     problems = Problems(source)
-    read = [_read_piece(piece, known_runs, problems, dialect) for piece in _numbered(pieces)]
+    looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
+    events = GatheredColumns()
+    read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in _numbered(looked_at)]
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
@@ -159,8 +164,8 @@ def _read_campaign(
         # Only the rows in their order tell where a run begins: their keys are written out.
         full = rows.expand(rows.heads)
         known = full[KNOWN_RUN].to_list() if one_by_one else None
-        time = np.concatenate([piece.time for piece in read])
-        seeds, note = number_seeds(full, time, np.concatenate([piece.blank for piece in read]), known)
+        time = events.whole("time")
+        seeds, note = number_seeds(full, time, events.whole(_BLANK), known)
         rows = rows.split_by(seeds)
         heads = rows.heads
         notes.append(note)
@@ -172,7 +177,7 @@ def _read_campaign(
         if column.name not in (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED, KNOWN_RUN)
     ]
     heads = heads.with_columns(extras)
-    ladder = _split(extras, keys, rows, None if one_by_one else read, source)
+    ladder = _split(extras, keys, rows, None if one_by_one else events, source)
     split = set(ladder.arm.filter(ladder.arm != keys["arm"]))
     keys = keys.with_columns(arm=ladder.arm)
     # Runs are numbered by first appearance.
@@ -196,13 +201,16 @@ def _read_campaign(
         notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
-    kept = np.concatenate([piece.kept for piece in read])
-    numbers = rows.of_rows(run)
-    columns, reasons = _join_events(read, kept)
+    kept = events.take(_KEPT)
+    everything = bool(kept.all())
+    reasons = _join_reasons(read, kept)
+    names = [name for name in events.names if name != _BLANK]
+    columns = {name: events.take(name) if everything else events.take(name)[kept] for name in names}
     read.clear()
     return assemble(
         runs,
-        run=numbers if kept.all() else numbers[kept],
+        run=run[rows.which] if everything else rows.of_rows(run)[kept],
+        counts=rows.counts if everything else None,
         columns=columns,
         reasons=reasons,
         sources=[source],
@@ -221,37 +229,39 @@ def _numbered(pieces: Iterable[Cells]) -> Iterator[tuple[int, Cells]]:
 
 
 class _Piece(NamedTuple):
-    """What is kept of a table: its events as numbers, and everything else once per block of rows that share it."""
+    """What is kept of a table besides its events: what is the same on many rows once, and how many rows it has."""
 
     heads: Heads
-    time: NDArray[np.float64]
-    columns: dict[str, NDArray[Any]]
+    height: int
     reasons: pl.Series | None
-    kept: NDArray[np.bool_]
-    blank: NDArray[np.bool_]
     has_verdicts: bool
     notes: list[str]
 
 
 def _read_piece(
-    numbered: tuple[int, Cells], known_runs: Sequence[int] | None, problems: "Problems", dialect: Dialect
+    numbered: tuple[int, Cells],
+    known_runs: Sequence[int] | None,
+    problems: "Problems",
+    dialect: Dialect,
+    events: GatheredColumns,
 ) -> _Piece:
     before, piece = numbered
-    if piece.heads is not None and not _is_plain(piece, dialect, problems.source):
-        piece = piece.whole()
     table, first_line, broken, heads, _ = piece
+    unfolded: list[int] | None = None
+    notes: list[str] = []
+    problems.lines = range(first_line, first_line + table.height)
     if heads is None:
-        table, lines, unfolded, notes = shape_table(table, dialect, source=problems.source, first_line=first_line)
-    else:
-        lines, unfolded, notes = np.arange(first_line, first_line + table.height), None, []
-    problems.lines = lines
+        shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
+        table, problems.lines, unfolded, notes = shaped
     cut = np.zeros(table.height, np.bool_)
-    places = np.arange(table.height) if unfolded is None else np.array(unfolded, np.int64)
+    # Of most tables nobody asks for the place of a row.
+    asked = bool(broken) or known_runs is not None
+    places = np.arange(table.height if asked else 0) if unfolded is None else np.array(unfolded, np.int64)
     if broken:
         kept, cut = set_aside(table, places, broken, problems)
         # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
         cut = cut[kept] if unfolded is None else np.zeros(int(kept.sum()), np.bool_)
-        table, problems.lines, places = table.filter(kept), lines[kept], places[kept]
+        table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
     columns, reasons, kept, blank = read_candidates(table, problems, cut)
     known = None
     if known_runs is not None:
@@ -266,8 +276,13 @@ def _read_piece(
     else:
         heads = heads._replace(lines=range(first_line, first_line + table.height))
     problems.rows += table.height
-    time = columns.pop("time")
-    return _Piece(heads, time, columns, reasons, kept, blank, "valid" in table.columns, notes)
+    events.add(columns | {_KEPT: kept, _BLANK: blank})
+    return _Piece(heads, table.height, reasons, "valid" in table.columns, notes)
+
+
+def _as_expected(piece: Cells, dialect: Dialect, source: str) -> Iterator[Cells]:
+    """Yield a piece as it is, or with all columns in its table where these have to be looked at."""
+    return iter([piece]) if piece.heads is None or _is_plain(piece, dialect, source) else piece.whole()
 
 
 def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
@@ -284,33 +299,28 @@ def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
     return same and set(piece.table.columns) <= set(EVENTS) and not set(piece.heads.table.columns) & set(EVENTS)
 
 
-def _split(extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, read: list[_Piece] | None, source: str) -> Ladder:
+def _split(
+    extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GatheredColumns | None, source: str
+) -> Ladder:
     """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
     heads = pl.DataFrame(extras)
     if not varying(keys.hstack(heads), heads.columns):
         return Ladder(keys["arm"])
     # How often a setting changes, and where the time goes back: that only the rows themselves tell.
-    stamps = None if read is None else np.concatenate([piece.time for piece in read])
+    stamps = None if events is None else events.whole("time")
     ladder = split_ladders(rows.expand(heads), rows.expand(keys), stamps, source=source)
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
 
 
-def _join_events(read: list[_Piece], kept: NDArray[np.bool_]) -> tuple[dict[str, NDArray[Any]], pl.Series | None]:
-    """Put the events of the pieces one behind the other, without the rows that are none; the pieces are used up."""
-    everything = bool(kept.all())
-    names = list(dict.fromkeys(name for piece in read for name in piece.columns))
-    columns: dict[str, NDArray[Any]] = {}
-    for name in ("time", *names):
-        parts = [piece.time if name == "time" else piece.columns.pop(name) for piece in read]
-        whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        columns[name] = whole if everything else whole[kept]
+def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_]) -> pl.Series | None:
+    """Put the reasons of the pieces one behind the other, without the rows that are no events."""
     if all(piece.reasons is None for piece in read):
-        return columns, None
+        return None
     texts = pl.concat(
-        pl.repeat("", len(piece.kept), dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons
+        pl.repeat("", piece.height, dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons
         for piece in read
     )
-    return columns, texts.filter(pl.Series(kept))
+    return texts.filter(pl.Series(kept))
 
 
 def _refuse_twins(keys: pl.DataFrame, known_runs: pl.Series) -> None:

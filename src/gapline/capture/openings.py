@@ -59,7 +59,7 @@ class Openings:
         try:
             self._refuse_changed(source)
             with io.BufferedReader(self._raw(member, source.size, path), _BITE) as stream:
-                yield log_from(stream, path, beside=lambda name: self._read_beside(member, path, name, seen))
+                yield log_from(stream, path, companion=lambda name: self._open_beside(member, path, name, seen))
         except OSError as error:
             raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
 
@@ -99,18 +99,22 @@ class Openings:
             raise TraceError(f"{member.archive}: expected the archive that was listed, got one that ends before it")
         return data
 
-    def _read_beside(self, member: Member, path: str, name: str, seen: set[Path]) -> bytes | None:
-        """Read a companion in the same archive."""
+    @contextmanager
+    def _open_beside(self, member: Member, path: str, name: str, seen: set[Path]) -> Iterator[LogFile | None]:
+        """Open a companion in the same archive."""
         folder = PurePosixPath(path[len(member.archive) + 1 :]).parent
         known = _names_in(self._root / member.archive)
         for candidate in beside_names(name):
             inside = str(folder / candidate)
             if (found := known.get(inside)) is not None and found.inside is not None and not found.inside.wrong:
                 seen.add((self._root / member.archive / inside).resolve())
-                return self._companion(found, f"{member.archive}/{inside}")
-        return None
+                with self._companion(found, f"{member.archive}/{inside}") as log:
+                    yield log
+                return
+        yield None
 
-    def _companion(self, source: Source, path: str) -> bytes:
+    @contextmanager
+    def _companion(self, source: Source, path: str) -> Iterator[LogFile]:
         member = source.inside
         assert member is not None
         with ExitStack() as opened:
@@ -123,7 +127,7 @@ class Openings:
                 slice_ = _Slice(stream, member.offset, source.size, path)
                 raw = slice_ if member.kind == Kind.TAR else _zip_member(stream, member, source.size, path)
             with io.BufferedReader(raw, _BITE) as buffered:
-                return log_from(cast("BinaryIO", buffered), path, beside=lambda _name: None).data
+                yield log_from(cast("BinaryIO", buffered), path)
 
 
 class _Slice(io.RawIOBase):

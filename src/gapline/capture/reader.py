@@ -1,15 +1,22 @@
 """What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
 
 import io
+import mmap
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import IO, BinaryIO, cast
 
 from gapline.capture.assemble import RunTrace
+from gapline.capture.blocks import BLOCK, text_blocks
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.loglines import Lines, shown
+from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
+from gapline.model.scratch import scratch_place
 
 HEAD = 64 * 1024
 
@@ -24,6 +31,11 @@ class Streamed:
         self.path, self.head = path, head
         self._rest: Iterator[bytes] | None = rest
         self._cut, self._whole = cut, b""
+        self._file: IO[bytes] | None = None
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes from the first to the last, once."""
@@ -39,16 +51,29 @@ class Streamed:
     def whole(self) -> bytes:
         """Return all bytes, for a reader that needs them at once, if they are no more than the limit."""
         if not self._whole:
-            target, most = io.BytesIO(), most_bytes()
-            for piece in self.pieces():
-                target.write(piece)
-                if target.tell() > most:
-                    limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
-                    raise TraceError(
-                        limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none"
-                    )
+            target = io.BytesIO()
+            self._copy(target)
             self._whole = target.getvalue()
         return self._whole
+
+    def file(self) -> IO[bytes]:
+        """Return a file without a name that holds all bytes, for a reader that goes through them twice, or from behind.
+
+        The disk is no more endless than memory is: the same limit holds.
+        """
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=scratch_place())  # noqa: SIM115 - gone with the log
+            self._copy(self._file)
+            self._file.flush()
+        return self._file
+
+    def _copy(self, target: IO[bytes]) -> None:
+        most = most_bytes()
+        for piece in self.pieces():
+            target.write(piece)
+            if target.tell() > most:
+                limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
+                raise TraceError(limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none")
 
     @property
     def cut(self) -> bool:
@@ -56,18 +81,23 @@ class Streamed:
         return self._cut()
 
 
+Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
+
+
 class LogFile:
     """A log as a reader gets it.
 
     `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark, UTF-16 turned into UTF-8;
     `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
-    index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder.
-    `dialect` is how a table differs from a neutral trace, as the user says.
+    index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder;
+    `companion` opens it as a log, which may be of any size. `dialect` is how a table differs from a neutral trace, as
+    the user says.
 
-    A reader that needs no more than `head` and one pass over `lines()` reads logs of any size; `data` holds all of one.
+    A reader that needs no more than `head` and one pass over `lines()`, or over `blocks()`, reads logs of any size;
+    `data` holds all of one.
     """
 
-    __slots__ = ("_content", "_cut", "beside", "dialect", "path")
+    __slots__ = ("_companion", "_content", "_cut", "dialect", "path")
 
     def __init__(
         self,
@@ -76,14 +106,37 @@ class LogFile:
         cut: bool = False,
         beside: Callable[[str], bytes | None] = lambda _name: None,
         dialect: Dialect = PLAIN,
+        companion: Companion | None = None,
     ) -> None:
-        self.path, self.beside, self.dialect = path, beside, dialect
+        self.path, self.dialect = path, dialect
         self._content, self._cut = data, cut
+        self._companion = companion or (lambda name: nullcontext(_held(name, beside(name))))
+
+    def companion(self, name: str) -> "AbstractContextManager[LogFile | None]":
+        """Open a companion for as long as it is read; None where there is none inside the folder."""
+        return self._companion(name)
+
+    def beside(self, name: str) -> bytes | None:
+        """Return the bytes of a companion, None where there is none inside the folder."""
+        with self.companion(name) as log:
+            return None if log is None else log.data
 
     @property
     def data(self) -> bytes:
         """All bytes; of a log beyond the limit an error."""
         return self._content.whole() if isinstance(self._content, Streamed) else self._content
+
+    def content(self, until: int | None = None) -> Content:
+        """Return all bytes, or those before a place, of a large log mapped from a file and not held."""
+        if not isinstance(self._content, Streamed):
+            return self._content[:until]
+        file = self._content.file()
+        size = file.seek(0, io.SEEK_END) if until is None else until
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+
+    def file(self) -> BinaryIO | None:
+        """Return the file that a large log was copied to, None where it is held."""
+        return cast("BinaryIO", self._content.file()) if isinstance(self._content, Streamed) else None
 
     @property
     def head(self) -> bytes:
@@ -100,9 +153,22 @@ class LogFile:
         """Whether there is nothing but white space."""
         return not self.head.strip() and not (isinstance(self._content, Streamed) and self.data.strip())
 
+    def blocks(self) -> Iterator[bytes]:
+        """Yield blocks of whole lines with line feeds, for a reader that takes many rows at once."""
+        content = self._content
+        if isinstance(content, Streamed):
+            return text_blocks(content.pieces(), source=self.path)
+        if len(content) <= BLOCK and b"\r" not in content:
+            return iter([content] if content else [])
+        return text_blocks((content[at : at + BLOCK] for at in range(0, len(content), BLOCK)), source=self.path)
+
     def lines(self) -> Lines:
         """Return the lines with their numbers, to be gone through once; a large log is not held for it."""
         return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,))
+
+
+def _held(name: str, data: bytes | None) -> LogFile | None:
+    return None if data is None else LogFile(name, data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ class Spool:
             return
         self._waiting.append(trace)
         self._events += len(trace.time)
+        # Those of one file may be many.
+        self.flush(at_least=LARGE)
 
     def flush(self, *, at_least: int = 0) -> None:
         """Make a batch of the runs that wait, if they have that many events."""

@@ -12,6 +12,7 @@ from gapline.capture.chunk import (
     EMPTY,
     NO_HORIZON,
     OFF_PATTERN,
+    PER_CANDIDATE,
     SOLVER_SAYS_SO,
     Chunk,
     FileLine,
@@ -117,7 +118,7 @@ def survey_logs(
     given = Identity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
     folder = choices.get("unfinished")
     # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
-    in_memory = min(in_memory, memory_budget(choices.get("memory")) // 128)
+    in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)
     survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory, folder=folder))
     survey.keep_going = choices.get("keep_going", False)
     listed, others = keep_only(_list_sources(survey, sources), as_patterns(choices.get("only", ())))

@@ -3,6 +3,7 @@
 import gzip
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -103,11 +104,19 @@ class ReaderConformance:
             assert log.data == self.sample, name
 
     def test_a_log_that_comes_in_pieces_is_the_same_log(self) -> None:
-        """A large file is not held: its lines come in pieces that end anywhere."""
+        """A large file is not held: its lines come in pieces that end anywhere, and so do those of its companions."""
         for size in (7, 1000):
-            half = max(len(self.sample) // 2, 64)
-            rest = (self.sample[at : at + size] for at in range(half, len(self.sample), size))
-            log = LogFile(self.path, Streamed(self.path, self.sample[:half], rest), beside=self.companions.get)
+
+            def in_pieces(path: str, data: bytes | None, size: int = size) -> LogFile | None:
+                if data is None:
+                    return None
+                half = max(len(data) // 2, 64)
+                rest = (data[at : at + size] for at in range(half, len(data), size))
+                companion = lambda name: nullcontext(in_pieces(name, self.companions.get(name)))  # noqa: E731
+                return LogFile(path, Streamed(path, data[:half], rest), companion=companion)
+
+            log = in_pieces(self.path, self.sample)
+            assert log is not None
             assert _content(self.reader.read(log)) == _content(self.read(self.sample))
 
     def test_every_prefix_is_read_or_refused(self) -> None:

@@ -1,5 +1,6 @@
 """COCO: an index and its tables, old and new layout, and what is missing or torn in them."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -153,6 +154,16 @@ def test_a_result_folder_is_imported_with_its_empty_tables_of_restarts_and_recom
     campaign = import_logs([write_folder(tmp_path / "swarm")]).campaign
     assert (len(campaign), campaign.facts["sense"], campaign.diagnostics.problem_count) == (3, "min", 0)
     assert LEFT_OUT_NOTE not in campaign.notes()
+
+
+def test_a_packed_table_that_ends_early_is_named(tmp_path):
+    """It was read up to there without a word."""
+    write_folder(tmp_path)
+    (table, *_) = sorted(tmp_path.rglob("*.dat"))
+    table.with_name(table.name + ".gz").write_bytes(gzip.compress(table.read_bytes() * 50)[:-20])
+    table.unlink()
+    found = import_logs([tmp_path], arm="a").campaign.diagnostics
+    assert any(f"{table.name}): expected a whole compressed file, got one that ends early" in p for p in found.problems)
 
 
 def test_rows_in_the_tables_that_are_no_trace_are_left_out_with_a_note(tmp_path):

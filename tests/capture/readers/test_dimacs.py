@@ -3,9 +3,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gapline.capture import blocks, reader
 from gapline.capture.reader import LogFile
 from gapline.capture.readers.dimacs import READER, SCALING
 from gapline.errors import TraceError
+from gapline.model.tables import Reason
 from gapline.testing.readers import ReaderConformance
 
 LOG = b"""Instance: C1_4_8
@@ -159,3 +161,25 @@ def test_a_run_killed_in_its_header_is_not_lost_before_the_next():
         ("C1_4_8", "killed", 0),
         ("C1_4_9", "finished", 2),
     ]
+
+
+def test_an_integer_that_no_double_holds_is_refused_in_bulk_too():
+    found = read(LOG.replace(b"1020.5", b"9007199254740993"))
+    (run,) = found.runs
+    assert (run.verdict.tolist(), run.reason[1]) == ([1, 0], Reason.OBJECTIVE_NOT_EXACT.value)
+    assert found.problem_count == 1
+
+
+@pytest.mark.parametrize("size", [1, 20, 60, 1000])
+def test_blocks_change_nothing(size, monkeypatch):
+    text = LOG.replace(b"1020.5 50.5", b"1050.0 20 20\nodd\n1020.5 50.5") + EMPTY + LOG[:-8]
+    whole = read(text)
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    monkeypatch.setattr(reader, "BLOCK", size)
+    cut = read(text)
+    assert cut.problems == whole.problems
+    for one, other in zip(cut.runs, whole.runs, strict=True):
+        assert (one.instance, one.status, one.stated_integral) == (other.instance, other.status, other.stated_integral)
+        np.testing.assert_array_equal(one.time, other.time)
+        np.testing.assert_array_equal(one.objective, other.objective)
+        assert list(one.reason or []) == list(other.reason or [])

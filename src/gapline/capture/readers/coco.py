@@ -7,7 +7,7 @@ relative gaps mean anything. The reader states that reference and changes nothin
 import re
 from pathlib import PurePosixPath
 
-from gapline.capture.loglines import EventColumns, EventList, log_lines, shown
+from gapline.capture.loglines import EventColumns, EventList, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.capture.readers.info_index import Block, index_writer, read_blocks
 from gapline.errors import TraceError
@@ -35,9 +35,9 @@ def is_companion(path: str, head: bytes) -> bool:
 def read(log: LogFile) -> Found:
     """Read every run that an index names; a table that is given on its own is read without its index."""
     found = Found()
-    if _TABLE.match(log.data):
+    if _TABLE.match(log.head):
         _read_lone_table(log, found)
-    elif index_writer(log.data) == "iohprofiler":
+    elif index_writer(log.head) == "iohprofiler":
         raise TraceError(
             f"{log.path}: expected an index of COCO, got one of IOHprofiler, which logs the value itself",
             hint="--format iohprofiler",
@@ -46,7 +46,7 @@ def read(log: LogFile) -> Found:
         _read_index(log, found)
     if not found.runs:
         raise TraceError(
-            f"{log.path}: expected an index with funcId, DIM and runs such as '1:500|2.3e-09', got {shown(log.data)}",
+            f"{log.path}: expected an index with funcId, DIM and runs such as '1:500|2.3e-09', got {shown(log.head)}",
             hint="import the .info file; its tables are found beside it",
         )
     found.notes.append(SHIFT_NOTE)
@@ -63,18 +63,23 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
     facts, table, runs, where = block
     function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
     stem = str(PurePosixPath(table).with_suffix("")) if table else ""
-    contents = [data for suffix in _OF_THE_TRACE if stem and (data := log.beside(stem + suffix)) is not None]
-    tables = [_read_table(data, found, table, log.path) for data in contents]
+    tables = []
+    # Where nobody knows the optimum, COCO subtracts a value that it calls Fref, which proves nothing.
+    certified = True
+    for name in [stem + suffix for suffix in _OF_THE_TRACE if stem]:
+        with log.companion(name) as opened:
+            if opened is not None:
+                certified &= b" - Fref " not in opened.head[:1000]
+                tables.append(_read_table(opened, found, table, log.path))
+                _refuse_cut(opened, found, f"{log.path} ({name})")
     # Asked for one by one, because a table that the index accounts for is not refused in a folder.
-    if any([_has_rows(log.beside(stem + suffix)) for suffix in _BESIDE_IT if stem]):  # noqa: C419
+    if any([_has_rows(log, stem + suffix) for suffix in _BESIDE_IT if stem]):  # noqa: C419
         found.notes.append(LEFT_OUT_NOTE)
     if not tables:
         found.problems.append(f"{where}: expected the table {table!r} beside the index, got no such file")
     for events in tables:
         if len(events) != len(runs):
             found.problems.append(f"{where}: expected {len(runs)} runs in {table!r}, got {len(events)}")
-    # Where nobody knows the optimum, COCO subtracts a value that it calls Fref, which proves nothing.
-    certified = not any(b" - Fref " in data[:1000] for data in contents)
     for index, (instance, evaluations) in enumerate(runs):
         parts = [events[index] for events in tables if index < len(events)]
         merged = EventList(found.problems, EventColumns(event for part in parts for event in part.events))
@@ -100,14 +105,20 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
             found.references.append(SourceReference(name, 0.0, certified=certified, source=source))
 
 
-def _has_rows(data: bytes | None) -> bool:
-    return any(line.strip() and not line.startswith(b"%") for line in (data or b"").splitlines())
+def _has_rows(log: LogFile, name: str) -> bool:
+    with log.companion(name) as opened:
+        return opened is not None and any(line.strip() and not line.startswith("%") for _, line in opened.lines())
 
 
-def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventList]:
+def _refuse_cut(table: LogFile, found: Found, where: str) -> None:
+    if table.cut:
+        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
+
+
+def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[EventList]:
     """Return the events of every run of a table; a header opens the next run, and so do evaluations that restart."""
     runs: list[EventList] = []
-    for number, line in log_lines(data):
+    for number, line in table.lines():
         if line.startswith("%"):
             if _TABLE.match(line.encode()):
                 runs.append(EventList(found.problems))
@@ -120,7 +131,7 @@ def _read_table(data: bytes, found: Found, name: str, index: str) -> list[EventL
             found.refuse(where, "evaluations and the best value in column 3", line)
             continue
         # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
-        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events[-1][0] > 1):
+        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events.last_time() > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)
     return runs
@@ -130,7 +141,7 @@ def _read_lone_table(log: LogFile, found: Found) -> None:
     named = _TABLE_NAME.search(PurePosixPath(log.path.replace("\\", "/")).name)
     instance = f"f{int(named[1])}-d{int(named[2])}" if named else None
     status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
-    for seed, events in enumerate(_read_table(log.data, found, "table", log.path)):
+    for seed, events in enumerate(_read_table(log, found, "table", log.path)):
         run = FoundRun(**events.columns(), instance=instance, seed=seed, status=status, clock="evaluations")
         found.runs.append(run)
     found.numbered()

@@ -1,15 +1,18 @@
 """The `.out` files of the DIMACS vehicle-routing controller: header, three columns of rows, its own integral."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gapline.capture.blocks import line_blocks
 from gapline.capture.decimals import parse_decimal_rows
 from gapline.capture.loglines import EventList, log_lines, parse_number, shown, torn_line
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.errors import TraceError
+from gapline.model.exact import EXACT
 from gapline.model.tables import RunStatus
 
 THRESHOLD = 1.1
@@ -18,7 +21,8 @@ SCALING = (
     "gapline applies no scaling of its own"
 )
 _TABLE = b"Solution value"
-_AFTER_ROWS = re.compile(rb"\n[ \t]*(?:Solution value|[A-Za-z][^\n:]{0,80}:)")
+_AFTER_ROW = re.compile(rb"[ \t]*(?:Solution value|[A-Za-z][^\n:]{0,80}:)")
+_AFTER_ROWS = re.compile(rb"\n" + _AFTER_ROW.pattern)
 _HEADER = re.compile(rb"^(?:Standardized Time limit|Local Machine Time Limit|Base solution|BKS)\s*:", re.M | re.I)
 
 
@@ -28,63 +32,94 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Section:
-    """One run of a file: its header lines, its rows, and the integral line after them."""
+    """One run of a file: its header lines, the integral line after its rows included, and the events of its rows.
+
+    Most runs are one block of plain rows: then `plain` has their objectives and times, and there are no events.
+    """
 
     header: dict[str, tuple[int, str]] = field(default_factory=dict)
-    rows: bytes = b""
-    first_row_line: int = 0
     has_table: bool = False
+    plain: list[NDArray[np.float64]] | None = None
+    events: EventList | None = None
+
+    def all_events(self, problems: list[str]) -> EventList:
+        """Return the events, to which others may be added."""
+        if self.events is None:
+            self.events = EventList(problems)
+            if self.plain is not None:
+                self.events.events.add_valid(self.plain[1], self.plain[0])
+        return self.events
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a `FoundRun`."""
+        if self.events is not None:
+            return self.events.columns()
+        objective, time = self.plain or (np.empty(0), np.empty(0))
+        return {"time": time, "objective": objective}
+
+    def ends_before(self, name: str) -> bool:
+        """Say whether a header line belongs to the next run: after rows or after an integral, or an instance again."""
+        if name == "primal integral":
+            return False
+        known = "primal integral" in self.header or (name == "instance" and name in self.header)
+        return self.has_table or known
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    for section in _sections(log):
+    for section in _sections(log, found):
         found.runs.append(_read_section(section, log.path, found))
     if not found.runs:
-        raise TraceError(f"{log.path}: expected header lines of the DIMACS controller, got {shown(log.data[:60])}")
+        raise TraceError(f"{log.path}: expected header lines of the DIMACS controller, got {shown(log.head[:60])}")
     return found.numbered()
 
 
-def _sections(log: LogFile) -> list[_Section]:
-    """Cut a file into runs: a header after rows or after an integral belongs to the next run."""
-    data, sections, at, line = log.data, [], 0, 1
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    current = _Section()
-    while at < len(data):
-        table = data.find(_TABLE, at)
-        upto = len(data) if table < 0 else table
-        for offset, text in log_lines(data[at:upto]):
-            key, colon, value = text.partition(":")
-            name = key.strip().lower()
-            if not colon:
-                continue
-            ended = current.has_table or "primal integral" in current.header
-            ended |= name == "instance" and name in current.header
-            if ended and name != "primal integral":
-                sections.append(current)
-                current = _Section()
-            # A number that the file's end cut short is not the number that was meant.
-            if not (upto == len(data) and data[-1:] != b"\n" and offset + line - 1 == line + data.count(b"\n", at)):
-                current.header[name] = (line + offset - 1, value.strip())
-        if table < 0:
-            break
-        if current.has_table:
-            sections.append(current)
-            current = _Section()
-        line += data.count(b"\n", at, table)
-        start = data.find(b"\n", table)
-        current.has_table = True
-        if start < 0:
-            break
-        stop = _AFTER_ROWS.search(data, start)
-        end = len(data) if stop is None else stop.start() + 1
-        current.rows, current.first_row_line = data[start + 1 : end], line + 1
-        line += data.count(b"\n", table, end)
-        at = end
+def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
+    """Cut a file into runs, block by block."""
+    current, line, in_rows = _Section(), 1, False
+    for block in log.blocks():
+        at = 0
+        while at < len(block):
+            if in_rows:
+                end = _end_of_rows(block, at)
+                if at < end:
+                    _read_rows(block[at:end], current, line, log.path, found)
+                in_rows = end == len(block)
+            else:
+                table = block.find(_TABLE, at)
+                for offset, text, whole in _header_lines(block[at : len(block) if table < 0 else table], table >= 0):
+                    key, _, value = text.partition(":")
+                    name = key.strip().lower()
+                    if current.ends_before(name):
+                        yield current
+                        current = _Section()
+                    # A number that the file's end cut short is not the number that was meant.
+                    if whole:
+                        current.header[name] = (line + offset - 1, value.strip())
+                end = len(block) if table < 0 else block.find(b"\n", table) + 1 or len(block)
+                in_rows = table >= 0
+                if in_rows and current.has_table:
+                    yield current
+                    current = _Section()
+                current.has_table |= in_rows
+            line += block.count(b"\n", at, end)
+            at = end
     if current.header or current.has_table:
-        sections.append(current)
-    return sections
+        yield current
+
+
+def _header_lines(text: bytes, before_table: bool) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines with a colon, their numbers from 1, and whether they are whole."""
+    torn = 0 if before_table else torn_line(text)
+    return ((number, line, number != torn) for number, line in log_lines(text) if ":" in line)
+
+
+def _end_of_rows(block: bytes, at: int) -> int:
+    """Return where the rows end that begin at a place: where a header does, or with the block."""
+    if _AFTER_ROW.match(block, at):
+        return at
+    stop = _AFTER_ROWS.search(block, at)
+    return len(block) if stop is None else stop.start() + 1
 
 
 def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
@@ -95,8 +130,7 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
     passmark = _number(header, "passmark single thread benchmark", path, found)
     seed = _number(header, "seed", path, found)
     run = FoundRun(
-        time=np.empty(0),
-        objective=np.empty(0),
+        **section.columns(),
         arm=header["competitor"][1] or None if "competitor" in header else None,
         instance=instance or None,
         seed=int(seed) if seed is not None and seed == int(seed) else None,
@@ -106,7 +140,6 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
     )
     if passmark is not None and SCALING not in found.notes:
         found.notes.append(SCALING)
-    _read_rows(section, run, path, found)
     if best_known is not None:
         certified = header.get("optimal", (0, "0"))[1].lower() in ("1", "true", "yes")
         found.references.append(SourceReference(instance or "", best_known, certified, "DIMACS controller header"))
@@ -126,27 +159,23 @@ def _threshold(header: dict[str, tuple[int, str]], best_known: float) -> float:
     return base / best_known
 
 
-def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> None:
-    block = section.rows
-    if not block.strip():
-        return
+def _read_rows(rows: bytes, section: _Section, first_line: int, path: str, found: Found) -> None:
     # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
-    # A piece at a time, because the parsing takes many times its bytes.
-    pieces = []
-    for piece in line_blocks(block, source=path):
-        if (columns := parse_decimal_rows(piece, columns=3, wanted=[0, 2])) is None:
-            break
-        pieces.append(columns)
-    else:
-        run.objective, run.time = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+    columns = parse_decimal_rows(rows, columns=3, wanted=[0, 2])
+    is_plain = columns is not None and max(column.max() for column in columns) < EXACT
+    if is_plain and section.plain is None and section.events is None:
+        section.plain = columns
         return
-    events = EventList(found.problems)
-    torn_at = torn_line(block)
-    for offset, text in log_lines(block):
+    events = section.all_events(found.problems)
+    if columns is not None and is_plain:
+        events.events.add_valid(columns[1], columns[0])
+        return
+    torn_at = torn_line(rows)
+    for offset, text in log_lines(rows):
         cells = text.split()
         if not cells:
             continue
-        where = f"{path}:{section.first_row_line + offset - 1}"
+        where = f"{path}:{first_line + offset - 1}"
         if offset == torn_at:
             found.refuse_torn(where, text)
         elif len(cells) != 3:
@@ -155,8 +184,6 @@ def _read_rows(section: _Section, run: FoundRun, path: str, found: Found) -> Non
             events.add(stamp, cells[0], where=where, valid=False, reason="row not of three columns")
         else:
             events.add(cells[2], cells[0], where=where)
-    for name, column in events.columns().items():
-        setattr(run, name, column)
 
 
 def _number(header: dict[str, tuple[int, str]], name: str, path: str, found: Found) -> float | None:

@@ -52,9 +52,10 @@ def index_writer(head: bytes) -> str | None:
 def read_blocks(log: LogFile, found: Found) -> Iterator[Block]:
     """Yield the blocks of an index; what is no run is a problem of `found`."""
     facts: dict[str, str] = {}
-    text = log.data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    # Not `log_lines`, which cuts long lines: a thousand runs of one table stand in one line.
-    for number, line in enumerate(text.split("\n"), start=1):
+    # Not `lines`, which cuts long ones: a thousand runs of one table stand in one line.
+    lines = (line for block in log.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
+    for number, encoded in enumerate(lines, start=1):
+        line = encoded.decode("utf-8", "replace")
         where = f"{log.path}:{number}"
         if line.startswith("%") or not line.strip():
             continue

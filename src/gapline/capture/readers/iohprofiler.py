@@ -3,11 +3,12 @@
 Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
 """
 
+import math
 import re
-from math import isclose
+from itertools import chain
 from typing import Any, NamedTuple
 
-from gapline.capture.loglines import EventList, log_lines, shown
+from gapline.capture.loglines import EventList, shown
 from gapline.capture.loosejson import as_float, as_name, decode_json
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.readers.info_index import Block, index_writer, read_blocks
@@ -50,14 +51,14 @@ def is_companion(path: str, head: bytes) -> bool:
 def read(log: LogFile) -> Found:
     """Read every run that an index names; a table that is given on its own is read without its index."""
     found = Found()
-    if _HEADER.match(log.data):
-        segments, columns = _read_table(log.data, found, log.path)
+    if _HEADER.match(log.head):
+        segments, columns = _read_table(log, found, log.path)
         status = RunStatus.KILLED if log.cut else RunStatus.UNKNOWN
         for seed, events in enumerate(segments):
             found.runs.append(FoundRun(**events.columns(), seed=seed, status=status, clock=columns.clock, sense=None))
         return found.numbered()
     seen: dict[str, int] = {}
-    if index_writer(log.data):
+    if index_writer(log.head):
         _read_older(log, found, seen)
         return found
     try:
@@ -81,8 +82,8 @@ def read(log: LogFile) -> Found:
 def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
     """Read an `.info`: each of its blocks says what a JSON index says of one scenario."""
     blocks = list(read_blocks(log, found))
-    if not blocks or index_writer(log.data) != "iohprofiler":
-        got = "one of COCO, which logs the value minus the optimum" if blocks else shown(log.data)
+    if not blocks or index_writer(log.head) != "iohprofiler":
+        got = "one of COCO, which logs the value minus the optimum" if blocks else shown(log.head)
         hint = "--format coco" if blocks else None
         raise TraceError(f"{log.path}: expected an index of IOHprofiler, got {got}", hint=hint)
     # An algorithm that was started again appends: two blocks, one table, its runs one behind the other.
@@ -90,13 +91,15 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
     for block in blocks:
         tables.setdefault(block.table, []).append(block)
     for table, sharing in tables.items():
-        data, stem = log.beside(table) if table else None, table.removesuffix(".dat")
-        others = [other for suffix in _OTHER_TABLES if stem and (other := log.beside(stem + suffix)) is not None]
-        if data is None and others:
-            data = others[0]
-        elif others:
-            found.notes.append(OTHERS_NOTE)
-        segments, columns = ([], _Columns()) if data is None else _read_table(data, found, f"{log.path} ({table})")
+        where, stem = f"{log.path} ({table})", table.removesuffix(".dat")
+        read = own = _read_beside(log, table, found, where) if table else None
+        for other in [stem + suffix for suffix in _OTHER_TABLES if stem]:
+            with log.companion(other) as opened:
+                if opened is not None and own is not None:
+                    found.notes.append(OTHERS_NOTE)
+                elif opened is not None and read is None:
+                    read = _read_table(opened, found, where)
+        segments, columns = read or ([], _Columns())
         for place, (facts, _, runs, _) in enumerate(sharing):
             mine = segments if place == len(sharing) - 1 else segments[: len(runs)]
             segments = segments[len(mine) :]
@@ -109,12 +112,13 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
             }
             listed = [{"instance": run.instance, "evals": run.evaluations} for run in runs]
             scenario = {"dimension": facts.get("DIM"), "path": table, "runs": listed}
-            _read_scenario(log, found, head, scenario, seen, table=None if data is None else (mine, columns))
+            _read_scenario(log, found, head, scenario, seen, table=None if read is None else (mine, columns))
 
 
 def _direction(segments: list[EventList], found: Found) -> bool | None:
     """Say whether best-so-far rises: an index of the first years does not state what is better."""
-    moves = [events.events[-1][1] - events.events[0][1] for events in segments if events.events]
+    values = [events.events.whole("objective") for events in segments if events.events]
+    moves = [float(column[-1] - column[0]) for column in values]
     found.notes.append(SENSE_NOTE)
     return None if not any(moves) else max(moves, key=abs) > 0
 
@@ -132,8 +136,8 @@ def _read_scenario(
     listed = scenario.get("runs")
     runs = [run if isinstance(run, dict) else {} for run in listed] if isinstance(listed, list) else []
     name = str(scenario.get("path") or "").replace("\\", "/")[:1000]
-    if table is None and (data := log.beside(name) if name else None) is not None:
-        table = _read_table(data, found, f"{log.path} ({name})")
+    if table is None and name:
+        table = _read_beside(log, name, found, f"{log.path} ({name})")
     segments, columns = table or ([], _Columns())
     if table is None:
         found.problems.append(f"{log.path}: expected the table {shown(name)} beside the index, got no such file")
@@ -184,7 +188,7 @@ def _evaluations(run: dict[str, Any], events: EventList, columns: _Columns) -> f
     if columns.seconds is not None or not events.events:
         return stated
     # The number first: a stamp that is NaN is never greater.
-    return max(stated or 0.0, *(event[0] for event in events.events))
+    return max(chain([stated or 0.0], events.events.values("time")))
 
 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
@@ -195,20 +199,25 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
         return
     for place, (time, objective, verdict, *more) in enumerate(events.events):
         # The table prints ten decimals, the index all of them: one candidate, not a second one that is a little better.
-        if time == evaluations and verdict == VerdictCode.VALID and isclose(objective, value, abs_tol=1e-9):
+        if time == evaluations and verdict == VerdictCode.VALID and math.isclose(objective, value, abs_tol=1e-9):
             events.events[place] = (time, value, verdict, *more)
             return
     sign = -1.0 if maximised else 1.0
-    valid = [sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID]
-    if not valid or sign * value < min(valid):
+    valid = (sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID)
+    if sign * value < min(valid, default=math.inf):
         events.add(evaluations, value, where=where)
 
 
-def _read_table(data: bytes, found: Found, where: str) -> tuple[list[EventList], _Columns]:
+def _read_beside(log: LogFile, name: str, found: Found, where: str) -> tuple[list[EventList], _Columns] | None:
+    with log.companion(name) as opened:
+        return None if opened is None else _read_table(opened, found, where)
+
+
+def _read_table(table: LogFile, found: Found, where: str) -> tuple[list[EventList], _Columns]:
     """Return the events of every run: a header opens the next one, and so do evaluations that restart at 1."""
     runs: list[EventList] = []
     columns = _Columns()
-    for number, line in log_lines(data):
+    for number, line in table.lines():
         if not line.strip():
             continue
         if _HEADER.match(line.encode("utf-8", "replace")):
@@ -224,6 +233,9 @@ def _read_table(data: bytes, found: Found, where: str) -> tuple[list[EventList],
             runs.append(EventList(found.problems))
         stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
+    # Of one that is given on its own the import says so.
+    if table.cut and where != table.path:
+        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
     return runs, columns
 
 

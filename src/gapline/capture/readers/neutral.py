@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from gapline.capture.blocks import line_blocks
 from gapline.capture.carriers import Cells, read_pieces
 from gapline.capture.dialect import PLAIN, header_names, is_neutral
-from gapline.capture.loglines import shown, torn_line
+from gapline.capture.loglines import shown
 from gapline.capture.neutral import campaign_from_pieces, neutral_format
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.whole_rows import Fault
@@ -43,25 +44,19 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 def _read(log: LogFile) -> Found:
-    form = _form(log.data[: 1 << 20])
+    form = _form(log.head[: 1 << 20])
     if form is None and log.dialect != PLAIN:
-        form = neutral_format(Path(log.path)) or ("jsonl" if log.data.lstrip()[:1] == b"{" else "csv")
+        form = neutral_format(Path(log.path)) or ("jsonl" if log.head.lstrip()[:1] == b"{" else "csv")
     if form is None:
-        line = log.data[:240].split(b"\n")[0]
+        line = log.head[:240].split(b"\n")[0]
         raise TraceError(f"{log.path}: expected columns time and objective as CSV, JSONL or Parquet, got {shown(line)}")
     found = Found()
-    data = log.data
-    torn = False
-    if form == "jsonl" and (number := torn_line(data)):
-        whole, _, last = data.rpartition(b"\n")
-        try:
-            msgspec.json.decode(last, type=dict[str, msgspec.Raw])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            torn, data = True, whole
-            found.refuse_torn(f"{log.path}:{number}", last)
-    pieces = (piece.whole() for piece in read_pieces(data, form=form, source=log.path, dialect=log.dialect))
+    torn = form == "jsonl" and (end := _torn_at(log, found)) is not None
+    content = log.content(end if torn else None) if form in ("csv", "jsonl") else log.file() or log.data
+    pieces = read_pieces(content, form=form, source=log.path, dialect=log.dialect)
     first = next(pieces)
-    stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
+    columns = first.table.columns if first.heads is None else first.names
+    stated = {name.strip().lower() for name in columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and first.table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
@@ -69,13 +64,15 @@ def _read(log: LogFile) -> Found:
         return found
     # Without arm and instance it is the log of one run; with them, missing seeds are numbered where it is read.
     placed = silent if len(silent) == len(RUN_KEY) else [name for name in silent if name != "seed"]
+    waiting = [first]
+    del first
 
     def placed_pieces() -> Iterator[Cells]:
         nonlocal torn
-        for piece in chain([first], pieces):
+        # Let go of each piece once it is read.
+        for piece in chain((waiting.pop() for _ in range(1)), pieces):
             torn |= any(row.fault is Fault.CUT for row in piece.broken.values())
-            table = piece.table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in placed)
-            yield piece._replace(table=table)
+            yield _placed(piece, placed)
 
     campaign = campaign_from_pieces(placed_pieces(), source=log.path, dialect=log.dialect)
     if (campaign.runs["seed"] != 0).any():
@@ -87,6 +84,31 @@ def _read(log: LogFile) -> Found:
     if torn and found.runs and found.runs[-1].status == RunStatus.UNKNOWN:
         found.runs[-1].status = RunStatus.KILLED.value
     return found
+
+
+def _torn_at(log: LogFile, found: Found) -> int | None:
+    """Return where the last line of a JSONL file begins, if the file ends inside it; else None."""
+    content = log.content()
+    if content[-1:] in (b"", b"\n", b"\r"):
+        return None
+    start = content.rfind(b"\n") + 1
+    last = content[start:]
+    try:
+        msgspec.json.decode(last, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        number = sum(block.count(b"\n") for block in line_blocks(content, source=log.path)) + 1
+        found.refuse_torn(f"{log.path}:{number}", last)
+        return start
+    return None
+
+
+def _placed(piece: Cells, names: list[str]) -> Cells:
+    """Return a piece with columns that its file does not have."""
+    columns = [pl.lit(_PLACEHOLDER[name]).alias(name) for name in names]
+    if piece.heads is None:
+        return piece._replace(table=piece.table.with_columns(columns))
+    heads = piece.heads._replace(table=piece.heads.table.with_columns(columns))
+    return piece._replace(heads=heads, names=[*piece.names, *names])
 
 
 def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
