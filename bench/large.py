@@ -25,6 +25,7 @@ from gapline.model.store_parts import save_parts
 
 PART, RUNS = 100_000_000, 20_000
 MEMORY = "2GB"
+GAPLINE = str(Path(sys.executable).with_name("gapline"))
 
 
 def main() -> int:
@@ -72,7 +73,7 @@ def _measure(place: Path, parts: list[Path], size: int) -> None:
     save_parts(parts_of(parts, read=_mapped), target)
     unit = sum(_column_sums(folder) for folder in parts)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "gapline.cli", "score", str(target), "--snapshot", str(place / "refs.json")]
+    command = [GAPLINE, "score", str(target), "--snapshot", str(place / "refs.json")]
     start = time.perf_counter()
     process = subprocess.Popen([*command, "--memory", MEMORY, "--json"], stdout=subprocess.DEVNULL)
     peak = 0
