@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.both_paths import assert_same_bits
 
 from gapline.model.budget import limited_memory
 from gapline.scoring.curve import CurveSum, evaluate_steps
 from gapline.scoring.curves_apart import _fill_each, curves_apart
-from tests.both_paths import assert_same_bits
 
 GRID = np.linspace(0.0, 4.0, 9)
 STEPS = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 1.0, 2.5, 4.0]), st.floats(-1, 1)), max_size=6)

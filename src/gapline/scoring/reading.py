@@ -23,7 +23,6 @@ from gapline.reference.resolve import instance_sizes, resolve_references, unrefe
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.function_weight import weight_error
 
-
 # Of envelopes that are in use, by snapshot: a report asks for the same references dozens of times.
 _resolved: WeakKeyDictionary[Envelopes, list[tuple[Snapshot, NDArray[np.float64]]]] = WeakKeyDictionary()
 
