@@ -15,14 +15,14 @@ from gapline.scoring.curves_apart import _fill_each, curves_apart
 
 GRID = np.linspace(0.0, 4.0, 9)
 STEPS = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 1.0, 2.5, 4.0]), st.floats(-1, 1)), max_size=6)
-# Of each group the steps of its runs, which have one weight each.
+# Of each group the steps of its runs.
 GROUPS = st.lists(st.lists(STEPS, min_size=1, max_size=3), min_size=1, max_size=5)
 
 
 def made(groups):
     """The sum over all runs, and behind which run and which step each group ends."""
     steps = [step for group in groups for run in group for step in run]
-    weights = np.array([1 / len(group) for group in groups for _ in group])
+    weights = 1.0 + np.arange(sum(map(len, groups)))
     run_ends = np.cumsum([len(group) for group in groups])
     step_ends = np.cumsum([sum(map(len, group)) for group in groups])
     time, delta = (np.array([step[k] for step in steps], np.float64) for k in (0, 1))
