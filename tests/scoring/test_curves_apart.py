@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.both_paths import assert_same_bits
 
+from both_paths import assert_same_bits
 from gapline.model.budget import limited_memory
 from gapline.scoring.curve import CurveSum, evaluate_steps
 from gapline.scoring.curves_apart import _fill_each, curves_apart
