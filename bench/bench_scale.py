@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from gapline.journal.index import Index
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
@@ -31,6 +32,7 @@ PARTS = ("plan", "status", "resume")
 ARMS, SEEDS = 5, 20
 # Of the cost per cell, each size over the one before: caches of the processor and of the file system are left behind.
 LIMIT = 1.6
+GROWTH = 1.15
 CONTRACT = """
 seeds = {seeds}
 [study]
@@ -182,6 +184,11 @@ def run(*, sizes: tuple[int, ...] = SIZES) -> list[tuple[str, float, float | Non
             grown, what = sizes[k] / sizes[k - 1], f"at {sizes[k]:,} runs / at {sizes[k - 1]:,}, per run"
             rows.append((f"{part}: time {what}", now / before / grown, LIMIT))
             rows.append((f"{part}: memory {what}", taken / held / grown, LIMIT))
+        if part == "status":
+            # Its limit is that of the other commands (bench_growth.py, bench_report.py, bench_import.py).
+            slope = np.polyfit(np.log(sizes), np.log([each[part][0] for each in found]), 1)[0]
+            shown = ", ".join(f"{size:,}" for size in sizes)
+            rows.append((f"{part}: exponent of processor time over {shown} runs", float(slope), GROWTH))
         rows.append((f"{part}: microseconds per run at {sizes[-1]:,}", found[-1][part][0] / sizes[-1] * 1e6, None))
         rows.append((f"{part}: kilobytes per run at {sizes[-1]:,}", found[-1][part][1] / sizes[-1] / 1e3, None))
     last = found[-1]

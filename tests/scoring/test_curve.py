@@ -14,7 +14,7 @@ import oracle
 import strategies
 from gapline.errors import HorizonError, UsageError
 from gapline.model.budget import limited_memory
-from gapline.scoring.curve import CurveSum, curve_sum, evaluate_steps, merge_curve_sums, step_area
+from gapline.scoring.curve import CurveSum, curve_sum, evaluate_steps, step_area
 from gapline.scoring.kernels import parse_kernel
 
 ONE_HORIZON = strategies.campaigns(horizon=30.0)
@@ -80,27 +80,18 @@ def test_area_identity_on_relative_time_where_horizons_differ(drawn):
         assert time.max() <= 1.0
 
 
-@given(ONE_HORIZON, st.lists(st.integers(0, 3), min_size=10, max_size=10), st.data())
-def test_merging_any_partition_gives_the_same_bits(drawn, parts, data):
+@given(ONE_HORIZON, st.data())
+def test_the_order_of_the_runs_shows_in_no_bit(drawn, data):
     envelopes, _ = prepared(drawn)
     size = len(envelopes)
     weights = np.array(data.draw(st.lists(st.floats(0.001, 10), min_size=size, max_size=size)))
     references = np.array([drawn[1][i] for i in envelopes.runs["instance"]])
     kernel = parse_kernel("squeezed")
     whole = curve_sum(envelopes, references, weights, kernel=kernel).curve()
-    labels = np.array(parts[:size])
-    sums = [
-        curve_sum(envelopes.select(np.flatnonzero(labels == part).tolist()), references[labels == part],
-                  weights[labels == part], kernel=kernel)
-        for part in data.draw(st.permutations(sorted(set(labels.tolist()))))
-    ]  # fmt: skip
-    merged = merge_curve_sums(sums).curve()
-    assert merged[0].tobytes() == whole[0].tobytes()
-    assert merged[1].tobytes() == whole[1].tobytes()
-    # Merging in two stages is merging.
-    if len(sums) > 2:
-        staged = merge_curve_sums([merge_curve_sums(sums[:2]), *sums[2:]]).curve()
-        assert staged[1].tobytes() == whole[1].tobytes()
+    order = data.draw(st.permutations(range(size)))
+    other = curve_sum(envelopes.select(order), references[order], weights[order], kernel=kernel).curve()
+    assert other[0].tobytes() == whole[0].tobytes()
+    assert other[1].tobytes() == whole[1].tobytes()
 
 
 @given(ONE_HORIZON)
@@ -140,8 +131,6 @@ def test_differing_horizons_need_relative_time():
         gl.mean_curve(envelopes, snapshot)
     assert "relative" in caught.value.hint
     assert gl.mean_curve(envelopes, snapshot, relative=True).frame["time"].to_list() == [0.0, 0.5]
-    with pytest.raises(HorizonError, match="expected one horizon, got 10, 40"):
-        merge_curve_sums([CurveSum(1.0, np.ones(1), np.empty(0), np.empty(0), h) for h in (10.0, 40.0)])
 
 
 def test_the_raw_curve_exists_only_where_every_run_starts_feasible():
@@ -205,12 +194,6 @@ def test_the_tolerance_of_a_curve_is_the_callers():
     for tolerance, gap in ((1e-9, 0.0995), (0.01, 0.1)):
         curve = gl.mean_curve(envelopes, snapshot, kernel="dimacs:1.1", tolerance=tolerance)
         assert curve.frame["value"].to_list() == [pytest.approx(gap)]
-
-
-def test_sums_of_two_kernels_are_never_merged():
-    one, other = (CurveSum(before, np.ones(1), np.ones(1), np.ones(1), 10.0) for before in (1.0, 0.1))
-    with pytest.raises(UsageError, match=r"expected one kernel, got several values before the first incumbent: 0.1, 1"):
-        merge_curve_sums([one, other])
 
 
 @pytest.mark.parametrize("budget", [128, 7 * 128, None])

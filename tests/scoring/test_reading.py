@@ -54,3 +54,11 @@ def test_a_tier_two_arm_that_is_not_there_proposes_the_nearest():
     assert descriptive_arms(runs) == ()
     with pytest.raises(UsageError, match=r"'alpa' matches no arm\nHint: did you mean 'alpha'\?"):
         descriptive_arms(runs, ["alpa"])
+
+
+def test_what_was_resolved_once_is_given_again_and_cannot_be_changed_by_a_caller():
+    mine, other = (gl.Snapshot.from_values({"i": value, "j": 10.0}, name="mine") for value in (4.0, 3.0))
+    made = envelopes()
+    reference_column(mine, made)[:] = 0.0
+    assert reference_column(mine, made).tolist() == [4.0, 10.0, 4.0]
+    assert reference_column(other, made).tolist() == [3.0, 10.0, 3.0]

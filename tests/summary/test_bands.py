@@ -1,6 +1,7 @@
 """Bands: instances are drawn, seeds stay attached, panels are strata; the same numbers on every machine."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import gapline as gl
@@ -57,3 +58,24 @@ def test_no_band_is_drawn_past_a_shorter_horizon(goal):
         gl.curve_bands(envelopes, snapshot, goal=goal)
     assert gl.curve_bands(envelopes, snapshot, goal=goal, relative=True)["time"].max() == 1.0
     assert gl.curve_bands(envelopes, snapshot, goal=goal, by="instance")["time"].max() == 40.0
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("goal", [None, 0.2])
+def test_an_instance_moves_the_mean_by_its_own_curve(goal, relative):
+    """Instances with 1, 2 and 3 runs: the mean is that of the three curves, each of them made alone."""
+    runs = [
+        {"arm": "a", "instance": f"i{k}", "seed": s, "horizon": 10, "trace": [(s, 20.0 + k), (4 + k + s, 11.0 + k)]}
+        for k in range(3) for s in range(k + 1)
+    ]  # fmt: skip
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(3)}, name="mine")
+    asked = {"goal": goal, "relative": relative, "points": 21}
+    whole = gl.curve_bands(envelopes, snapshot, weighting="instance", **asked)
+    alone = gl.curve_bands(envelopes, snapshot, by="instance", **asked)
+    means = alone.group_by("time", maintain_order=True).agg(alone_mean=pl.col("value").mean())["alone_mean"]
+    assert np.allclose(whole["value"], means, rtol=0, atol=1e-15)
+    by_run = gl.curve_bands(envelopes, snapshot, weighting="run", **asked)["value"]
+    sizes = alone.with_columns(runs=pl.col("instance").str.slice(1).cast(pl.Float64) + 1)
+    shares = sizes.group_by("time", maintain_order=True).agg(mean=(pl.col("value") * pl.col("runs")).sum() / 6)["mean"]
+    assert np.allclose(by_run, shares, rtol=0, atol=1e-15)

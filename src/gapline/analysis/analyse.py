@@ -256,7 +256,6 @@ class Analysis:
             shift=self.shift,
             weighting=study.weighting,
             campaign=study.campaign,
-            events=self._events,
             tolerance=study.tolerance,
         )
 

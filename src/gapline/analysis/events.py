@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.envelope.places import step_places
+from gapline.model.budget import limited_memory, memory_budget
 from gapline.model.scratch import scratch_array, spans
 from gapline.model.threads import thread_count
 from gapline.scoring.kernels import Kernel, raw_gap
@@ -76,5 +77,7 @@ def collect_groups(
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Call `work` on every item in as many threads as there are cores; it must release the GIL to gain anything."""
-    with ThreadPoolExecutor(thread_count()) as pool:
+    threads = thread_count()
+    # What is held at a time is held by every thread.
+    with limited_memory(memory_budget() // threads), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))

@@ -45,7 +45,7 @@ class Unchecked(StrEnum):
     LEAVE_OUT = "leave-out"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Envelopes:
     """Best-so-far steps of every run, and counts of what was left out.
 

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.envelope.places import step_places
+from gapline.envelope.places import side_by_side, step_places
 from gapline.model.scratch import piece_size, scratch_array
 
 Floats = NDArray[np.float64]
@@ -63,8 +63,7 @@ def bring(envelopes: Envelopes, /) -> Envelopes:
     runs = envelopes.runs
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
     if envelopes.held is None:
-        places, _ = step_places(first, count)
-        if isinstance(places, slice):
+        if side_by_side(first, count) is not None:
             return envelopes
         size = int(count.sum())
         time, objective = scratch_array(size), scratch_array(size)

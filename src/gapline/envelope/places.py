@@ -19,16 +19,25 @@ def step_places(first: Integers, count: Integers) -> tuple[slice | Integers, Int
     >>> step_places(np.array([3, 5]), np.array([2, 4]))[0]
     slice(3, 9, None)
     """
-    ends = np.cumsum(count)
-    starts: Integers = ends - count
-    size = int(ends[-1]) if len(ends) else 0
+    starts: Integers = np.cumsum(count) - count
+    together = side_by_side(first, count)
+    if together is not None:
+        return together, starts
+    return np.repeat(first - starts, count) + np.arange(int(count.sum())), starts
+
+
+def side_by_side(first: Integers, count: Integers) -> slice | None:
+    """Return the one slice that the steps of these runs are, which costs no copy; None where they lie apart.
+
+    >>> side_by_side(np.array([3, 5]), np.array([2, 4])), side_by_side(np.array([5, 3]), np.array([4, 2]))
+    (slice(3, 9, None), None)
+    """
     filled = count > 0
-    moved = first[filled] - starts[filled]
-    if not len(moved) or (moved == moved[0]).all():
-        # The runs lie side by side: a slice costs no copy.
-        low = int(moved[0]) if len(moved) else 0
-        return slice(low, low + size), starts
-    return np.repeat(first - starts, count) + np.arange(size), starts
+    moved = (first - (np.cumsum(count) - count))[filled]
+    if len(moved) and not (moved == moved[0]).all():
+        return None
+    low = int(moved[0]) if len(moved) else 0
+    return slice(low, low + int(count.sum()))
 
 
 def step_groups(counts: Integers) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from gapline.errors import UsageError
@@ -39,12 +40,18 @@ def parse_memory(text: str) -> int:
 def memory_budget(given: str | int | None = None) -> int:
     """Return the bytes that may be held at a time: those given, those of `limited_memory`, else a quarter of all."""
     if given is None:
-        return given_memory() or max(LEAST, memory_limit() // _SHARE)
+        return given_memory() or _share_of_all()
     if isinstance(given, str):
         return parse_memory(given)
     if given < LEAST:
         raise UsageError(f"memory: expected at least {LEAST:,} bytes, got {given:,}")
     return given
+
+
+@cache
+def _share_of_all() -> int:
+    # Whoever makes a small array asks: the files of the control groups are read once in a process.
+    return max(LEAST, memory_limit() // _SHARE)
 
 
 def given_memory() -> int | None:

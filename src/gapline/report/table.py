@@ -1,7 +1,7 @@
 """A table with its numbers and its words: every writer prints the same cells."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -25,6 +25,8 @@ class Column(NamedTuple):
     text: bool = False
 
 
+# Of more rows than this nobody reads a print, nor waits for LaTeX to set it: the CSV has them.
+MOST_ROWS = 10_000
 # Rows under a heading, or under none.
 Part = tuple[str | None, tuple[tuple[Text, ...], ...]]
 
@@ -44,6 +46,26 @@ class Table:
     def rows(self) -> list[tuple[Text, ...]]:
         """All rows, headings apart."""
         return [row for _, rows in self.parts for row in rows]
+
+
+def shortened(table: Table, most: int = MOST_ROWS) -> Table:
+    """Return the table to be printed: the first rows where there are too many, and a note of that.
+
+    >>> table = frame_table("t", "Three", pl.DataFrame({"arm": ["a", "b", "c"]}))
+    >>> shortened(table, 2).rows, shortened(table, 2).notes
+    ([(Text(text='a', bold=False),), (Text(text='b', bold=False),)], ('The first 2 of 3 rows; t.csv has all.',))
+    """
+    size = len(table.rows)
+    if size <= most:
+        return table
+    parts: list[Part] = []
+    room = most
+    for heading, rows in table.parts:
+        if room > 0:
+            parts.append((heading, rows[:room]))
+        room -= len(rows)
+    note = f"The first {most:,} of {size:,} rows; {table.name}.csv has all."
+    return replace(table, parts=tuple(parts), notes=(note, *table.notes))
 
 
 def capital(*names: str, text: bool = False) -> list[Column]:

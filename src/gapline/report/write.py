@@ -21,7 +21,7 @@ from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
 from gapline.report.printing import analysis_cutoff_table
 from gapline.report.statements import Statements, make_statements
-from gapline.report.table import Table
+from gapline.report.table import Table, shortened
 from gapline.report.tables.complementarity import grid_table, pairs_table
 from gapline.report.tables.contrasts import compared_rows, contrast_table
 from gapline.report.tables.design import design_tables
@@ -176,11 +176,16 @@ def write_figures(charts: dict[str, Any], folder: Path, formats: tuple[str, ...]
 
 
 def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Path]:
-    """Write every table as Markdown, CSV and LaTeX."""
+    """Write every table as Markdown, CSV and LaTeX; of a very long one, the CSV alone has every row."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
-        forms = {"md": to_markdown(table, head), "tex": to_latex(table, head), "csv": to_csv(table.frame).decode()}
+        printed = shortened(table)
+        forms: dict[str, str | bytes] = {
+            "md": to_markdown(printed, head),
+            "tex": to_latex(printed, head),
+            "csv": to_csv(table.frame),
+        }
         for form, text in forms.items():
             write_file(folder / f"{table.name}.{form}", text)
             written.append(folder / f"{table.name}.{form}")

@@ -78,25 +78,8 @@ class CurveSum:
         time, delta = sort_by_time(self.time, self.delta)
         total = self.total_weight
         out = np.empty(len(moments))
-        area = _cumulate_at(time, delta, self.before * total, moments, self.horizon, out)
+        area = cumulate_at(time, delta, self.before * total, moments, self.horizon, out)
         return out / total, float(area / total)
-
-
-def merge_curve_sums(sums: Sequence[CurveSum]) -> CurveSum:
-    """Add sums over disjoint runs with one horizon and one kernel."""
-    horizons, befores = {part.horizon for part in sums}, {part.before for part in sums}
-    if len(horizons) != 1:
-        raise HorizonError(f"curve: expected one horizon, got {listing(f'{h:g}' for h in sorted(horizons))}")
-    if len(befores) != 1:
-        shown = listing(f"{b:g}" for b in sorted(befores))
-        raise UsageError(f"curve: expected one kernel, got several values before the first incumbent: {shown}")
-    return CurveSum(
-        before=befores.pop(),
-        weights=np.concatenate([part.weights for part in sums]),
-        time=np.concatenate([part.time for part in sums]),
-        delta=np.concatenate([part.delta for part in sums]),
-        horizon=horizons.pop(),
-    )
 
 
 def curve_sum(
@@ -338,7 +321,7 @@ def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyp
 
 
 @compiled(nogil=True)
-def _cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-untyped-def] # pragma: no cover
+def cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-untyped-def] # pragma: no cover
     """Cumulate like `_cumulate`; keep the values at the moments alone, and return the area up to the horizon."""
     total, lost = start, 0.0
     area, spilled = 0.0, 0.0

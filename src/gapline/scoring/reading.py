@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,9 @@ from gapline.reference.comparable import refuse_changed_instances, refuse_other_
 from gapline.reference.resolve import instance_sizes, resolve_references, unreferenced_instances
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.function_weight import weight_error
+
+# Of envelopes that are in use, by snapshot: a report asks for the same references dozens of times.
+_resolved: WeakKeyDictionary[Envelopes, list[tuple[Snapshot, NDArray[np.float64]]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,6 +54,15 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
     NaN stands for the runs on instances that nobody solved and of which no value is known: all of them are empty, and
     an empty run scores the same whatever the reference is.
     """
+    resolved = _resolved.setdefault(envelopes, [])
+    column = next((column for known, column in resolved if known is snapshot), None)
+    if column is None:
+        column = _resolve_column(snapshot, envelopes)
+        resolved.append((snapshot, column))
+    return column.copy()
+
+
+def _resolve_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
     # Once per instance, not once per run.

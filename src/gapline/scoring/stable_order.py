@@ -20,10 +20,14 @@ def stable_order(time: Floats) -> Integers:
     """
     bits = max(1, int(len(time) - 1).bit_length())
     mask = np.uint64((1 << bits) - 1)
-    # Adding zero turns a negative zero, whose sign bit would sort last, into the positive one.
-    keys = ((time + 0.0).view(np.uint64) & ~mask) | np.arange(len(time), dtype=np.uint64)
+    # Adding zero turns a negative zero, whose sign bit would sort last, into the positive one. All in one array: as
+    # many entries are sorted at a time as the memory budget allows.
+    keys = (time + 0.0).view(np.uint64)
+    keys &= ~mask
+    keys |= np.arange(len(time), dtype=np.uint64)
     keys.sort()
-    order = (keys & mask).astype(np.int64)
+    keys &= mask
+    order = keys.view(np.int64)
     if not _settle(time, order, 8 * len(time)):
         order = np.argsort(time, kind="stable")
     return order

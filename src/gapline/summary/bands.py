@@ -1,7 +1,6 @@
 """Bands of mean curves: instances vary with their seeds attached, panels are strata; pointwise and simultaneous."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.model.reading import TOLERANCE
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve import common_horizon, curve_sum, evaluate_steps, group_rows
+from gapline.scoring.curve import common_horizon, curve_sum, group_rows
+from gapline.scoring.curves_apart import curves_apart
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.reading import reference_column
@@ -23,6 +23,7 @@ from gapline.summary.simultaneous import joint_level
 from gapline.summary.student import panel_centred, stratified_moments, student_interval
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def curve_bands(
@@ -105,7 +106,7 @@ def band_method(method: str | Method) -> Method:
 def _band(
     curves: Floats,
     shares: Floats,
-    strata: NDArray[np.int64],
+    strata: Integers,
     pull: Floats | None,
     method: Method,
     level: float,
@@ -127,7 +128,7 @@ def _band(
     )
 
 
-def _pull(curves: Floats, shares: Floats, strata: NDArray[np.int64], rule: Weighting) -> Floats:
+def _pull(curves: Floats, shares: Floats, strata: Integers, rule: Weighting) -> Floats:
     """Return, instances × times, how far each instance draws the mean curve from that of its panel."""
     # A mean of runs is a ratio, so an instance is centred on the mean curve first.
     centred = curves - shares @ curves if rule is Weighting.RUN else panel_centred(curves, strata)
@@ -142,7 +143,7 @@ def _instance_curves(
     goal: float | None,
     relative: bool,
     weighting: Weighting,
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
+) -> tuple[Floats, Floats, Integers]:
     """Return the mean curve of each instance on the grid, its share of the mean, and the number of its panel."""
     runs = envelopes.runs
     weights = run_weights(runs, by=[], weighting=weighting)
@@ -152,24 +153,31 @@ def _instance_curves(
     placed = np.concatenate([rows for _, rows in groups]) if groups else np.empty(0, np.int64)
     part = envelopes.select(placed.tolist())
     sizes = np.array([len(rows) for _, rows in groups], np.int64)
-    runs_end = np.cumsum(sizes)
-    curves, shares, strata = [], [], []
+    run_ends = np.cumsum(sizes)
     if goal is None:
         total = curve_sum(part, references[placed], np.repeat(1.0 / sizes, sizes), kernel=kernel, relative=relative)
-        steps_end = np.cumsum(part.runs["count"].to_numpy())
+        steps = np.concatenate(([0], np.cumsum(part.runs["count"].to_numpy())))
+        curves = curves_apart(total, run_ends, steps[run_ends], grid)
     else:
         hits = hitting_times(part, references[placed], [goal], kernel.tolerance)[:, 0]
         hits = hits / part.runs["horizon"].to_numpy() if relative else hits
-    for (key, rows), end in zip(groups, runs_end.tolist(), strict=True):
-        first = end - len(rows)
-        if goal is None:
-            own = slice(int(steps_end[first - 1]) if first else 0, int(steps_end[end - 1]))
-            time, value = replace(
-                total, weights=total.weights[first:end], time=total.time[own], delta=total.delta[own]
-            ).curve()
-            curves.append(evaluate_steps(time, value, grid))
-        else:
-            curves.append(np.searchsorted(np.sort(hits[first:end]), grid, side="right") / len(rows))
-        shares.append(weights[rows].sum())
-        strata.append(panels[str(key[0])])
-    return np.array(curves), np.array(shares), np.array(strata, np.int64)
+        curves = _shares_by(hits, sizes, grid)
+    strata = np.array([panels[str(panel)] for (panel, _), _ in groups], np.int64)
+    return curves, _sums(weights[placed], sizes), strata
+
+
+def _shares_by(hits: Floats, sizes: Integers, grid: Floats) -> Floats:
+    """Return, instances × times, the share of the runs of each instance, which follow each other, that are there."""
+    wide = len(grid) + 1
+    place = np.repeat(np.arange(len(sizes)), sizes) * wide + np.searchsorted(grid, hits, side="left")
+    there = np.cumsum(np.bincount(place, minlength=len(sizes) * wide).reshape(-1, wide)[:, :-1], axis=1)
+    return np.asarray(there / sizes[:, None])
+
+
+def _sums(values: Floats, sizes: Integers) -> Floats:
+    """Return the sum of each group of values that follow each other; groups of one size are summed together."""
+    first, out = np.cumsum(sizes) - sizes, np.empty(len(sizes))
+    for size in np.unique(sizes):
+        alike = sizes == size
+        out[alike] = values[first[alike, None] + np.arange(size)].sum(axis=1)
+    return out

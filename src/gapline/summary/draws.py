@@ -1,6 +1,7 @@
 """Bootstrap draws: the same numbers on every machine for the same seed."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +14,29 @@ Integers = NDArray[np.int64]
 _PICKS = 4_000_000
 
 
-def draw_counts(strata: Integers, *, draws: int, seed: int) -> Floats:
+def draw_counts(strata: Integers, *, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
     """Draw units with replacement inside each stratum; return draws × units, how often each unit was drawn.
 
-    PCG64 through integers only, so that the draws are the same everywhere.
+    PCG64 through integers only, so that the draws are the same everywhere. Held in the smallest whole numbers that do:
+    draws of many units are many.
 
     >>> draw_counts(np.array([0, 0, 1]), draws=2, seed=1).sum(axis=1).tolist()
-    [3.0, 3.0]
+    [3, 3]
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     # Strata in the order of their numbers: the same generator then gives `DrawnSums` the same units.
-    counts = np.zeros((draws, len(strata)))
-    for stratum in np.unique(strata):
-        units = np.flatnonzero(strata == stratum)
-        picked = generator.integers(0, len(units), size=(draws, len(units)))
-        flat = (np.arange(draws)[:, None] * len(units) + picked).ravel()
-        counts[:, units] = np.bincount(flat, minlength=draws * len(units)).reshape(draws, len(units))
-    return counts
+    sizes = np.unique(strata, return_counts=True)[1]
+    # One stratum after the other, each a block of columns: columns here and there would be far apart in memory.
+    counts = np.empty((draws, len(strata)), np.min_scalar_type(sizes.max(initial=0)))
+    for end, size in zip(np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+        block = max(1, _PICKS // size)
+        for start in range(0, draws, block):
+            picked = generator.integers(0, size, size=(min(block, draws - start), size))
+            picked += np.arange(len(picked))[:, None] * size
+            found = np.bincount(picked.ravel(), minlength=picked.size).reshape(picked.shape)
+            counts[start : start + block, end - size : end] = found
+    order = np.argsort(strata, kind="stable")
+    return counts if (order[1:] > order[:-1]).all() else counts[:, np.argsort(order)]
 
 
 class DrawnSums:

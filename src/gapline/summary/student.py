@@ -32,8 +32,12 @@ def panel_centred(values: Floats, strata: NDArray[np.int64]) -> Floats:
     >>> panel_centred(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).ravel().tolist()
     [-1.0, 1.0, 0.0]
     """
-    member = (strata[:, None] == np.unique(strata)).astype(np.float64)
-    return np.asarray(values - member @ ((member.T @ values) / member.sum(axis=0)[:, None]))
+    present, row = np.unique(strata, return_inverse=True)
+    member = (strata[:, None] == present).astype(np.float64)
+    centred: Floats = ((member.T @ values) / member.sum(axis=0)[:, None])[row]
+    # In place: of many instances at many times each array is large.
+    np.subtract(values, centred, out=centred)
+    return centred
 
 
 def stratified_moments(pull: Floats, strata: NDArray[np.int64]) -> Moments:

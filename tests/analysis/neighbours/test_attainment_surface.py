@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.analysis.events import Events
-from gapline.analysis.neighbours.attainment_surface import attainment_surface, surfaces
+from gapline.analysis.neighbours.attainment_surface import attainment_surface, final_attainment, surfaces
 from gapline.errors import UsageError
 from traces_of_runs import REFERENCE, random_campaign
 
@@ -40,6 +40,19 @@ def test_an_empty_run_attains_nothing_and_stays_in_the_denominator():
     found = attainment_surface(envelopes, snapshot, levels=(1.0, 7 / 8))
     assert found.filter(pl.col("level") == 1.0).height == 0
     assert found.filter(pl.col("level") == 7 / 8).height > 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("empty", [True, False])
+def test_the_ends_of_the_surfaces_are_known_without_walking_along_them(seed, empty):
+    _, envelopes, snapshot = random_campaign(seed=seed, instances=2, empty=empty)
+    levels = (0.25, 0.3, 0.5, 7 / 8, 1.0)
+    ends = final_attainment(envelopes, snapshot, levels=levels)
+    for arm, found in ends.items():
+        for level, gap in zip(levels, found, strict=True):
+            walked = attainment_surface(envelopes, snapshot, levels=levels).filter(arm=arm, level=level)["gap"]
+            assert gap == (walked[-1] if len(walked) else None)
+    assert any(gap is None for found in ends.values() for gap in found) == empty
 
 
 def test_the_median_surface_is_the_median_of_gaps():

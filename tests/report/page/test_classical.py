@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 
 from gapline.analysis.analyse import analyse
+from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.page.build import write_page
 from gapline.report.page.classical import difference_svg, page_classical, rank_svg
 from gapline.report.tables.neighbours import pair_table
@@ -31,6 +32,14 @@ def test_boxes_lie_inside_the_frame_and_do_not_overlap():
         rows.setdefault(y, []).append((x, x + wide))
     for spans in rows.values():
         assert all(a[1] <= b[0] + 0.02 for a, b in pairwise(sorted(spans)))
+
+
+def test_the_caption_says_what_full_colour_is_however_small(monkeypatch):
+    pair = classical().attainment_differences[0]
+    whole = difference_map(pair)
+    little = whole._replace(shares=whole.shares / abs(whole.shares).max() * 0.004)
+    monkeypatch.setattr("gapline.report.page.classical.difference_map", lambda *_, **__: little)
+    assert "full colour is 0.4 % of the runs" in difference_svg(pair)["caption"]
 
 
 def test_names_of_the_picture_have_room():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.report.page import encode
-from gapline.report.page.encode import Block, Grid, choose_grid, deltas, objective_grid, time_grid, time_units, zigzag
+from gapline.report.page.encode import Block, Grid, choose_grid, deltas, objective_grids, time_grid, time_units, zigzag
 
 
 def decode(block, text):
@@ -37,7 +37,7 @@ def test_columns_come_back_whole(large, small):
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), st.integers(0, 4))
 def test_decimal_values_are_exact(units, decimals):
     values = np.array([float(f"{unit}e-{decimals}") for unit in units])
-    grid = objective_grid(values, scale=float(values.min()), steps=len(values))
+    grid = objective_grids([values], scales=[float(values.min())], steps=len(values))[0]
     assert grid.exact
     assert grid.snap(values).tolist() == values.tolist()
 
@@ -45,7 +45,7 @@ def test_decimal_values_are_exact(units, decimals):
 @given(st.lists(st.floats(1.0, 1e6), min_size=1, max_size=30))
 def test_other_values_keep_their_relative_resolution_and_order(numbers):
     values = np.array(numbers)
-    grid = objective_grid(values, scale=float(values.min()), steps=encode.FINE_STEPS + 1)
+    grid = objective_grids([values], scales=[float(values.min())], steps=encode.FINE_STEPS + 1)[0]
     snapped = grid.snap(values)
     assert np.all(np.abs(snapped - values) <= 0.5 * encode.COARSE_RELATIVE * values.min() * 1.0001)
     order = np.argsort(values)
@@ -68,7 +68,7 @@ def test_rounding_moves_no_stamp_to_zero_or_beyond_its_horizon():
 @pytest.mark.parametrize("value", [1e308, 1e-290, 123456789.123456789])
 def test_extreme_objectives_have_a_grid(value):
     values = np.array([value * 1.5, value * 1.25, value])
-    grid = objective_grid(values, scale=value, steps=3)
+    grid = objective_grids([values], scales=[value], steps=3)[0]
     assert grid.snap(values) == pytest.approx(values, rel=1e-9, abs=0)
 
 

@@ -46,3 +46,19 @@ def test_both_parts_of_a_hierarchical_objective_stand_beside_the_best():
 def test_without_parts_there_are_no_columns_for_them():
     table = instance_table(by_hand(), order_of(by_hand()))
     assert not any("K" in column.head for column in table.columns)
+
+
+def test_of_too_many_instances_those_are_printed_on_which_the_compared_arms_differ_most(monkeypatch):
+    """Scores of a and b on i: 1/3 and 6/11, on j the same; room for the two rows of one instance."""
+    study = by_hand()
+    whole = instance_table(study, order_of(study))
+    monkeypatch.setattr("gapline.report.tables.instances.MOST_ROWS", 2)
+    table = instance_table(study, order_of(study))
+    spread = whole.frame.group_by("instance").agg(spread=pl.col("score").max() - pl.col("score").min())
+    widest = spread.sort("spread", "instance", descending=[True, False])["instance"][0]
+    assert [row[0].text for row in table.rows] == [widest, ""]
+    assert table.frame.equals(whole.frame)
+    assert table.notes == (
+        f"Of {spread.height} instances the 1 on which the compared arms differ most; instances.csv has all.",
+        *whole.notes,
+    )

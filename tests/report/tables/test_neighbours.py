@@ -1,5 +1,7 @@
 """Tables of the classical measures."""
 
+import re
+
 import gapline as gl
 from gapline.analysis.analyse import analyse
 from gapline.report.tables.neighbours import neighbour_tables
@@ -38,6 +40,14 @@ def test_declared_pairs_come_first_and_exploratory_p_stand_in_brackets():
             assert row[3].text.startswith("(") == (heading == "exploratory")
     notes = [row[-1].text for row in table.rows]
     assert "p 0.0312 is the smallest that 6 instances can give" in notes
+
+
+def test_the_interval_of_a_probability_has_the_digits_of_the_probability():
+    """With many instances it is narrower than a percent, and would seem not to hold its own value."""
+    for row in tables_of(classical())["neighbour-pairs"].rows:
+        value, ends = row[5].text, row[6].text
+        assert re.fullmatch(r"[0-9]+\.[0-9] %", value)
+        assert ends == "–" or re.fullmatch(r"[0-9]+\.[0-9] % to [0-9]+\.[0-9] %", ends)
 
 
 def test_an_arm_that_never_lost_is_named_below_the_ratings():

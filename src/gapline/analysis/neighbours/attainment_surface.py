@@ -14,8 +14,10 @@ from gapline.model.compiled import compiled
 from gapline.model.scratch import scratch_array, spans
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
+from gapline.scoring.kernels import raw_gap
 from gapline.scoring.reading import reference_column
 from gapline.scoring.stable_order import sort_by_time
+from gapline.summary.cells import finite_or_none
 
 Floats = NDArray[np.float64]
 LEVELS = (0.25, 0.5, 0.75)
@@ -27,7 +29,6 @@ def attainment_surface(
     /,
     *,
     levels: Sequence[float] = LEVELS,
-    events: Sequence[Events] | None = None,
 ) -> pl.DataFrame:
     """Return the boundary of what a share of the runs of each arm attains in time and raw gap.
 
@@ -51,10 +52,9 @@ def attainment_surface(
     if not levels or any(not 0 < level <= 1 for level in levels):
         raise UsageError(f"levels: expected shares above 0 and up to 1, got {list(levels)}")
     members = group_rows(envelopes.runs, ["arm"])
-    if events is None:
-        relative = envelopes.runs["horizon"].n_unique() > 1
-        references = reference_column(snapshot, envelopes)
-        events = collect_groups(envelopes, references, [rows for _, rows in members], relative=relative)
+    relative = envelopes.runs["horizon"].n_unique() > 1
+    references = reference_column(snapshot, envelopes)
+    events = collect_groups(envelopes, references, [rows for _, rows in members], relative=relative)
     found = in_threads(lambda steps: surfaces(steps, levels), events)
     return pl.concat(
         pl.DataFrame({"time": time, "gap": gap}).select(
@@ -65,10 +65,35 @@ def attainment_surface(
     )
 
 
+def final_attainment(
+    envelopes: Envelopes, snapshot: Snapshot, /, *, levels: Sequence[float] = LEVELS
+) -> dict[str, list[float | None]]:
+    """Return, by arm, the gap at which the surface of each level ends; None for one that never begins.
+
+    No step is looked at but the last of each run.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
+    ...         for s, t in ((1, [(1, 15.0), (6, 10.0)]), (2, [(3, 12.0)]), (3, []))]
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    >>> final_attainment(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"), levels=[0.5, 1.0])
+    {'a': [0.2, None]}
+    """
+    best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
+    gaps = np.where(np.isfinite(best), raw_gap(best, reference_column(snapshot, envelopes)), np.inf)
+    groups = group_rows(envelopes.runs, ["arm"])
+    sorted_gaps = {str(arm): np.sort(gaps[rows]) for (arm,), rows in groups}
+    return {arm: [finite_or_none(gap) for gap in own[_ranks(levels, len(own)) - 1]] for arm, own in sorted_gaps.items()}
+
+
+def _ranks(levels: Sequence[float], runs: int) -> NDArray[np.int64]:
+    # A level of 0.3 of ten runs is three of them, whatever the last bit of the product says.
+    return np.array([max(1, math.ceil(level * runs - 1e-9)) for level in levels], np.int64)
+
+
 def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floats]]:
     """Return times and gaps of each level's surface, at the points where it moves."""
-    # A level of 0.3 of ten runs is three of them, whatever the last bit of the product says.
-    ranks = np.array([max(1, math.ceil(level * events.runs - 1e-9)) for level in levels], np.int64)
+    ranks = _ranks(levels, events.runs)
     size = len(events.time)
     time, gap = (scratch_array(len(levels) * size).reshape(len(levels), size) for _ in range(2))
     where = np.zeros(len(levels), np.int64)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -187,7 +187,7 @@ def interquartile_mean(values: Floats, /) -> float:
     return float(interquartile_means(values, np.ones((1, 1)), np.zeros(len(values), np.int64))[0])
 
 
-def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64]) -> Floats:
+def interquartile_means(values: Floats, counts: NDArray[Any], unit: NDArray[np.int64]) -> Floats:
     """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
     values, place = values[order], unit[order]
@@ -196,7 +196,7 @@ def interquartile_means(values: Floats, counts: Floats, unit: NDArray[np.int64])
 
     def work(low: int) -> None:
         # Draws side by side: a value is looked up once, and the processor takes several draws at a time.
-        block = np.ascontiguousarray(counts[low : low + _BLOCK].T)
+        block = np.ascontiguousarray(counts[low : low + _BLOCK].T, np.float64)
         _trim(block, runs, values, place, out[low : low + _BLOCK])
 
     in_threads(work, range(0, len(counts), _BLOCK))

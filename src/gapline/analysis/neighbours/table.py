@@ -1,14 +1,11 @@
 """The classical neighbours of the score side by side, one row per arm, all from the same envelopes."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.events import Events
 from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
-from gapline.analysis.neighbours.attainment_surface import LEVELS, attainment_surface
+from gapline.analysis.neighbours.attainment_surface import LEVELS, final_attainment
 from gapline.analysis.neighbours.ert import expected_running_time, target_ecdf
 from gapline.analysis.neighbours.par import par, shifted_geometric_mean
 from gapline.analysis.neighbours.primal_dual import dual_integral, primal_dual_integral
@@ -34,7 +31,6 @@ def neighbours(
     shift: float = 10.0,
     weighting: str = "panel",
     campaign: Campaign | None = None,
-    events: Sequence[Events] | None = None,
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Tabulate every neighbour per arm.
@@ -61,7 +57,6 @@ def neighbours(
     if campaign is not None and campaign.bound is not None and not envelopes.scale.hierarchical:
         per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
         per_run["dual"] = dual_integral(campaign, envelopes, snapshot, tolerance=tolerance).values
-    surface = None if signed else attainment_surface(envelopes, snapshot, events=events)
     curve = target_ecdf(envelopes, snapshot, weighting=weighting, tolerance=tolerance)
     penalised = par(envelopes, snapshot, goals=[goal], factor=factor, weighting=weighting, tolerance=tolerance)
     columns = [
@@ -70,16 +65,19 @@ def neighbours(
         curve.group_by("arm").agg(target_ecdf=pl.col("value").last()),
         _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
         _at(data_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, np.inf, "solved"),
-        *(
-            surface.filter(level=level).group_by("arm").agg(pl.col("gap").last().alias(f"final_q{100 * level:g}"))
-            for level in LEVELS
-            if surface is not None
-        ),
+        *([] if signed else [_final_quantiles(envelopes, snapshot)]),
         *(arm_means(envelopes.runs, values, name, weighting) for name, values in per_run.items()),
     ]
     for column in columns:
         table = table.join(column, on="arm", how="left", maintain_order="left")
     return table
+
+
+def _final_quantiles(envelopes: Envelopes, snapshot: Snapshot) -> pl.DataFrame:
+    """Return arm and the raw gap that each share of its runs ended at or below."""
+    rows = [(arm, *ends) for arm, ends in final_attainment(envelopes, snapshot).items()]
+    names = {f"final_q{100 * level:g}": pl.Float64 for level in LEVELS}
+    return pl.DataFrame(rows, schema={"arm": pl.String, **names}, orient="row")
 
 
 def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
+from gapline.model.scratch import scratch_array
 from gapline.model.text import printable
 from gapline.report.drawing import Figure, load_altair, titled
 
@@ -28,8 +29,13 @@ class DifferenceMap(NamedTuple):
 
 def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: int = ROWS) -> DifferenceMap:
     """Evaluate the difference on a grid up to the gap that nine of ten steps are below."""
-    gaps = np.concatenate([pair.first.raw_gaps(), pair.second.raw_gaps()])
-    low, high = (min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9))) if len(gaps) else (0.0, 1.0)
+    size = len(pair.first.time)
+    gaps = scratch_array(size + len(pair.second.time))
+    gaps[:size], gaps[size:] = pair.first.raw_gaps(), pair.second.raw_gaps()
+    low, high = (0.0, 1.0)
+    if len(gaps):
+        # In place, where a copy would be as large as all steps.
+        low, high = min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9, overwrite_input=True))
     # All gaps alike leave no height to draw on.
     high = low + 1.1 * (high - low) if high > low else low + 1.0
     times, edges = np.linspace(0.0, pair.end, columns + 1), np.linspace(low, high, rows + 1)

@@ -122,5 +122,5 @@ def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict
         "second": b,
         "label": f"Map over time and raw gap: where {a} or {b} attains more",
         "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run "
-        f"alike; full colour is {100 * most:.0f} % of the runs.{cut}{others}",
+        f"alike; full colour is {100 * most:.3g} % of the runs.{cut}{others}",
     }

@@ -64,13 +64,10 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     steps, others = Block(), Block()
     horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
     steps.add("time", encode.deltas(encode.time_units(clock, time, horizons), offsets))
-    grids, falling = [], np.empty(len(objective))
-    for unit, (low, high) in enumerate(_unit_slices(cells.unit[order], counts, len(cells.units))):
-        values = objective[low:high]
-        sizes = np.abs([*(column[unit] for column in by_unit), values.min(initial=np.inf), values.max(initial=0.0)])
-        scale = min(sizes[(sizes > 0) & np.isfinite(sizes)], default=1.0)
-        grids.append(encode.objective_grid(values, scale=float(scale), steps=total))
-        falling[low:high] = grids[unit].units(values)
+    parts = [objective[low:high] for low, high in _unit_slices(cells.unit[order], counts, len(cells.units))]
+    scales = [_smallest(part, stated) for part, *stated in zip(parts, *(c.tolist() for c in by_unit), strict=True)]
+    grids = encode.objective_grids(parts, scales=scales, steps=total)
+    falling = np.concatenate([np.empty(0), *(grid.units(part) for grid, part in zip(grids, parts, strict=True))])
     # Objectives only fall within a run: turned round, every difference but the first value is positive.
     down = -encode.deltas(falling, offsets)
     down[offsets] = encode.zigzag(-down[offsets]) if envelopes.scale.signed else -down[offsets]
@@ -167,6 +164,12 @@ def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int
     # A unit without any step has an empty slice.
     ends = np.cumsum(np.bincount(unit, weights=counts, minlength=units).astype(np.int64))
     return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
+
+
+def _smallest(objectives: Floats, stated: list[float]) -> float:
+    """Return the smallest size, not zero, among references and the ends of the objectives; 1 where there is none."""
+    ends = (float(objectives.min()), float(objectives.max())) if len(objectives) else ()
+    return min((abs(value) for value in (*stated, *ends) if 0 < abs(value) < math.inf), default=1.0)
 
 
 def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import base64
 import math
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,12 +66,25 @@ def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
     return Grid(finest, exact=False)
 
 
-def objective_grid(values: Floats, *, scale: float, steps: int) -> Grid:
-    """Return the grid of the objectives of one instance, whose smallest interesting value is `scale`."""
+def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: int) -> list[Grid]:
+    """Return the grid of the objectives of each instance, whose smallest interesting value is its `scale`.
+
+    >>> objective_grids([np.array([12.5, 3.0]), np.array([4.0])], scales=[3.0, 4.0], steps=3)
+    [Grid(decimals=1, exact=True), Grid(decimals=0, exact=True)]
+    """
     relative = FINE_RELATIVE if steps <= FINE_STEPS else COARSE_RELATIVE
     # Ten to the 300 is about the last power that a double can hold and divide by.
-    finest = min(math.ceil(-math.log10(scale) - math.log10(relative)), 300)
-    return choose_grid(values, finest=finest)
+    finest = [min(math.ceil(-math.log10(scale) - math.log10(relative)), 300) for scale in scales]
+    # Of all instances at once: a grid that does not hold the first value need not be tried on the others.
+    heads = np.array([part[0] if len(part) else 0.0 for part in parts])
+    coarsest = np.full(len(parts), max(finest, default=0))
+    for decimals in range(max(finest, default=0), -1, -1):
+        with np.errstate(over="ignore", invalid="ignore"):
+            coarsest[Grid(decimals, exact=True).snap(heads) == heads] = decimals
+    return [
+        choose_grid(part, finest=fine, coarsest=coarse)
+        for part, fine, coarse in zip(parts, finest, coarsest.tolist(), strict=True)
+    ]
 
 
 def time_grid(values: Floats, *, steps: int) -> Grid:

@@ -58,7 +58,7 @@ def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> list[Text 
         *(row["a"], row["b"], number(row["mean_a"]), number(row["mean_b"])),
         Text(number(row["difference"]), sure),
         *(interval(row["low"], row["high"]), p_value(row["p"]), p_value(row["p_holm"])),
-        f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "/".join(count(row[name]) for name in ("wins", "ties", "losses")),
         f"{count(empties.get(row['a'], 0))}/{count(empties.get(row['b'], 0))}",
     ]
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from gapline.report.numbers import count, number, objective, percent
 from gapline.report.order import ArmOrder
-from gapline.report.table import Column, Table, Text, capital, part, smallest
+from gapline.report.table import MOST_ROWS, Column, Table, Text, capital, part, smallest
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.study import Study
 
@@ -61,14 +61,19 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
 
 
 def instance_table(study: Study, order: ArmOrder) -> Table:
-    """Return the table, a part per panel; the best of each instance is bold."""
+    """Return the table, a part per panel; the best of each instance is bold.
+
+    Of more instances than anybody reads, those are printed on which the compared arms differ most; all are in the
+    frame.
+    """
     frame = instance_frame(study, order)
+    shown = _telling(frame, order, max(1, MOST_ROWS // max(1, len(order.arms))))
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
     # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
     panels: dict[str, list[list[Text | str]]] = {}
     # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
-    for (panel, instance), block in groupby(frame.iter_rows(named=True), itemgetter("panel", "instance")):
+    for (panel, instance), block in groupby(shown.iter_rows(named=True), itemgetter("panel", "instance")):
         maximised = study.envelopes.scale.of(instance).maximises
         rows = _block(list(block), order, study.kernels[0], maximised=maximised, digits=digits)
         panels.setdefault(f"panel {panel}", []).extend(rows)
@@ -87,11 +92,32 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
         parts=tuple(part(*panel) for panel in panels.items()),
         frame=frame,
         notes=(
+            *_left_out(frame, shown),
             sentence(study.summary.caption()),
             "Best, mean and gap of the final objective over non-empty runs; score: mean over all runs of an arm.",
             *(("K and C: the two parts of the objective at the best run.",) if set(PARTS) & set(frame.columns) else ()),
             *order.notes(),
         ),
+    )
+
+
+def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
+    """Keep the rows of the instances on which the compared arms differ most in their score, in their order."""
+    score = pl.col("score").filter(pl.col("arm").is_in(list(order.compared)))
+    spread = frame.group_by("panel", "instance", maintain_order=True).agg(spread=score.max() - score.min())
+    if spread.height <= most:
+        return frame
+    # What no compared arm has a mean on has no spread, and comes last.
+    kept = spread.sort("spread", descending=True, nulls_last=True, maintain_order=True).head(most)
+    return frame.join(kept, on=["panel", "instance"], how="semi", maintain_order="left")
+
+
+def _left_out(frame: pl.DataFrame, shown: pl.DataFrame) -> tuple[str, ...]:
+    if shown.height == frame.height:
+        return ()
+    some, all_of_them = (part.select("panel", "instance").n_unique() for part in (shown, frame))
+    return (
+        f"Of {all_of_them:,} instances the {some:,} on which the compared arms differ most; instances.csv has all.",
     )
 
 

@@ -76,7 +76,7 @@ def rating_table(ratings: Ratings, /) -> Table:
             row["arm"],
             number(row["rating"], digits=0),
             interval(row["low"], row["high"], digits=0),
-            f"{row['wins']}/{row['ties']}/{row['losses']}",
+            "/".join(count(row[name]) for name in ("wins", "ties", "losses")),
         ]
         for row in ratings.frame.iter_rows(named=True)
     ]
@@ -140,4 +140,4 @@ def pair_table(pairs: NeighbourPairs, /) -> Table:
 
 
 def _share_interval(low: float | None, high: float | None) -> str:
-    return DASH if low is None or high is None else f"{percent(low, digits=0)} to {percent(high, digits=0)}"
+    return DASH if low is None or high is None else f"{percent(low, digits=1)} to {percent(high, digits=1)}"

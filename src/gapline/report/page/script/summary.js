@@ -22,16 +22,5 @@ function summariseAll(page, choice, reading) {
     row.below += reading.below[r];
     row.statuses[runs.status[r]] = (row.statuses[runs.status[r]] || 0) + 1;
   }
-  const shown = arms.filter((row) => !choice.hidden.has(row.name));
-  const below = shown.reduce((sum, row) => sum + row.below, 0);
-  const reason = unrankable(choice, below);
-  // Descriptive arms (tier 2) have no rank and stand below the compared ones, by name.
-  const compared = shown.filter((row) => !row.descriptive);
-  const ranks = ranksOf(compared.map((row) => row.score), head.tie);
-  shown.forEach((row) => (row.rank = null));
-  compared.forEach((row, k) => (row.rank = reason ? null : ranks[k]));
-  const best = [...compared].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
-  const ranked = [...best, ...shown.filter((row) => row.descriptive)];
-  const leaders = new Map(ranked.slice(0, head.colours.length).map((row, place) => [row.arm, place]));
-  return { arms, visible: shown, compared: best, ranked, leaders, score, attained, finalGap, below, notRanked: reason };
+  return { ...rankArms(head, choice, arms), score, attained, finalGap };
 }

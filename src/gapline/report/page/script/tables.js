@@ -129,7 +129,7 @@ function renderContrasts(summary, stale) {
       armCell(head.arms.indexOf(a)), armCell(head.arms.indexOf(b)), formatSigned(now.value),
       grey(low === null || low === undefined ? DASH : `${formatSigned(low)} to ${formatSigned(high)}`),
       grey(holm !== null && holm !== undefined ? formatP(holm) : p !== null && p !== undefined ? `(${formatP(p)})` : DASH),
-      `${now.wins} · ${now.ties} · ${now.losses}`, reason || (named ? "declared" : "exploratory"),
+      [now.wins, now.ties, now.losses].map((n) => formatCount(n)).join(" · "), reason || (named ? "declared" : "exploratory"),
     ]));
   const caption = byId("contrasts-caption");
   caption.replaceChildren("Negative: a is better. Wins count instances on which a has the smaller mean. p-values in brackets are exploratory and not adjusted.");
