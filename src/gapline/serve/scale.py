@@ -1,0 +1,62 @@
+"""What open runs are read against before any run is whole: kernels, weight and references as the contract has them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from gapline.errors import GaplineError
+from gapline.model.contract import Contract
+from gapline.model.names import TimeWeight
+from gapline.model.scale import Scale
+from gapline.reference.choose import stored_snapshots
+from gapline.reference.resolve import resolve_references
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.function_weight import as_weight
+from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.study import declared_choices
+
+
+class Against:
+    """The choices of a contract: `kernels`, the first of which leads, `weight`, `snapshot`, `tolerance`, `tier_two`.
+
+    `problem` says what of them cannot be used.
+    """
+
+    def __init__(self, study: Path, contract: Contract) -> None:
+        stated = declared_choices(contract)
+        self.tolerance: float = stated["tolerance"]
+        self.weighting: str = stated["weighting"]
+        self.tier_two: tuple[str, ...] = stated["tier_two"]
+        self.scaled_time = bool(stated["time_scale"])
+        self.problem: str | None = None
+        self.kernels: list[Kernel] = []
+        self.weight: TimeWeight | None = None
+        self.snapshot: Snapshot | None = None
+        self._sizes = {one.name: float(one.size) for one in contract.instances if one.size is not None}
+        self._known: dict[str, float | None] = {}
+        try:
+            self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in stated["kernels"]]
+            self.weight = as_weight(stated["weight"])
+            self.use(next(iter(stored_snapshots([str(study)], study, contract, None, ())), None))
+        except GaplineError as error:
+            self.problem = error.message
+
+    def use(self, snapshot: Snapshot | None) -> None:
+        """Read against another snapshot from now on."""
+        if snapshot is not self.snapshot:
+            self.snapshot, self._known = snapshot, {}
+
+    def reference(self, instance: str, scale: Scale) -> float | None:
+        """Return the reference of an instance on the scored scale, None where there is none to be used."""
+        if instance not in self._known:
+            self._known[instance] = self._resolve(instance, scale)
+        return self._known[instance]
+
+    def _resolve(self, instance: str, scale: Scale) -> float | None:
+        if self.snapshot is None:
+            return None
+        try:
+            value = float(resolve_references(self.snapshot, [instance], scale=scale, sizes=self._sizes)[0])
+        except GaplineError:
+            return None
+        return value if np.isfinite(value) else None
