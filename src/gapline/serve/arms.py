@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.scoring.kernels import Kernel
+from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights
 from gapline.serve.bounds import Bounds, bound_means, bound_unbegun, is_decided
 from gapline.serve.scale import Against
-from gapline.serve.table import Table
 
 Floats = NDArray[np.float64]
 BestKnown = Callable[[str], tuple[float | None, float | None]]
+
+
+class Scored(Protocol):
+    """The whole runs as `ArmBounds` needs them: a row that joins stands behind those that were there before."""
+
+    fulls: int
+    bounds: dict[str, float]
+    scores: Scores | None
 
 
 class ArmBounds:
@@ -33,7 +41,7 @@ class ArmBounds:
         self._known: dict[str, _Ends] = {}
 
     def document(
-        self, table: Table, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+        self, table: Scored, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
     ) -> dict[str, Any]:
         """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
         return {
@@ -44,7 +52,7 @@ class ArmBounds:
     def _of_kernel(
         self,
         place: int,
-        table: Table,
+        table: Scored,
         running: Mapping[RunKey, Sequence[Bounds]],
         best_known: BestKnown,
     ) -> dict[str, Any]:
@@ -72,7 +80,7 @@ class ArmBounds:
             pairs.append({"a": a, "b": b, "decided": decided, "better": first})
         return {"arms": arms, "pairs": pairs}
 
-    def _ends(self, place: int, table: Table, best_known: BestKnown) -> "_Ends":
+    def _ends(self, place: int, table: Scored, best_known: BestKnown) -> "_Ends":
         """Return the ends of every cell's score, those of runs under way aside."""
         kernel = self._against.kernels[place]
         # Whatever was read anew, or is read against something else, is no longer what it was.

@@ -1,6 +1,5 @@
 """The newest events of a campaign, in words: what began, improved, ended, failed or rang, the last ones kept."""
 
-import datetime
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -8,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from gapline.model.tables import RunKey
+from gapline.serve.moment import now_stamp
 
 MOST = 200
 
@@ -51,8 +51,7 @@ class Happenings:
     def add(self, kind: Kind, text: str, run: RunKey | None = None) -> Happening:
         """Take note of an event."""
         self.count += 1
-        at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        found = Happening(self.count, at, kind, None if run is None else str(run), text)
+        found = Happening(self.count, now_stamp(), kind, None if run is None else str(run), text)
         self._kept.append(found)
         return found
 

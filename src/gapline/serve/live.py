@@ -1,7 +1,5 @@
 """A study as it is at this moment: one document, made anew of what changed at each look."""
 
-import datetime
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +47,7 @@ class LiveStudy:
         checked = self.contract.objective.validation == "checker"
         self.follower = Follower(self.path, plan.cells, checked=checked, clock=clock)
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
-        self.against = Against(self.path, self.contract)
+        self.against = Against.of_contract(self.path, self.contract)
         self.happenings = Happenings()
         self.views: dict[RunKey, View] = {}
         self.arm_bounds = ArmBounds(self.table.cells(), self.against)
@@ -67,6 +65,12 @@ class LiveStudy:
     def close(self) -> None:
         """Let go of the files."""
         self.follower.close()
+
+    def pinned_cores(self) -> set[int]:
+        """Return the cores of this machine that runs under way are pinned to."""
+        here = [one for one in self.follower.running() if one.claimant is not None and one.claimant.is_here]
+        orders = [one.growing.journal.order for one in here if one.growing is not None]
+        return {core for order in orders if order is not None for core in order.cpus}
 
     def look(self) -> Document:
         """Read what is new, and return the state of this moment."""
@@ -351,16 +355,5 @@ class LiveStudy:
                 self.happenings.add(Kind.BEATEN, f"{one['value']:.12g} by {one['run']}, below {one['reference']:.12g}")
 
 
-def now_stamp() -> str:
-    """Return this moment as ISO 8601."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-
-
 def _counts(frame: pl.DataFrame, column: str) -> dict[str, int]:
     return dict(sorted(frame.group_by(column).len().iter_rows()))
-
-
-def process_cost() -> float:
-    """Return the seconds of processor time that this process has used."""
-    times = os.times()
-    return times.user + times.system

@@ -1,5 +1,6 @@
 """What open runs are read against before any run is whole: kernels, weight and references as the contract has them."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,29 +18,50 @@ from gapline.study import declared_choices
 
 
 class Against:
-    """The choices of a contract: `kernels`, the first of which leads, `weight`, `snapshot`, `tolerance`, `tier_two`.
+    """Kernels, the first of which leads, the weight and the snapshot; `problem` says what of them cannot be used."""
 
-    `problem` says what of them cannot be used.
-    """
-
-    def __init__(self, study: Path, contract: Contract) -> None:
-        stated = declared_choices(contract)
-        self.tolerance: float = stated["tolerance"]
-        self.weighting: str = stated["weighting"]
-        self.tier_two: tuple[str, ...] = stated["tier_two"]
-        self.scaled_time = bool(stated["time_scale"])
+    def __init__(
+        self,
+        *,
+        weighting: str,
+        tolerance: float,
+        tier_two: tuple[str, ...] = (),
+        sizes: Mapping[str, float] | None = None,
+        scaled_time: bool = False,
+    ) -> None:
+        self.tolerance = tolerance
+        self.weighting = weighting
+        self.tier_two = tier_two
+        self.scaled_time = scaled_time
         self.problem: str | None = None
         self.kernels: list[Kernel] = []
         self.weight: TimeWeight | None = None
         self.snapshot: Snapshot | None = None
-        self._sizes = {one.name: float(one.size) for one in contract.instances if one.size is not None}
+        self._sizes = dict(sizes or {})
         self._known: dict[str, float | None] = {}
+
+    @classmethod
+    def of_contract(cls, study: Path, contract: Contract) -> "Against":
+        """Take the choices of a contract, and the snapshot that it names."""
+        stated = declared_choices(contract)
+        made = cls(
+            weighting=stated["weighting"],
+            tolerance=stated["tolerance"],
+            tier_two=stated["tier_two"],
+            sizes={one.name: float(one.size) for one in contract.instances if one.size is not None},
+            scaled_time=bool(stated["time_scale"]),
+        )
         try:
-            self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in stated["kernels"]]
-            self.weight = as_weight(stated["weight"])
-            self.use(next(iter(stored_snapshots([str(study)], study, contract, None, ())), None))
+            made.choose(stated["kernels"], stated["weight"])
+            made.use(next(iter(stored_snapshots([str(study)], study, contract, None, ())), None))
         except GaplineError as error:
-            self.problem = error.message
+            made.problem = error.message
+        return made
+
+    def choose(self, kernels: Sequence[str], weight: str) -> None:
+        """Read under kernels and a weight."""
+        self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in kernels]
+        self.weight = as_weight(weight)
 
     def use(self, snapshot: Snapshot | None) -> None:
         """Read against another snapshot from now on."""
