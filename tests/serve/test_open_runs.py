@@ -47,3 +47,37 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends():
     assert len(found) <= MOST_STEPS
     assert (found[0], found[-1]) == (0.0, 9999.0)
     assert thinned(np.array([1.0, 2.0])) == [1.0, 2.0]
+
+
+def test_what_is_read_bit_by_bit_is_what_is_read_at_once(tmp_path):
+    """Events that were no steps are let go of; steps, counts and the strongest bound stay."""
+    events = [
+        (0.5, 50.0),
+        (1.0, "x"),
+        (1.0, 45.0),
+        (1.0, 44.0),
+        (2.0, 48.0),
+        (3.0, 30.0),
+        (3.0, 31.0),
+        (9.0, 12.0),
+        (11.0, 5.0),
+    ]
+    with live_study(tmp_path / "study") as study:
+        follower = Follower(study.path, study.cells, checked=False)
+        contract = load_contract(study.path)
+        study.begin("a/i1/1")
+        known, read = {}, 0
+        for number, (time, objective) in enumerate(events):
+            study.say("a/i1/1", time, objective)
+            if number % 3 == 1:
+                study.bound("a/i1/1", time, 3.0 + number % 4)
+            follower.look()
+            ((view,), _, _) = read_views(follower.running(), contract, frozenset(), known)
+            read += view.taken - (known[view.key].taken if view.key in known else 0)
+            known = {view.key: view}
+            ((whole,), _, _) = read_views(follower.running(), contract, frozenset())
+            for name in ("captured", "rejected", "late", "reasons", "checked", "bound", "taken"):
+                assert getattr(view, name) == getattr(whole, name), name
+            for name in ("time", "objective", "raw"):
+                assert getattr(view, name).tolist() == getattr(whole, name).tolist(), name
+        assert read == view.taken == 12

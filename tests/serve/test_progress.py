@@ -22,9 +22,9 @@ def test_the_time_left_follows_from_the_horizons_and_the_runs_at_a_time(tmp_path
         follower.look()
         running = follower.running()
         # Two under way, of which one has 4 seconds left, and five to come.
-        assert seconds_left(follower.cells.values(), {running[0]: 6.0}) == (64.0, 32.0)
-        stages = count_stages(follower.cells.values())
-        assert stages == {Stage.RUNNING: 2, Stage.DONE: 1, Stage.MISSING: 5}
+        assert seconds_left(follower, {running[0]: 6.0}) == (64.0, 32.0)
+        stages = count_stages(follower)
+        assert +stages == {Stage.RUNNING: 2, Stage.DONE: 1, Stage.MISSING: 5}
         assert coverage_states(stages) == {"running": 2, "interrupted": 0, "missing": 5}
         assert failure_of(running[0]) is None
 
@@ -36,7 +36,7 @@ def test_the_last_run_takes_its_horizon_however_many_cores_there_are(tmp_path):
         follower = Follower(study.path, study.cells, checked=False)
         follower.look()
         elapsed = dict.fromkeys(follower.running(), 9.0) | {follower.running()[0]: 2.0}
-        assert seconds_left(follower.cells.values(), elapsed) == (11.0, 8.0)
+        assert seconds_left(follower, elapsed) == (11.0, 8.0)
 
 
 def test_of_a_log_the_last_lines_are_read_whatever_they_hold(tmp_path):

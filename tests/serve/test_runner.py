@@ -16,9 +16,7 @@ from live_studies import live_study
 def look(study, watch=None):
     follower = Follower(study.path, study.cells, checked=False)
     follower.look()
-    begun = [one for one in follower.cells.values() if one.stage != "missing"]
-    left = sum(one.stage not in ("running", "done") for one in follower.cells.values())
-    return (watch or RunnerWatch(study.path)).look(begun, left=left)
+    return (watch or RunnerWatch(study.path)).look(follower)
 
 
 def beat(study, number, **facts):

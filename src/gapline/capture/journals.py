@@ -276,8 +276,13 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool) -> RunTrace:
-    """Return the run of a journal; `asked` where a checker was asked for by name."""
+def trace_of(
+    journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool, digest: bool = True
+) -> RunTrace:
+    """Return the run of a journal; `asked` where a checker was asked for by name.
+
+    Without `digest` its best solution is not read.
+    """
     order, events = journal.order, journal.events
     assert order is not None
     # A checker that is asked for by name vouches also where the contract takes the solver's word.
@@ -291,7 +296,7 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
         reasons.append(reason)
     time = numbers("time")
-    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon)
+    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon) if digest else None
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
     trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
     # A list of nothing for each of a million events is worth leaving out.

@@ -8,6 +8,7 @@ them again, which is rare, and which the campaign that is written then tells at 
 import contextlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -43,6 +44,9 @@ class Stage(StrEnum):
     QUARANTINED = "quarantined"
     UNCHECKED = "unchecked"
     DONE = "done"
+
+
+_OPEN = frozenset({Stage.RUNNING, Stage.INTERRUPTED, Stage.QUARANTINED, Stage.UNCHECKED})
 
 
 @dataclass(slots=True, eq=False)
@@ -124,6 +128,12 @@ class Follower:
         self.index = Index(study, apart=True)
         self.index.open()
         self.cells = {(found := cell.directory(study)).name: Followed(cell, found) for cell in cells}
+        self._names = list(self.cells)
+        self._missing = dict(self.cells)
+        # Begun and not done: what every look goes through.
+        self.open: dict[str, Followed] = {}
+        self.claimants: set[Claimant] = set()
+        self.stages: Counter[tuple[Stage, float]] = Counter((Stage.MISSING, one.horizon) for one in cells)
         self._listed = -1
         self._built: int | None = None
         self._turn = 0
@@ -134,8 +144,12 @@ class Follower:
         self.index.close()
 
     def running(self) -> list[Followed]:
-        """Return the cells that somebody works on, in the order of the plan."""
-        return [one for one in self.cells.values() if one.stage is Stage.RUNNING]
+        """Return the cells that somebody works on, in the order in which they were begun."""
+        return [one for one in self.open.values() if one.stage is Stage.RUNNING]
+
+    def count(self, *stages: Stage) -> int:
+        """Return how many cells are at some stages."""
+        return sum(number for (stage, _), number in self.stages.items() if stage in stages)
 
     def look(self) -> Changes:
         """Read what was added since the last look."""
@@ -166,10 +180,28 @@ class Follower:
             modified = folder.stat().st_mtime_ns
             if modified != self._listed:
                 with os.scandir(folder) as entries:
-                    there = {entry.name for entry in entries}
-                new = [one for name, one in self.cells.items() if one.stage is Stage.MISSING and name in there]
+                    new = [one for entry in entries if (one := self._missing.get(entry.name)) is not None]
                 self._listed = _settled(modified)
-        return new + [one for one in self.cells.values() if one.stage not in (Stage.MISSING, Stage.DONE)]
+        return new + list(self.open.values())
+
+    def _move(self, one: Followed, stage: Stage) -> None:
+        """Let a cell be at a stage."""
+        if stage is one.stage:
+            return
+        name = one.directory.name
+        self.stages[one.stage, one.cell.horizon] -= 1
+        self.stages[stage, one.cell.horizon] += 1
+        one.stage = stage
+        for stages, cells in (({Stage.MISSING}, self._missing), (_OPEN, self.open)):
+            if stage in stages:
+                cells[name] = one
+            else:
+                cells.pop(name, None)
+
+    def _claimed_by(self, one: Followed) -> None:
+        one.claimant = read_claimant(one.directory)
+        if one.claimant is not None:
+            self.claimants.add(one.claimant)
 
     def _look_at(self, one: Followed, locked: frozenset[Inode] | None) -> bool:
         """Settle how far a cell is; return whether its run went on."""
@@ -183,8 +215,8 @@ class Follower:
         one.modified = self._when(one.directory)
         one.seen = [self.index.read(attempt) for attempt in attempts_of(one.directory)]
         one.growing = one.began = one.ordered = None
-        one.claimant = read_claimant(one.directory)
-        one.stage = self._settle(one)
+        self._claimed_by(one)
+        self._move(one, self._settle(one))
         one.judged = self._when_judged(one)
         return False
 
@@ -192,13 +224,13 @@ class Follower:
         attempts = attempts_of(one.directory) if one.growing is None or self._is_new(one) else None
         if attempts is not None:
             one.modified = self._when(one.directory)
-            one.claimant = read_claimant(one.directory)
+            self._claimed_by(one)
             last = attempts[-1] if attempts else None
             if last is not None and (one.growing is None or one.growing.attempt != last):
                 one.growing, one.began = GrowingJournal(last), None
                 with contextlib.suppress(OSError):
                     one.ordered = (last / ORDER_FILE).stat().st_mtime
-        one.stage = Stage.RUNNING
+        self._move(one, Stage.RUNNING)
         if one.growing is None or not one.growing.look():
             return False
         latest = self._clock() - (one.growing.stamp if len(one.growing.journal.events) else -START_WITHIN)
@@ -241,11 +273,9 @@ class Follower:
         return (one for one in self.cells.values() if one.stage is Stage.DONE)
 
     def _in_turn(self) -> list[Followed]:
-        everything = list(self.cells.values())
-        if not everything:
-            return []
-        here = [everything[(self._turn + k) % len(everything)] for k in range(min(IN_TURN, len(everything)))]
-        self._turn = (self._turn + IN_TURN) % len(everything)
+        size = len(self._names)
+        here = [self.cells[self._names[(self._turn + k) % size]] for k in range(min(IN_TURN, size))]
+        self._turn = (self._turn + IN_TURN) % max(1, size)
         return [one for one in here if one.stage is Stage.DONE]
 
     def _look_at_done(self, cells: list[Followed], changes: Changes) -> None:

@@ -12,7 +12,7 @@ from gapline.serve.channel import Channel
 from gapline.serve.live import SCHEMA, Document, LiveStudy
 
 # Seconds between two looks: while somebody watches, and while nobody does.
-LOOK_EVERY, UNWATCHED_EVERY = 1.0, 5.0
+LOOK_EVERY, UNWATCHED_EVERY = 1.25, 5.0
 BEAT_EVERY = 5.0
 MOST_STUDIES = 100
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class LiveStudy:
         self._beaten: set[str] = set()
         self._bounds: dict[RunKey, list[Bounds]] = {}
         self._scale: Scale | None = None
+        self._counted = _OfTable(None)
         self._fairness: tuple[float, Document] = (-np.inf, {})
 
     def close(self) -> None:
@@ -142,7 +143,7 @@ class LiveStudy:
         ready = [one for one in grown if one.growing is not None and one.growing.journal.order is not None]
         if not ready:
             return
-        views, campaign, envelopes = read_views(ready, self.contract, self._maximised)
+        views, campaign, envelopes = read_views(ready, self.contract, self._maximised, self.views)
         for view in views:
             known = self.views.get(view.key)
             self.views[view.key] = view
@@ -203,19 +204,17 @@ class LiveStudy:
         return self._scale
 
     def _document(self) -> Document:
-        cells = self.follower.cells.values()
-        stages = count_stages(cells)
+        stages = count_stages(self.follower)
         left = sum(stages[stage] for stage in LEFT)
-        begun = [one for one in cells if one.stage is not Stage.MISSING]
-        runner = self._runner.look(begun, left=left)
+        runner = self._runner.look(self.follower)
         if self._last_runner is not None and runner.words != self._last_runner.words:
             self.happenings.add(Kind.RUNNER, runner.words)
         self._last_runner = runner
         elapsed = {view.followed: self._elapsed(view.followed) for view in self.views.values()}
-        work, about = seconds_left(cells, elapsed)
+        work, about = seconds_left(self.follower, elapsed)
         table = self.table.document(coverage_states(stages))
-        done = {} if self.table.scores is None else _counts(self.table.scores.frame, "status")
-        self._ring()
+        beaten = self._beaten_references()
+        self._ring(beaten)
         return {
             **table,
             "schema": SCHEMA,
@@ -227,7 +226,7 @@ class LiveStudy:
                 **{stage.value: stages[stage] for stage in Stage},
                 "failed": len(self._failures),
                 "left": left,
-                "statuses": done,
+                "statuses": self._of_table().statuses,
                 "seconds_left": round(work, 1),
                 "time_left": round(about, 1) if runner.phase == "running" else None,
             },
@@ -238,7 +237,7 @@ class LiveStudy:
             "failures": newest_failures(self._failures),
             "fairness": self._fairness_document(),
             "rejected_arms": self._rejected_arms(),
-            "beaten": self._beaten_references(),
+            "beaten": beaten,
             "alarms": [alarm.document() for alarm in self.table.alarms],
             "running_alarms": list(self._running_alarms.values()),
         }
@@ -300,13 +299,15 @@ class LiveStudy:
         self._fairness = (self._clock() + took * (1 / SHARE - 1), found)
         return found
 
+    def _of_table(self) -> "_OfTable":
+        frame = None if self.table.scores is None else self.table.scores.frame
+        if self._counted.frame is not frame:
+            self._counted = _OfTable.of(frame)
+        return self._counted
+
     def _rejected_arms(self) -> list[Document]:
         """Return the arms that have candidates of which none is valid, at the first sign."""
-        captured, rejected = {}, {}
-        if self.table.scores is not None:
-            frame = self.table.scores.frame.group_by("arm").agg(pl.col("captured", "rejected").sum())
-            for arm, all_of_it, bad in frame.iter_rows():
-                captured[arm], rejected[arm] = all_of_it, bad
+        captured, rejected = dict(self._of_table().captured), dict(self._of_table().rejected)
         reasons: dict[str, dict[str, int]] = {}
         for key, view in self.views.items():
             captured[key.arm] = captured.get(key.arm, 0) + view.captured
@@ -322,15 +323,7 @@ class LiveStudy:
 
     def _beaten_references(self) -> list[Document]:
         """Return the best run below each reference that was beaten by more than the tolerance."""
-        found: dict[str, Document] = {}
-        if self.table.scores is not None:
-            below = self.table.scores.frame.filter("beaten").sort("best", "best_time", "arm", "seed")
-            for row in below.unique("instance", keep="first", maintain_order=True).iter_rows(named=True):
-                run = str(RunKey(row["arm"], row["instance"], row["seed"]))
-                found[row["instance"]] = {
-                    "instance": row["instance"], "reference": row["reference"], "best": row["best"],
-                    "value": row["best_raw"], "run": run, "running": False, "checked": row["validation"] == "checker",
-                }  # fmt: skip
+        found = dict(self._of_table().beaten)
         for key, view in self.views.items():
             reference = self._reference(key.instance)
             best = float(view.objective[-1]) if len(view.objective) else np.inf
@@ -343,17 +336,45 @@ class LiveStudy:
                 }  # fmt: skip
         return [found[name] for name in sorted(found)]
 
-    def _ring(self) -> None:
+    def _ring(self, beaten: list[Document]) -> None:
         """Let alarms and beaten references be events, each once."""
         for alarm in (*map(str, self.table.alarms), *self._running_alarms):
             if alarm not in self._rung:
                 self._rung.add(alarm)
                 self.happenings.add(Kind.ALARM, alarm)
-        for one in self._beaten_references():
+        for one in beaten:
             if one["instance"] not in self._beaten:
                 self._beaten.add(one["instance"])
                 self.happenings.add(Kind.BEATEN, f"{one['value']:.12g} by {one['run']}, below {one['reference']:.12g}")
 
 
-def _counts(frame: pl.DataFrame, column: str) -> dict[str, int]:
-    return dict(sorted(frame.group_by(column).len().iter_rows()))
+@dataclass(frozen=True, slots=True)
+class _OfTable:
+    """What is counted over all whole runs, made anew when there are others."""
+
+    frame: pl.DataFrame | None
+    statuses: dict[str, int] = field(default_factory=dict)
+    captured: dict[str, int] = field(default_factory=dict)
+    rejected: dict[str, int] = field(default_factory=dict)
+    beaten: dict[str, Document] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame | None) -> "_OfTable":
+        if frame is None:
+            return cls(None)
+        arms = frame.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
+        below = frame.filter("beaten").sort("best", "best_time", "arm", "seed")
+        beaten = {}
+        for row in below.unique("instance", keep="first", maintain_order=True).iter_rows(named=True):
+            run = str(RunKey(row["arm"], row["instance"], row["seed"]))
+            beaten[row["instance"]] = {
+                "instance": row["instance"], "reference": row["reference"], "best": row["best"],
+                "value": row["best_raw"], "run": run, "running": False, "checked": row["validation"] == "checker",
+            }  # fmt: skip
+        return cls(
+            frame,
+            dict(sorted(frame.group_by("status").len().iter_rows())),
+            dict(arms.select("arm", "captured").iter_rows()),
+            dict(arms.select("arm", "rejected").iter_rows()),
+            beaten,
+        )

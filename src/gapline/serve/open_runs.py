@@ -16,10 +16,11 @@ from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import Tally, campaign_of_journals, trace_of
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError
+from gapline.journal.read import Journal
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract
 from gapline.model.scale import Scale, choose_scale
-from gapline.model.tables import RunKey, VerdictCode
+from gapline.model.tables import INFINITE, RunKey, VerdictCode
 from gapline.reference.contradictions import dual_bounds
 from gapline.reference.snapshot import Snapshot
 from gapline.serve.bounds import OpenRun
@@ -36,7 +37,7 @@ class View:
     """A run under way as far as it was read.
 
     `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
-    `problem` says why it cannot be scored. `envelopes` and `campaign` hold it alone.
+    `problem` says why it cannot be scored. `taken` events are in it, as many as `begun` anew the journal was.
     """
 
     followed: Followed
@@ -50,6 +51,9 @@ class View:
     checked: bool = True
     problem: str | None = None
     bound: float | None = None
+    kept: RunTrace | None = None
+    taken: int = 0
+    begun: int = 1
 
     @property
     def key(self) -> RunKey:
@@ -57,14 +61,20 @@ class View:
         return self.followed.key
 
 
+Known = Mapping[RunKey, View]
+
+
 def read_views(
-    cells: Sequence[Followed], contract: Contract, maximised: frozenset[str]
+    cells: Sequence[Followed], contract: Contract, maximised: frozenset[str], known: Known | None = None
 ) -> tuple[list[View], Campaign | None, Envelopes | None]:
-    """Read the traces of runs under way; return their views, and all that can be scored as one."""
-    traces = [_trace(one, maximised) for one in cells]
-    trusting = contract.objective.validation == "checker"
+    """Read the traces of runs under way; return their views, and all that can be scored as one.
+
+    Of a run that is `known`, the events since then are read, beside its steps: what was no step before is none now.
+    """
+    before = [_before(one, known or {}) for one in cells]
+    traces = [_trace(one, view, maximised) for one, view in zip(cells, before, strict=True)]
     try:
-        return _read_views(cells, traces, contract, trusting)
+        return _read_views(cells, before, traces, contract)
     except GaplineError as error:
         if len(cells) == 1:
             nothing = np.empty(0)
@@ -72,45 +82,110 @@ def read_views(
     # One of them cannot be scored, and says so by itself.
     views = []
     for one in cells:
-        views += read_views([one], contract, maximised)[0]
+        views += read_views([one], contract, maximised, known)[0]
     return views, None, None
 
 
-def _trace(one: Followed, maximised: frozenset[str]) -> RunTrace:
+def _before(one: Followed, known: Known) -> View | None:
+    """Return the view of a run to go on from, None where it has to be read from its beginning."""
+    view = known.get(one.key)
+    if view is None or view.kept is None or one.growing is None or view.followed.growing is not one.growing:
+        return None
+    return view if view.begun == one.growing.starts else None
+
+
+def _trace(one: Followed, before: View | None, maximised: frozenset[str]) -> RunTrace:
+    """Return the new events of a run, those that its view keeps before them."""
     assert one.growing is not None
-    return trace_of(one.growing.journal, None, attempts=1, asked=False, maximised=one.cell.instance.name in maximised)
+    journal, is_maximised = one.growing.journal, one.cell.instance.name in maximised
+    tail = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
+    tail.events = journal.events.after(0 if before is None else before.taken)
+    trace = trace_of(tail, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
+    if before is None or before.kept is None:
+        return trace
+    kept, new = before.kept, len(trace.time)
+    for name in ("time", "objective", "verdict"):
+        setattr(trace, name, np.concatenate([getattr(kept, name), np.asarray(getattr(trace, name))]))
+    bounds = [np.full(len(kept.time), np.nan) if kept.bound is None else kept.bound]
+    bounds.append(np.full(new, np.nan) if trace.bound is None else np.asarray(trace.bound))
+    trace.bound = np.concatenate(bounds) if np.isfinite(np.concatenate(bounds)).any() else None
+    trace.reason = None if trace.reason is None else ["" for _ in kept.time] + list(trace.reason)
+    trace.claimed = trace.primary = trace.secondary = None
+    return trace
 
 
 def _read_views(
-    cells: Sequence[Followed], traces: list[RunTrace], contract: Contract, trusting: bool
+    cells: Sequence[Followed], before: Sequence[View | None], traces: list[RunTrace], contract: Contract
 ) -> tuple[list[View], Campaign, Envelopes]:
+    trusting = contract.objective.validation == "checker"
     campaign = campaign_of_journals(traces, Tally(), source="", problems=[], notes=[])
     scale = scale_of(campaign, contract)
     envelopes = build_envelopes(
         campaign, transform=scale, unchecked=Unchecked.TRUST_SOLVER if trusting else Unchecked.REFUSE
     )
     bounds = dual_bounds(campaign, scale)
-    rows = {RunKey(*row[:3]): row for row in _rows(envelopes)}
+    rows = {RunKey(*row[:3]): row[3:] for row in _rows(envelopes)}
     views = []
-    for one, trace in zip(cells, traces, strict=True):
-        _, _, _, first, count, captured, rejected, late = rows[one.key]
+    for one, known, trace in zip(cells, before, traces, strict=True):
+        assert one.growing is not None
+        first, count, captured, rejected, late = rows[one.key]
         part = slice(first, first + count)
+        instance = one.cell.instance.name
+        kept = _kept(trace, envelopes.time[part], scale, instance)
+        verdict = np.asarray(trace.verdict)
         reasons = Counter(reason for reason in trace.reason or () if reason)
-        views.append(
-            View(
-                one,
-                envelopes.time[part],
-                envelopes.objective[part],
-                _raw_steps(trace, envelopes.time[part], scale, one.cell.instance.name),
-                captured,
-                rejected,
-                late,
-                reasons,
-                checked=not trusting or not bool(np.any(np.asarray(trace.verdict) == VerdictCode.UNCHECKED)),
-                bound=bounds.get(one.cell.instance.name),
-            )
+        view = View(
+            one,
+            envelopes.time[part],
+            envelopes.objective[part],
+            np.asarray(kept.objective)[np.asarray(kept.verdict) != VerdictCode.BOUND],
+            captured,
+            rejected,
+            late,
+            reasons,
+            checked=not trusting or not bool(np.any(verdict == VerdictCode.UNCHECKED)),
+            bound=bounds.get(instance),
+            kept=None if scale.hierarchical else kept,
+            taken=len(one.growing.journal.events),
+            begun=one.growing.starts,
         )
+        if known is not None:
+            # What was kept is counted already, when it came.
+            view.captured += known.captured - int(np.count_nonzero(_steps_of(known)))
+            view.rejected += known.rejected
+            view.late += known.late
+            view.reasons += known.reasons
+            view.checked &= known.checked
+        views.append(view)
     return views, campaign, envelopes
+
+
+def _steps_of(view: View) -> NDArray[np.bool_]:
+    assert view.kept is not None
+    found: NDArray[np.bool_] = np.asarray(view.kept.verdict) != VerdictCode.BOUND
+    return found
+
+
+def _kept(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> RunTrace:
+    """Return of a trace what later looks need: its steps, and the strongest dual bound."""
+    raw = _raw_steps(trace, times, scale, instance)
+    code = VerdictCode.VALID
+    if np.any(np.asarray(trace.verdict) == VerdictCode.UNCHECKED):
+        code = VerdictCode.UNCHECKED
+    time, objective = np.asarray(times), raw
+    verdict = np.full(len(times), code, np.uint8)
+    bound = None
+    if trace.bound is not None:
+        stated = np.asarray(trace.bound, np.float64)
+        usable = np.abs(stated) < INFINITE
+        if usable.any():
+            turned = scale.of(instance).maximises
+            place = int(np.argmax(np.where(usable, -stated if turned else stated, -np.inf)))
+            time = np.append(time, np.asarray(trace.time)[place])
+            objective = np.append(objective, np.nan)
+            verdict = np.append(verdict, np.uint8(VerdictCode.BOUND))
+            bound = np.append(np.full(len(times), np.nan), stated[place])
+    return RunTrace(time, objective, verdict, bound=bound)
 
 
 def _rows(envelopes: Envelopes) -> Any:

@@ -2,12 +2,12 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gapline.run.resume import FAILURES
-from gapline.serve.follow import Followed, Stage
+from gapline.serve.follow import Followed, Follower, Stage
 
 # Of the standard error of a run that failed.
 MOST_BYTES, MOST_LINES = 4096, 10
@@ -15,9 +15,12 @@ MOST_FAILURES = 50
 LEFT = (Stage.MISSING, Stage.INTERRUPTED, Stage.QUARANTINED)
 
 
-def count_stages(cells: Iterable[Followed]) -> Counter[Stage]:
+def count_stages(follower: Follower) -> Counter[Stage]:
     """Count cells by their stage."""
-    return Counter(one.stage for one in cells)
+    found: Counter[Stage] = Counter()
+    for (stage, _), number in follower.stages.items():
+        found[stage] += number
+    return found
 
 
 def coverage_states(stages: Counter[Stage]) -> dict[str, int]:
@@ -29,21 +32,18 @@ def coverage_states(stages: Counter[Stage]) -> dict[str, int]:
     }
 
 
-def seconds_left(cells: Iterable[Followed], elapsed: dict[Followed, float]) -> tuple[float, float]:
+def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[float, float]:
     """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
-    work = longest = 0.0
-    width = 0
-    for one in cells:
-        if one.stage is Stage.RUNNING:
-            rest = max(0.0, one.cell.horizon - elapsed.get(one, 0.0))
-            width += 1
-        elif one.stage in LEFT:
-            rest = one.cell.horizon
-        else:
-            continue
-        work, longest = work + rest, max(longest, rest)
+    rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
+    # By horizons, which are few, and not by cells.
+    waiting: Counter[float] = Counter()
+    for (stage, horizon), number in follower.stages.items():
+        waiting[horizon] += number if stage in LEFT else 0
+    work = sum(rests) + sum(horizon * number for horizon, number in waiting.items())
     # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
-    return work, max(work / max(1, width), longest)
+    return work, max(
+        work / max(1, len(rests)), max([*rests, *(h for h, number in waiting.items() if number)], default=0.0)
+    )
 
 
 def failure_of(one: Followed) -> dict[str, Any] | None:

@@ -15,7 +15,8 @@ from gapline.model.layout import JOURNALS
 from gapline.model.text import counted
 from gapline.run.campaign import resume_command
 from gapline.run.where.heartbeat import PATIENCE, Beat
-from gapline.serve.follow import Followed, Stage
+from gapline.serve.follow import Followed, Follower, Stage
+from gapline.serve.progress import LEFT
 
 
 class Phase(StrEnum):
@@ -50,11 +51,10 @@ class RunnerWatch:
         self._claimants: set[Claimant] = set()
         self._beats: dict[str, tuple[int, float]] = {}
 
-    def look(self, cells: Iterable[Followed], *, left: int) -> Runner:
-        """Say who runs the study, given the cells that were begun and how many are left."""
-        everything = list(cells)
-        running = [one for one in everything if one.stage is Stage.RUNNING]
-        self._claimants.update(one.claimant for one in everything if one.claimant is not None)
+    def look(self, follower: Follower) -> Runner:
+        """Say who runs the study, given the cells that were begun and those that are left."""
+        running, left = follower.running(), follower.count(*LEFT)
+        self._claimants = follower.claimants
         alive = self._is_alive()
         if not running and not left:
             return Runner(Phase.FINISHED, alive, "every planned run is whole")
@@ -67,9 +67,11 @@ class RunnerWatch:
         if running:
             words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
             return Runner(Phase.STOPPED, False, words, resume)
-        if not everything:
+        if follower.count(Stage.MISSING) == len(follower.cells):
             return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
-        return Runner(Phase.STOPPED, False, f"{_why(everything)}; {counted(left, 'run')} {_are(left)} left", resume)
+        return Runner(
+            Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
+        )
 
     def _is_alive(self) -> bool | None:
         """Say whether any runner is known to live; None where one may, on another machine."""

@@ -70,6 +70,7 @@ class Table:
         self._spent = 0.0
         self._summary: Summary | None = None
         self._notes: dict[str, None] = {}
+        self._document: tuple[Any, dict[str, Any]] | None = None
 
     @property
     def is_due(self) -> bool:
@@ -171,6 +172,12 @@ class Table:
 
     def document(self, states: dict[str, int]) -> dict[str, Any]:
         """Return the table in the shape of `gapline score --json`; `states` counts planned cells by their state."""
+        mark = (self.scores, self.refused, tuple(states.items()))
+        if self._document is None or self._document[0] != mark:
+            self._document = (mark, self._make_document(states))
+        return self._document[1]
+
+    def _make_document(self, states: dict[str, int]) -> dict[str, Any]:
         scores, summary, study = self.scores, self.summary, self.study
         if scores is None or summary is None or study is None:
             message, hint = self.refused or ("no run is whole yet", None)
