@@ -80,8 +80,12 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
     reached = _scores([_jump(run, run.known, run.reference) for run in runs], kernels, weight)
     least = _scores([_jump(run, run.known, _best(run)) for run in runs], kernels, weight)
     so_far = _scores_so_far(runs, kernels, weight)
-    empty = _scores([run._replace(time=run.time[:0], objective=run.objective[:0]) for run in runs], kernels, weight)
-    at_once = _scores([_jump_at_first(run) for run in runs], kernels, weight)
+    # Only of claims: most runs have none.
+    claims = [row for row, run in enumerate(runs) if not run.checked]
+    empty, at_once = np.full(held.shape, np.nan), np.full(held.shape, np.nan)
+    if claims:
+        empty[claims] = _scores([_emptied(runs[row]) for row in claims], kernels, weight)
+        at_once[claims] = _scores([_jump_at_first(runs[row]) for row in claims], kernels, weight)
     found = []
     for row, run in enumerate(runs):
         each = []
@@ -157,8 +161,11 @@ def _jump(run: OpenRun, moment: float, value: float) -> OpenRun:
 def _jump_at_first(run: OpenRun) -> OpenRun:
     """Let the first candidate have been the best that is possible."""
     first = float(run.time[0]) if len(run.time) else run.known
-    nothing = run._replace(time=run.time[:0], objective=run.objective[:0])
-    return _jump(nothing, first, _best(run))
+    return _jump(_emptied(run), first, _best(run))
+
+
+def _emptied(run: OpenRun) -> OpenRun:
+    return run._replace(time=run.time[:0], objective=run.objective[:0])
 
 
 def _scores_so_far(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeight) -> Floats:

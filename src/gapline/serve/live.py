@@ -24,7 +24,7 @@ from gapline.serve.arms import ArmBounds
 from gapline.serve.bounds import Bounds, bound_runs
 from gapline.serve.follow import Changes, Followed, Follower, Stage
 from gapline.serve.happenings import Happenings, Kind
-from gapline.serve.open_runs import View, best_possible, is_certified, open_run, read_views, thinned
+from gapline.serve.open_runs import View, best_possible, is_certified, open_run, read_views
 from gapline.serve.progress import LEFT, count_stages, coverage_states, failure_of, newest_failures, seconds_left
 from gapline.serve.runner import Runner, RunnerWatch
 from gapline.serve.scale import Against
@@ -81,8 +81,9 @@ class LiveStudy:
         self.table.stale |= changes.rewritten or (first and bool(changes.moved))
         if self.table.is_due:
             self.table.read_all(frozenset(one.directory.name for one in self.follower.running()))
-        if self.table.study is not None:
-            self.against.use(self.table.study.snapshot)
+        if self.table.study is not None and self.against.use(self.table.study.snapshot):
+            for view in self.views.values():
+                view.gaps = None
         self._view([one for one in changes.grown if one.stage is Stage.RUNNING])
         self._bound()
         return self._document()
@@ -263,9 +264,10 @@ class LiveStudy:
         reference, best = self._best_known(key.instance)
         bounds = self._bounds.get(key)
         names = [kernel.name for kernel in self.against.kernels]
-        gaps = None
-        if reference is not None and len(view.objective):
+        gaps = view.gaps
+        if gaps is None and reference is not None and len(view.objective):
             gaps = {kernel.name: float(kernel(view.objective[-1], reference)) for kernel in self.against.kernels}
+            view.gaps = gaps
         return {
             **key._asdict(),
             "panel": one.cell.instance.panel,
@@ -280,7 +282,7 @@ class LiveStudy:
             "reasons": dict(view.reasons),
             "checked": view.checked,
             "problem": view.problem,
-            "trace": {"time": thinned(view.time), "objective": thinned(view.raw)},
+            "trace": view.trace_document(),
             "incumbent": float(view.raw[-1]) if len(view.raw) else None,
             "reference": reference,
             "best_possible": best,

@@ -37,7 +37,8 @@ class View:
     """A run under way as far as it was read.
 
     `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
-    `problem` says why it cannot be scored. `taken` events are in it, as many as `begun` anew the journal was.
+    `problem` says why it cannot be scored. `taken` events are in it, of a journal that was begun `begun` times; `gaps`
+    are those of its incumbent, once somebody asked.
     """
 
     followed: Followed
@@ -54,6 +55,14 @@ class View:
     kept: RunTrace | None = None
     taken: int = 0
     begun: int = 1
+    gaps: dict[str, float] | None = None
+    _trace: dict[str, list[float]] | None = None
+
+    def trace_document(self) -> dict[str, list[float]]:
+        """Return its steps for JSON, made once."""
+        if self._trace is None:
+            self._trace = {"time": thinned(self.time), "objective": thinned(self.raw)}
+        return self._trace
 
     @property
     def key(self) -> RunKey:

@@ -63,10 +63,12 @@ class Against:
         self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in kernels]
         self.weight = as_weight(weight)
 
-    def use(self, snapshot: Snapshot | None) -> None:
-        """Read against another snapshot from now on."""
-        if snapshot is not self.snapshot:
-            self.snapshot, self._known = snapshot, {}
+    def use(self, snapshot: Snapshot | None) -> bool:
+        """Read against a snapshot from now on; return whether it is another one."""
+        if snapshot is self.snapshot:
+            return False
+        self.snapshot, self._known = snapshot, {}
+        return True
 
     def reference(self, instance: str, scale: Scale) -> float | None:
         """Return the reference of an instance on the scored scale, None where there is none to be used."""
