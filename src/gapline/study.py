@@ -137,7 +137,7 @@ class Study:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """Arm, panel, instance, seed, state (done, interrupted or missing) of everything that was to be run.
+        """Arm, panel, instance, seed, state (done, running, interrupted or missing) of everything that was to be run.
 
         That is the plan of the contract, or without one every cell that any arm has.
         """
@@ -418,6 +418,7 @@ def open_study(
     simultaneous: bool | None = None,
     title: str | None = None,
     workers: Workers | None = None,
+    campaign: Campaign | None = None,
 ) -> Study:
     """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
 
@@ -474,6 +475,8 @@ def open_study(
     workers
         Others who read the candidates and pass over the steps, such as `gapline.run.where.tasks` opens on a cluster.
         The one source is then a study or a campaign directory that they see too; the results are the same.
+    campaign
+        What the sources hold, where it was read already.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -496,10 +499,8 @@ def open_study(
     stated = declared_choices(contract)
     patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
     wanted = {name: as_patterns(given) for name, given in patterns.items()}
-    source = sources[0] if len(sources) == 1 else list(sources)
-    # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
-    reader = read if workers is None else read_in_parts
-    whole = _negated(reader(source, columns=columns, decimal=decimal, strict=strict, checker=checker), negate)
+    dialect: dict[str, Any] = {"columns": columns, "decimal": decimal, "strict": strict, "checker": checker}
+    whole = _negated(_read(sources, workers, **dialect) if campaign is None else campaign, negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
@@ -666,10 +667,18 @@ def _load_weight(folder: Path | None, given: Weight | None, stated: str, *, allo
     return name
 
 
+def _read(sources: tuple[Any, ...], workers: Workers | None, **dialect: Any) -> Campaign:
+    # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
+    reader = read if workers is None else read_in_parts
+    return reader(sources[0] if len(sources) == 1 else list(sources), **dialect)
+
+
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
     """Negate what some arms report; without a run there is nothing to negate, score or report."""
     if not len(campaign):
-        raise GaplineError("expected runs to score, got none")
+        begun = {"under way": len(campaign.running), "interrupted": len(campaign.interrupted)}
+        words = ", ".join(f"{number:,} {what}" for what, number in begun.items() if number)
+        raise GaplineError(f"expected runs to score, got none{f' that is whole ({words})' if words else ''}")
     return campaign.negate(arms) if arms else campaign
 
 
@@ -705,8 +714,9 @@ def _absent_cells(cells: pl.DataFrame | None, missing: str | Missing) -> tuple[M
         shown = listing(
             (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
         )
+        how = "running, interrupted or missing" if (absent["state"] == "running").any() else "interrupted or missing"
         raise GaplineError(
-            f"expected every planned run, got {absent.height:,} of {cells.height:,} interrupted or missing: {shown}",
+            f"expected every planned run, got {absent.height:,} of {cells.height:,} {how}: {shown}",
             hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
         )
     return rule, absent
@@ -801,13 +811,12 @@ def _count(
     if not planned and not filled:
         return found
     states = {} if cells is None else dict(cells.group_by("state").len().iter_rows())
-    interrupted, missing = states.get("interrupted", 0), states.get("missing", 0)
+    absent = {name: states.get(name, 0) for name in ("running", "interrupted", "missing")}
     return replace(
         found,
         planned=cells.height if planned and cells is not None else None,
-        interrupted=interrupted,
-        missing=missing,
-        filled=interrupted + missing if filled else 0,
+        **absent,
+        filled=sum(absent.values()) if filled else 0,
         removed=removed,
     )
 

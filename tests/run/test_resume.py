@@ -68,9 +68,9 @@ def test_a_changed_journal_is_quarantined_named_and_run_again(make_study):
 @pytest.fixture
 def parses(monkeypatch):
     """How often each journal was parsed, and since when it was asked the last time."""
-    found, real = Counter(), read._read_lines
+    found, real = Counter(), read.read_lines
     monkeypatch.setattr(
-        read, "_read_lines", lambda journal, stream: found.update([journal.path]) or real(journal, stream)
+        read, "read_lines", lambda journal, stream: found.update([journal.path]) or real(journal, stream)
     )
 
     def asked():

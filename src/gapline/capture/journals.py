@@ -1,5 +1,6 @@
 """The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
+import contextlib
 import hashlib
 import shlex
 from collections import Counter
@@ -21,6 +22,7 @@ from gapline.journal.fairness import fairness_columns
 from gapline.journal.index import Index, Seen
 from gapline.journal.judges import choose_judge, find_judges, judge_notes
 from gapline.journal.read import Journal, Outcome
+from gapline.journal.records import read_order
 from gapline.journal.strays import find_strays, stray_note
 from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts, verdicts_of
 from gapline.model.campaign import Campaign
@@ -40,6 +42,7 @@ class Tally:
 
     strays: list[str] = field(default_factory=list)
     interrupted: list[RunKey] = field(default_factory=list)
+    running: list[RunKey] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     superseded: Counter[str] = field(default_factory=Counter)
     left_behind: Counter[RunKey] = field(default_factory=Counter)
@@ -59,6 +62,9 @@ class Tally:
     def notes(self, study: Path) -> list[str]:
         """Say each thing in a line, those that there are."""
         found = []
+        if self.running:
+            named = listing(map(str, sorted(self.running)))
+            found.append(f"{counted(len(self.running), 'cell')} under way when the journals were read: {named}")
         if self.interrupted:
             named = listing(map(str, sorted(self.interrupted)))
             found.append(f"{counted(len(self.interrupted), 'cell')} interrupted, without a whole attempt: {named}")
@@ -89,7 +95,7 @@ class Survey:
 
     `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
     whether a checker was asked for by name, `named` the one that the contract names, `maximised` the instances of which
-    it says so.
+    it says so. `running` are the names of the cells that somebody works on: they are counted, and read another time.
     """
 
     study: Path
@@ -101,6 +107,7 @@ class Survey:
     maximised: frozenset[str]
     asked: bool
     strays: list[str]
+    running: frozenset[str] = frozenset()
 
 
 Reuse = Callable[[str, list[str | None], Outcome], RunTrace | None]
@@ -115,8 +122,10 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
     return build_campaign(survey_study(study, index, checker=checker), index)
 
 
-def survey_study(study: Path, index: Index, *, checker: str | None = None) -> Survey:
-    """Look at the cells of a study and at who judged them."""
+def survey_study(
+    study: Path, index: Index, *, checker: str | None = None, running: frozenset[str] = frozenset()
+) -> Survey:
+    """Look at the cells of a study and at who judged them; `running` are the names of those under way."""
     marks: dict[str, list[str | None]] = {}
 
     def look(attempt: Path) -> list[VerdictFacts]:
@@ -127,7 +136,8 @@ def survey_study(study: Path, index: Index, *, checker: str | None = None) -> Su
     cells = cells_of(study)
     judges, (named, maximised) = find_judges(cells, look=look), _from_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
-    return Survey(study, cells, marks, judges, judge, named, maximised, checker is not None, find_strays(study))
+    asked, strays = checker is not None, find_strays(study)
+    return Survey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
 
 
 def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
@@ -141,6 +151,11 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
     tally = Tally(list(survey.strays))
 
     def take(cell: Path) -> None:
+        if cell.name in survey.running:
+            # A journal that grows would look torn, and one whose candidates are being checked would look unchecked.
+            if (under_way := _key_of(cell)) is not None:
+                tally.running.append(under_way)
+            return
         # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
         seen, record, trace = _read_cell(cell, index, reuse)
         survey.marks[cell.name] = [one.mark for one in seen]
@@ -185,6 +200,14 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
     )
 
 
+def _key_of(cell: Path) -> RunKey | None:
+    """Return which run the last attempt at a cell is to be, None where its order cannot be read yet."""
+    with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError, IndexError):
+        order = read_order(attempts_of(cell)[-1])
+        return RunKey(order.arm, order.instance, order.seed)
+    return None
+
+
 def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], CellRecord[Outcome], RunTrace | None]:
     """Return the attempts at a cell, and its run where that need not be read; else the attempts have their events."""
     attempts = attempts_of(cell)
@@ -219,7 +242,8 @@ def campaign_of_journals(
     )
     typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
     runs = campaign.runs.with_columns(typed)
-    return replace(campaign, runs=runs, interrupted=tuple(sorted(tally.interrupted)), diagnostics=diagnostics)
+    interrupted, running = tuple(sorted(tally.interrupted)), tuple(sorted(tally.running))
+    return replace(campaign, runs=runs, interrupted=interrupted, running=running, diagnostics=diagnostics)
 
 
 def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
@@ -252,8 +276,13 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
     return ", ".join(word for word in words if word) or None
 
 
-def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool) -> RunTrace:
-    """Return the run of a journal; `asked` where a checker was asked for by name."""
+def trace_of(
+    journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool, digest: bool = True
+) -> RunTrace:
+    """Return the run of a journal; `asked` where a checker was asked for by name.
+
+    Without `digest` its best solution is not read.
+    """
     order, events = journal.order, journal.events
     assert order is not None
     # A checker that is asked for by name vouches also where the contract takes the solver's word.
@@ -267,7 +296,7 @@ def trace_of(journal: Journal, verdicts: Verdicts | None, *, attempts: int, aske
         code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
         reasons.append(reason)
     time = numbers("time")
-    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon)
+    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon) if digest else None
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
     trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
     # A list of nothing for each of a million events is worth leaving out.

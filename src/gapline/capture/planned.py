@@ -1,4 +1,4 @@
-"""What of the plan is there: runs that the contract asks for, cells that were interrupted or never begun."""
+"""What of the plan is there: runs that the contract asks for, cells under way, interrupted or never begun."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,7 +55,7 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
 def planned_cells(
     campaign: Campaign, contract: "Contract | None", wanted: Mapping[str, tuple[str, ...]]
 ) -> pl.DataFrame:
-    """Return every planned cell that fits the patterns in `wanted`, and its state: done, interrupted or missing."""
+    """Return every planned cell that fits the patterns in `wanted`: done, running, interrupted or missing."""
     if contract is None:
         planned = expected_cells(campaign.runs)
     else:
@@ -70,13 +70,17 @@ def planned_cells(
     if contract is None and planned.height == len(campaign):
         # As many as there are runs, each of which is one of them.
         return planned.with_columns(state=pl.lit("done"))
-    begun = pl.DataFrame(campaign.interrupted, schema=planned.select(RUN_KEY).schema, orient="row")
+    schema = planned.select(RUN_KEY).schema
+    begun, held = (pl.DataFrame(some, schema=schema, orient="row") for some in (campaign.interrupted, campaign.running))
     keys = planned.select(RUN_KEY).with_row_index("_row")
-    done, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in (campaign.runs, begun))
+    tables = (campaign.runs, held, begun)
+    done, running, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in tables)
     # A cell with a whole run is done, whatever became of its other attempts.
     state = (
         pl.when(pl.col("_row").is_in(done.implode()))
         .then(pl.lit("done"))
+        .when(pl.col("_row").is_in(running.implode()))
+        .then(pl.lit("running"))
         .when(pl.col("_row").is_in(interrupted.implode()))
         .then(pl.lit("interrupted"))
         .otherwise(pl.lit("missing"))

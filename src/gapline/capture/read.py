@@ -16,7 +16,7 @@ from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.join import join_campaigns
-from gapline.model.layout import JOURNALS, campaign_directory
+from gapline.model.layout import JOURNALS, campaign_directory, is_study
 from gapline.model.remote import is_url, local_path, matching_urls
 from gapline.model.store import open_campaign
 from gapline.model.zip_read import is_zip
@@ -167,7 +167,18 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
 def _read_plain(path: Path, dialect: Dialect) -> Campaign:
     """Read a directory or a trace; a zip is none: what lies in one is never unpacked again."""
     if path.is_dir():
-        return _no_table(open_campaign(campaign_directory(path)), dialect, path)
+        return _no_table(_read_directory(path), dialect, path)
     if is_recorded(path):
         return _no_table(read_recorded(path), dialect, path)
     return read_neutral(path, dialect=dialect)
+
+
+def _read_directory(path: Path) -> Campaign:
+    """Open the campaign of a directory; of a study that runs, or whose runner died, what is whole in its journals."""
+    if is_study(path) and (path / JOURNALS).is_dir():
+        from gapline.capture.renew import current_campaign
+
+        campaign = current_campaign(path)
+        if campaign is not None:
+            return campaign
+    return open_campaign(campaign_directory(path))

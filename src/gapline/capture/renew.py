@@ -5,6 +5,7 @@ is taken is verified first: the campaign by its digests, the attempt by the fact
 so equals one that is read from all journals to the last bit; without that file, or where anything is odd, all are read.
 """
 
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,13 +14,15 @@ import numpy as np
 from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
 from gapline.errors import GaplineError
+from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
+from gapline.journal.claims import locked_inodes, worked_on
 from gapline.journal.index import BY, Index
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
 from gapline.journal.verdicts import Judge
 from gapline.model.campaign import Campaign
 from gapline.model.join import OTHER_REASON
-from gapline.model.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS
+from gapline.model.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
 from gapline.model.limits import most_bytes, read_regular
 from gapline.model.store import file_digest, open_campaign, read_manifest, save_campaign
 from gapline.model.tables import RUN_KEY, Reason, RunKey
@@ -50,7 +53,7 @@ class Built(msgspec.Struct, frozen=True):
 def renew_campaign(study: Path, index: Index) -> Campaign:
     """Write `campaign/` as the journals and verdicts of a study are now; one that says so already stays."""
     survey, folder = survey_study(study, index), study / CAMPAIGN
-    standing = _standing(study, survey)
+    standing = standing_campaign(study, survey)
     if standing is not None and standing.is_whole(survey):
         return standing.campaign
     campaign = build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
@@ -59,6 +62,48 @@ def renew_campaign(study: Path, index: Index) -> Campaign:
     # After the campaign: should we be killed in between, the seal is another one and everything is read.
     write_atomically(study / JOURNALS / BUILT, lambda stream: stream.write(line))
     return campaign
+
+
+def current_campaign(study: Path) -> Campaign | None:
+    """Return the campaign of what is whole in the journals of a study, where they are ahead of its `campaign/`.
+
+    None where they are not: then `campaign/` says all that there is. Nothing is written.
+    """
+    built, campaign = study / JOURNALS / BUILT, study / CAMPAIGN / MANIFEST
+    last = _modified(built) or _modified(campaign)
+    cells = cells_of(study) if last is None or (_modified(study / JOURNALS / OPTIONS_FILE) or 0) > last else None
+    if cells is None:
+        # A second runner may be at work after the first one wrote the campaign of what there was.
+        running = worked_on(folders_of(study)) if locked_inodes() else frozenset()
+        if not running:
+            return None
+    elif not cells:
+        return None
+    else:
+        running = worked_on(cells)
+    index = Index(study, apart=True)
+    index.open()
+    with closing(index):
+        # An attempt that is made again, because others disturbed the first, does not take back what is whole.
+        again = [name for name in running if _is_whole_before(study / JOURNALS / name, index)]
+        survey = survey_study(study, index, running=running.difference(again))
+        standing = standing_campaign(study, survey)
+        if standing is not None and not running and standing.is_whole(survey):
+            return standing.campaign
+        return build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
+
+
+def _is_whole_before(cell: Path, index: Index) -> bool:
+    """Say whether a cell has a whole attempt before its last one."""
+    earlier = attempts_of(cell)[:-1]
+    return CellRecord(cell, [index.read(attempt).outcome for attempt in earlier]).counting is not None
+
+
+def _modified(file: Path) -> int | None:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _nothing(*_: object) -> None:
@@ -75,14 +120,25 @@ def _built(survey: Survey, campaign: str) -> Built:
     return Built(BY, campaign, source, survey.judge, survey.named, maximised, calibrations, strays, cells)
 
 
-class _Standing:
-    """The campaign that stands on disk, verified, and what it was made of."""
+class Reused:
+    """A campaign that was made before, and what it was made of: runs whose files are the same are taken from it."""
 
     def __init__(self, campaign: Campaign, built: Built) -> None:
         self.campaign, self._built = campaign, built
         columns = (*RUN_KEY, "first", "count", "best_solution_digest")
         rows = campaign.runs.select(columns).iter_rows() if "best_solution_digest" in campaign.runs.columns else ()
         self._rows = {RunKey(*row[:3]): row[3:] for row in rows}
+
+    @classmethod
+    def of(cls, campaign: Campaign, survey: Survey) -> "Reused | None":
+        """Keep a campaign as it was just made of a survey, None where runs cannot be taken from it."""
+        odd = campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons)
+        return None if odd else cls(campaign, _built(survey, ""))
+
+    def fits(self, survey: Survey) -> bool:
+        """Say whether runs of it would be made the same way again."""
+        built = self._built
+        return (built.judge, built.maximised) == (survey.judge, sorted(survey.maximised))
 
     def is_whole(self, survey: Survey) -> bool:
         """Say whether it would be made of the same again."""
@@ -110,8 +166,8 @@ class _Standing:
         return trace
 
 
-def _standing(study: Path, survey: Survey) -> _Standing | None:
-    """Open the campaign that there is, if runs can be taken from it."""
+def standing_campaign(study: Path, survey: Survey) -> Reused | None:
+    """Open the campaign that stands on disk, verified, if runs can be taken from it."""
     folder = study / CAMPAIGN
     try:
         built = msgspec.json.decode(
@@ -125,4 +181,4 @@ def _standing(study: Path, survey: Survey) -> _Standing | None:
         return None
     if campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons):
         return None
-    return _Standing(campaign, built)
+    return Reused(campaign, built)

@@ -19,8 +19,8 @@ from gapline.terminal import say
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
-    "demo", "init", "generate", "run", "status", "check", "import", "export", "merge", "snapshot", "score", "curve",
-    "compare", "analyse", "plan", "report", "paper", "scale", "doctor",
+    "demo", "init", "generate", "run", "status", "serve", "watch", "check", "import", "export", "merge", "snapshot",
+    "score", "curve", "compare", "analyse", "plan", "report", "paper", "scale", "doctor",
 )  # fmt: skip
 
 

@@ -117,6 +117,16 @@ class Events(Sequence[Event]):
             for index in range(len(self)):
                 yield self._event(index, self._solution(index, stream))
 
+    def after(self, place: int) -> "Events":
+        """Return the events from a place on."""
+        found = Events(self._path)
+        found._sequence, found._is_candidate = self._sequence[place:], self._is_candidate[place:]
+        found._numbers = {name: column[place:] for name, column in self._numbers.items()}
+        found._place, found._reason = self._place[place:], self._reason[place:]
+        found._reasons, found._names = dict(self._reasons), list(self._names)
+        found._has_solutions = self._has_solutions
+        return found
+
     def states(self, name: str) -> bool:
         """Say whether any event states a number of this name."""
         return name in self._numbers

@@ -150,7 +150,7 @@ def read_journal(attempt: Path) -> Journal:
     journal = Journal(path)
     try:
         with open_regular(path) as stream:
-            _read_lines(journal, stream)
+            read_lines(journal, stream)
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -168,9 +168,12 @@ def read_journal(attempt: Path) -> Journal:
     return journal
 
 
-def _read_lines(journal: Journal, stream: BinaryIO) -> None:
-    """Read a journal line by line: memory holds a line, not the file."""
-    number = place = 0
+def read_lines(journal: Journal, stream: BinaryIO, number: int = 0, place: int = 0) -> tuple[int, int]:
+    """Read a journal line by line, from the line with a number on, which begins at a place: memory holds a line.
+
+    Returns number and place of the line after the last whole one.
+    """
+    journal.torn = 0
     # A line longer than any that is written is no line of ours, and would be read into memory whole.
     while line := stream.readline(MOST_LINE):
         if not line.endswith(b"\n"):
@@ -179,10 +182,11 @@ def _read_lines(journal: Journal, stream: BinaryIO) -> None:
             if len(line) == MOST_LINE:
                 journal.torn = 0
                 journal.corruption = f"{journal.path}:{number + 1}: expected a line of at most {MOST_LINE:,} bytes"
-            return
+            break
         if journal.corruption is None:
             take_line(journal, line[:-1], number, place)
         number, place = number + 1, place + len(line)
+    return number, place
 
 
 def take_line(journal: Journal, line: bytes, number: int, place: int, *, at: int | None = None) -> None:

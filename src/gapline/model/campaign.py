@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -60,6 +60,8 @@ class Campaign:
     interrupted
         Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
         They are no runs and have no row.
+    running
+        Cells that somebody worked on when the journals were read: not yet whole, so no runs and no rows either.
     origin
         The campaign directory that the columns are mapped from, where they are.
     files
@@ -81,6 +83,7 @@ class Campaign:
     facts: Mapping[str, str] = field(default_factory=dict)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     interrupted: tuple[RunKey, ...] = ()
+    running: tuple[RunKey, ...] = ()
     origin: Origin | None = None
     files: tuple[tuple[MappedFile, ...], ...] = ()
     known: Numbered | None = None
@@ -260,27 +263,33 @@ class Campaign:
         Each pattern has to match some run.
         """
         keep = pl.lit(True)
-        interrupted = self.interrupted
+        # Cells without a run: those that were cut short, and those that somebody works on.
+        begun = {"interrupted": self.interrupted, "running": self.running}
         asked = []
+
+        def keep_begun(fits: Callable[[RunKey], bool]) -> None:
+            for state, keys in begun.items():
+                begun[state] = tuple(filter(fits, keys))
+
         for name, patterns in (("arm", arm), ("panel", panel), ("instance", instance)):
             if wanted := as_patterns(patterns):
                 matched = self._matching(name, wanted)
                 keep = keep & pl.col(name).is_in(matched)
                 if name == "panel":
-                    # An interrupted cell has no panel of its own: it stays with the runs on its instance.
+                    # A cell without a run has no panel of its own: it stays with the runs on its instance.
                     there = set(self.runs.filter(pl.col("panel").is_in(matched))["instance"])
-                    interrupted = tuple(key for key in interrupted if key.instance in there)
+                    keep_begun(lambda key, there=there: key.instance in there)  # type: ignore[misc]
                 else:
-                    interrupted = tuple(key for key in interrupted if matches(getattr(key, name), wanted))
+                    keep_begun(lambda key, name=name, wanted=wanted: matches(getattr(key, name), wanted))  # type: ignore[misc]
                 asked += [f"--{name} {pattern}" for pattern in wanted]
         if unwanted := as_patterns(exclude):
             keep = keep & ~pl.col("instance").is_in(self._matching("instance", unwanted, option="exclude"))
-            interrupted = tuple(key for key in interrupted if not matches(key.instance, unwanted))
+            keep_begun(lambda key: not matches(key.instance, unwanted))
             asked += [f"--exclude {pattern}" for pattern in unwanted]
         kept = self.runs.filter(keep) if asked else self.runs
         if asked and not kept.height:
             raise UsageError(f"{' '.join(asked)}: matches no run", hint="each of them alone matches some")
-        return replace(self, runs=kept, interrupted=interrupted)
+        return replace(self, runs=kept, interrupted=begun["interrupted"], running=begun["running"])
 
     def _matching(self, name: str, patterns: Sequence[str], *, option: str | None = None) -> list[str]:
         """Return the values of a column of the runs that match one of the patterns; each has to match something."""

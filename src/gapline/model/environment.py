@@ -15,6 +15,7 @@ _BROUGHT = {
     "routing": ("kayros", "mamut-routing-lib", "pyvrp", "ortools", "vrplib"),
     "solvers": ("vrp-cli", "hygese", "pyvroom"),
     "timefold": ("solverforge-legacy",),
+    "serve": ("starlette", "uvicorn"),
 }
 EXTRAS = {package: extra for extra, packages in _BROUGHT.items() for package in packages}
 

@@ -47,9 +47,12 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     # Where somebody has filtered the runs, the columns hold more than their candidates.
     rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
     check_parts(rows.table, columns)
+    running = {key for campaign in campaigns for key in campaign.running}
     begun = {key for campaign in campaigns for key in campaign.interrupted}
-    if begun:
-        begun.difference_update(*(campaign.keys() for campaign in campaigns))
+    if running or begun:
+        whole = {key for campaign in campaigns for key in campaign.keys()}  # noqa: SIM118 (a method of its own)
+        running -= whole
+        begun -= whole | running
     return Campaign(
         runs=rows.table,
         known=rows,
@@ -57,6 +60,7 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         facts=facts,
         diagnostics=replace(sum((c.diagnostics for c in campaigns), Diagnostics()), notes=()),
         interrupted=tuple(sorted(begun)),
+        running=tuple(sorted(running)),
         files=tuple(files for campaign in campaigns for files in _files(campaign)),
         **columns,
     )

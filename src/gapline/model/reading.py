@@ -45,10 +45,10 @@ class Coverage:
 
     `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and of `unknown` nobody says how;
     `unreferenced` are on instances without a reference, which no run solved, and score the worst value.
-    `planned` is None where no contract says what was meant to happen. `interrupted` and `missing` are planned cells
-    without a whole attempt, begun and never begun; `filled` of them stand among the runs as empty streams because that
-    was asked for. Left out are `removed` runs, of arms or cells that the contract does not have, and `unscorable` ones,
-    whose instance cannot be scored.
+    `planned` is None where no contract says what was meant to happen. `running`, `interrupted` and `missing` are
+    planned cells without a whole attempt: under way, cut short and never begun; `filled` of them stand among the runs
+    as empty streams because that was asked for. Left out are `removed` runs, of arms or cells that the contract does
+    not have, and `unscorable` ones, whose instance cannot be scored.
     """
 
     runs: int
@@ -62,22 +62,28 @@ class Coverage:
     removed: int = 0
     unscorable: int = 0
     unreferenced: int = 0
+    running: int = 0
+
+    @property
+    def absent(self) -> int:
+        """Planned cells without a whole attempt."""
+        return self.running + self.interrupted + self.missing
 
     @property
     def complete(self) -> bool:
         """Whether every planned cell has a whole attempt, as far as anybody knows."""
-        return not (self.interrupted or self.missing)
+        return not self.absent
 
     @property
     def short(self) -> bool:
         """Whether planned cells are neither run nor counted as empty: then no order may be headlined."""
-        return self.interrupted + self.missing > self.filled
+        return self.absent > self.filled
 
     def __str__(self) -> str:
         whole = self.runs - self.filled
         words = counted(whole, "run") if self.planned is None else f"{whole:,} of {self.planned:,} planned runs"
-        more = [f"{number:,} {name}" for name, number in (("interrupted", self.interrupted), ("missing", self.missing))]
-        words += "".join(f", {text}" for text in more if not text.startswith("0 "))
+        more = {name: getattr(self, name) for name in ("running", "interrupted", "missing")}
+        words += "".join(f", {number:,} {name}" for name, number in more.items() if number)
         if self.filled:
             words += f", {self.filled:,} of them counted as empty"
         if self.unreferenced:

@@ -99,7 +99,8 @@ def fill_directory(campaign: Campaign, folder: Path) -> None:
         "reasons": list(campaign.reasons),
         "facts": dict(campaign.facts),
         "diagnostics": asdict(campaign.diagnostics),
-        "interrupted": [list(key) for key in campaign.interrupted],
+        # What was under way when the journals were read has no whole attempt in this copy, and nobody works on it here.
+        "interrupted": [list(key) for key in sorted({*campaign.interrupted, *campaign.running})],
         "digest": campaign.digest(),
         "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
     }

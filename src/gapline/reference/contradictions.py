@@ -18,6 +18,7 @@ from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reading import TOLERANCE
+from gapline.model.scale import Scale
 from gapline.model.scratch import piece_size
 from gapline.model.tables import INFINITE, RUN_KEY, Proof, RunKey
 from gapline.model.transform import Transform, TransformKind
@@ -217,6 +218,25 @@ def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> I
         elif row.get("claim") == Proof.OPTIMAL and (best := _best_reported(campaign, part, transform)) is not None:
             claim = Claim(best, certified=False, source=f"run {key}")
             yield Proven(key, AlarmKind.OPTIMUM, _weakest(best, row.get("value_resolution"), transform), claim)
+
+
+def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
+    """Return the strongest dual bound on each instance that any run states, on the scored scale, as weak as its print.
+
+    Nothing of an instance is below it, as far as its solver is right; instances without one are not in it.
+    """
+    found: dict[str, float] = {}
+    if campaign.bound is None or scale.hierarchical:
+        return found
+    told = [name for name in ("bound_resolution",) if name in campaign.runs.columns]
+    for row in campaign.runs.select("instance", "first", "count", *told).iter_rows(named=True):
+        transform = scale.of(row["instance"])
+        bounds = np.asarray(campaign.bound[row["first"] : row["first"] + row["count"]])
+        place = _strongest(bounds, transform)
+        if place is not None:
+            lower = _weakest(float(bounds[place]), row.get("bound_resolution"), transform)
+            found[row["instance"]] = max(lower, found.get(row["instance"], -np.inf))
+    return found
 
 
 def _strongest(bounds: Floats, transform: Transform) -> int | None:

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gapline.journal.attempts import attempt_number, attempts_of
+from gapline.journal.claims import CLAIM_FILE
 from gapline.journal.locks import lock_now, open_lock
+from gapline.model.began import began
 from gapline.run.process import tree
 
-CLAIM_FILE = "claim"
 LOOK_EVERY = 0.05
 
 
@@ -41,7 +42,7 @@ def claim(
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
             os.ftruncate(file, 0)
-            me = {"host": platform.node(), "process": os.getpid(), "began": tree.began(os.getpid()), "runner": runner}
+            me = {"host": platform.node(), "process": os.getpid(), "began": began(os.getpid()), "runner": runner}
             os.pwrite(file, json.dumps(me).encode(), 0)
         yield file
     finally:
@@ -99,9 +100,9 @@ def _facts(cell: Path) -> tuple[dict[str, object], bool]:
         facts = _claimant((cell / CLAIM_FILE).read_bytes())
     except OSError:
         return {}, False
-    process, began = facts.get("process"), facts.get("began")
-    lost = facts.get("host") == platform.node() and isinstance(process, int) and tree.began(process) != began
-    return facts, lost and began is not None
+    process, then = facts.get("process"), facts.get("began")
+    lost = facts.get("host") == platform.node() and isinstance(process, int) and began(process) != then
+    return facts, lost and then is not None
 
 
 def new_attempt(cell: Path) -> Path:

@@ -94,14 +94,6 @@ def process_state(pid: int) -> str:
         return ""
 
 
-def began(pid: int) -> int | None:
-    """Return when a process was started, in ticks since the machine was; with its number it names one process."""
-    try:
-        return int((_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2].split()[19])
-    except (OSError, IndexError, ValueError):
-        return None
-
-
 def open_by(path: Path) -> list[int]:
     """Return the other processes of ours on this machine that have a file open."""
     wanted, found = str(path.resolve()), []

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.model.began import began
 from gapline.model.layout import JOURNALS
 from gapline.model.writing import write_atomically
 from gapline.run.process.control import Control
-from gapline.run.process.tree import began
 
 BEAT_EVERY = 5.0
 LOOK_EVERY = 0.2

@@ -1,0 +1,51 @@
+"""`gapline serve`: a live page of studies while they run."""
+
+import rich_click as click
+
+from gapline.terminal import say
+
+
+@click.command("serve")
+@click.argument("source", default=".", type=click.Path(exists=True), metavar="[STUDY|FOLDER|TRACES]")
+@click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="Port; 0 picks one.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this need a token."
+)
+@click.option("--token", help="Token that a browser or a script has to bring; made up where --host needs one.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("--references", metavar="FILE", help="Of a trace file: reference values, as `gapline score` takes them.")
+@click.option("--horizon", type=float, help="Of a trace file: the horizon of runs that state none.")
+def command(
+    source: str, port: int, host: str, token: str | None, no_open: bool, references: str | None, horizon: float | None
+) -> int:
+    """Serve a page that follows a study while it runs, wherever it runs: it reads the journals of the study directory.
+
+    A folder of studies shows all of them; a trace file (CSV or JSONL) that a solver is still writing is followed too.
+    Nothing is written, and nobody is let in: it listens on this machine alone unless --host says otherwise, which
+    needs the token of the link. The address is the only line on standard output; Ctrl-C ends it, and no run notices.
+
+    Example: gapline serve my-study --port 0 --no-open
+    """
+    from gapline.errors import EnvironmentLacksError, UsageError
+
+    if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8 or " " in token):
+        raise UsageError("--token: expected at least 8 letters, digits or signs, without spaces")
+    # Before Polars is loaded, which starts its threads then.
+    from gapline.serve.quiet import go_quietly
+
+    go_quietly()
+    try:
+        from gapline.serve.server import serve
+    except ModuleNotFoundError as error:
+        raise EnvironmentLacksError.for_extra(str(error.name), "serve") from error
+    from gapline.serve.foreign import opener
+
+    def tell(address: str) -> None:
+        say(address)
+        if not no_open:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(source, host=host, port=port, token=token, opened=opener(references, horizon), tell=tell)
+    return 0

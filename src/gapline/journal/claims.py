@@ -1,0 +1,138 @@
+"""Who works on the cells of a study at this moment, seen without touching any of them.
+
+A runner holds a lock on the file `claim` of the cell that it works on. To try that lock is to hold it for a moment, in
+which a runner would find the cell taken: whoever only watches looks at the kernel's list of locks instead. Of runs on
+other machines that list says nothing; there the order of the attempt says by when it has to be over.
+"""
+
+import contextlib
+import os
+import platform
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+import msgspec
+
+from gapline.journal.attempts import attempts_of
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.journal.records import Order, read_order
+from gapline.model.began import began
+
+CLAIM_FILE = "claim"
+LOCKS = Path("/proc/locks")
+# A file server may show a change a minute late; a runner far away may take as long again to clear up.
+PATIENCE = 120.0
+
+Inode = tuple[int, int, int]
+
+
+class Claimant(msgspec.Struct, frozen=True):
+    """The process that claimed a cell last, as it wrote itself down; `runner` names a campaign on other machines."""
+
+    host: str = ""
+    process: int = 0
+    began: int | None = None
+    runner: str | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is a process of this machine."""
+        return self.host == platform.node()
+
+    @property
+    def is_alive(self) -> bool | None:
+        """Whether it still is there; None where nobody here can tell."""
+        if not self.is_here or self.began is None:
+            return None
+        return began(self.process) == self.began
+
+
+def read_claimant(cell: Path) -> Claimant | None:
+    """Return who claimed a cell last, None where nobody did or the claim cannot be read."""
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode((cell / CLAIM_FILE).read_bytes(), type=Claimant)
+    return None
+
+
+def locked_inodes(text: str | None = None) -> frozenset[Inode] | None:
+    """Return device and inode of every file of this machine with an exclusive lock; None where the kernel lists none.
+
+    >>> sorted(locked_inodes("1: FLOCK ADVISORY WRITE 77 fe:00:5231 0 EOF\\n2: POSIX ADVISORY READ 1 00:1f:9 0 EOF"))
+    [(254, 0, 5231)]
+    """
+    if text is None:
+        try:
+            text = LOCKS.read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return None
+    found = set()
+    for line in text.splitlines():
+        words = line.split()
+        # "->" marks one that waits for the lock.
+        if len(words) >= 6 and words[1] == "FLOCK" and words[3] == "WRITE":
+            with contextlib.suppress(ValueError):
+                major, minor, inode = words[5].split(":")
+                found.add((int(major, 16), int(minor, 16), int(inode)))
+    return frozenset(found)
+
+
+def claim_inode(cell: Path) -> Inode | None:
+    """Return device and inode of the claim of a cell, None where it was never claimed."""
+    try:
+        facts = (cell / CLAIM_FILE).stat()
+    except OSError:
+        return None
+    return os.major(facts.st_dev), os.minor(facts.st_dev), facts.st_ino
+
+
+def is_worked_on(cell: Path, locked: Collection[Inode] | None) -> bool:
+    """Say whether somebody works on a cell, given the locks of this machine, without touching it."""
+    inode = claim_inode(cell)
+    if inode is None:
+        return False
+    if locked is not None and inode in locked:
+        return True
+    claimant = read_claimant(cell)
+    if claimant is None:
+        return False
+    if claimant.is_here:
+        # Where the kernel does not list its locks, the process that made the claim has to do.
+        return locked is None and claimant.is_alive is True and not _has_ended(cell)
+    return not _has_ended(cell) and not _is_overdue(cell)
+
+
+def worked_on(cells: Collection[Path]) -> frozenset[str]:
+    """Return the names of those cells that somebody works on at this moment."""
+    locked = locked_inodes()
+    return frozenset(cell.name for cell in cells if is_worked_on(cell, locked))
+
+
+def _has_ended(cell: Path) -> bool:
+    """Say whether the last attempt at a cell says how it ended."""
+    attempts = attempts_of(cell)
+    if not attempts:
+        return False
+    try:
+        with (attempts[-1] / EVENTS_FILE).open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - (1 << 16)))
+            last = stream.read().rstrip(b"\n").rpartition(b"\n")[2]
+    except OSError:
+        return False
+    return b'"end":{"cause":' in last
+
+
+def _is_overdue(cell: Path) -> bool:
+    """Say whether the last attempt at a cell should have been over by now, however late we are told of it."""
+    attempts = attempts_of(cell)
+    try:
+        since = (attempts[-1] / ORDER_FILE if attempts else cell / CLAIM_FILE).stat().st_mtime
+        order = read_order(attempts[-1]) if attempts else None
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return True
+    return time.time() > since + due_after(order)
+
+
+def due_after(order: Order | None) -> float:
+    """Return how long after its order was written an attempt may show that it has ended."""
+    return PATIENCE if order is None else order.horizon + order.grace + order.kill_after + PATIENCE

@@ -1,0 +1,198 @@
+"""What a server answers: the page, the state, the stream of its changes, curves, runs and the report of this moment.
+
+Every name in a request is looked up among those that the server lists; none is a path.
+"""
+
+import asyncio
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gapline.report.documents import score_document
+from gapline.serve.channel import Client, encode
+from gapline.serve.connections import Connections
+from gapline.serve.curves import curves_document
+from gapline.serve.guard import HEADERS, POLICY, Receive, Scope, Send, answer
+from gapline.serve.hub import Hub, Watched
+from gapline.serve.live import LiveStudy
+from gapline.serve.page import page_of
+
+JSON = b"application/json"
+EVENTS = b"text/event-stream; charset=utf-8"
+MOST_STREAMS = 220
+
+
+class Answers:
+    """The answers of a server, over the studies that it follows."""
+
+    def __init__(self, hub: Hub, connections: Connections) -> None:
+        self._hub = hub
+        self._connections = connections
+        self._heavy = asyncio.Lock()
+        self._kept: dict[tuple[str, str], tuple[int, bytes]] = {}
+
+    def app(self) -> Starlette:
+        """Return the application."""
+        routes = [
+            Route("/", Answer(self.page)),
+            Route("/api/state", Answer(self.state)),
+            Route("/api/studies", Answer(self.studies)),
+            Route("/api/events", Answer(self.events)),
+            Route("/api/curves", Answer(self.curves)),
+            Route("/api/runs", Answer(self.runs)),
+            Route("/report.html", Answer(self.report)),
+        ]
+        return Starlette(routes=routes, exception_handlers={404: _not_found})
+
+    async def page(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the page."""
+        body, policy = page_of(self._hub)
+        await answer(send, 200, body, (b"content-security-policy", policy), kind=b"text/html; charset=utf-8")
+
+    async def studies(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the studies that there are."""
+        for watched in list(self._hub.studies.values()):
+            if not watched.channel.state:
+                await self._hub.fresh(watched)
+        await answer(send, 200, encode(self._hub.documents()), kind=JSON)
+
+    async def state(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the state of a study."""
+        watched = await self._asked(scope, send)
+        if watched is not None:
+            await self._hub.fresh(watched)
+            await answer(send, 200, watched.channel.document(), kind=JSON)
+
+    async def curves(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the curves so far."""
+        await self._made(scope, send, "curves", lambda live: curves_document(live.table))
+
+    async def runs(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with every whole run."""
+        await self._made(scope, send, "runs", _runs_document)
+
+    async def report(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the offline page of this moment, to be kept as a file."""
+        watched = await self._asked(scope, send)
+        if watched is None:
+            return
+        async with self._heavy:
+            body, problem = await asyncio.to_thread(_report, watched)
+        if problem:
+            await answer(send, 409, problem.encode("utf-8", "replace") + b"\n")
+            return
+        name = (b"content-disposition", b'attachment; filename="report.html"')
+        await answer(send, 200, body, name, kind=b"text/html; charset=utf-8")
+
+    async def _made(self, scope: Scope, send: Send, what: str, make: Any) -> None:
+        """Answer with something that is made of the runs, once for each state of the study."""
+        watched = await self._asked(scope, send)
+        if watched is None:
+            return
+        await self._hub.fresh(watched)
+        async with self._heavy, watched.lock:
+            known = self._kept.get((what, watched.name))
+            if known is None or known[0] != watched.channel.number:
+                live = watched.live
+                found = await asyncio.to_thread(make, live) if isinstance(live, LiveStudy) else {}
+                known = watched.channel.number, encode({"id": watched.channel.number} | found)
+                self._kept[what, watched.name] = known
+        await answer(send, 200, known[1], kind=JSON)
+
+    async def events(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the stream of changes until either side ends."""
+        watched = await self._asked(scope, send)
+        if watched is None:
+            return
+        if sum(len(one.channel.clients) for one in self._hub.studies.values()) >= MOST_STREAMS:
+            await answer(send, 503, b"too many clients\n", (b"retry-after", b"5"), close=True)
+            return
+        await self._hub.fresh(watched)
+        headers = [(b"content-type", EVENTS), *HEADERS, (b"content-security-policy", POLICY)]
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        client = watched.channel.join(_last_event(Request(scope)))
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await self._stream(client, receive, send, scope)
+        finally:
+            watched.channel.leave(client)
+
+    async def _stream(self, client: Client, receive: Receive, send: Send, scope: Scope) -> None:
+        async def write() -> None:
+            while (data := await client.take()) is not None:
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+
+        async def listen() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        tasks = [
+            asyncio.create_task(work) for work in (write(), listen(), client.dropped.wait(), self._hub.ended.wait())
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if tasks[3] in done:
+                # What waits is sent, the last word among it, but nobody is waited for.
+                await asyncio.wait([tasks[0]], timeout=0.2)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if client.dropped.is_set():
+            # It does not read: what is sent to it would wait for ever.
+            self._connections.drop(scope.get("client"))
+        else:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _asked(self, scope: Scope, send: Send) -> Watched | None:
+        """Return the study that is asked for; one that is not listed is not there."""
+        watched = self._hub.of(Request(scope).query_params.get("study"))
+        if watched is None:
+            await answer(send, 404, b"expected a study that /api/studies lists\n")
+        return watched
+
+
+class Answer:
+    """An endpoint that sends by itself."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._function(scope, receive, send)
+
+
+def _runs_document(live: LiveStudy) -> dict[str, Any]:
+    scores, summary = live.table.scores, live.table.summary
+    if scores is None or summary is None:
+        return {"runs": []}
+    return {"runs": score_document(scores, summary, per_run=True)["runs"]}
+
+
+def _report(watched: Watched) -> tuple[bytes, str]:
+    from gapline.errors import GaplineError
+    from gapline.report.page.build import build_page
+    from gapline.study import open_study
+
+    try:
+        return build_page(open_study(str(watched.path))).encode("utf-8"), ""
+    except GaplineError as error:
+        return b"", str(error)
+
+
+def _last_event(request: Request) -> int | None:
+    """Return the number of the last event that a client has; a browser that comes back says it by itself."""
+    given = request.headers.get("last-event-id") or request.query_params.get("last")
+    return int(given) if given is not None and given.isascii() and given.isdigit() and len(given) <= 18 else None
+
+
+async def _not_found(_request: Request, _error: Exception) -> Response:
+    headers = {name.decode(): value.decode() for name, value in (*HEADERS, (b"content-security-policy", POLICY))}
+    return Response("nothing here\n", status_code=404, media_type="text/plain", headers=headers)

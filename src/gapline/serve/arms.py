@@ -1,0 +1,120 @@
+"""The mean of each arm as it may still become, and which pairs of arms are decided."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.scoring.kernels import Kernel
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import run_weights
+from gapline.serve.bounds import Bounds, bound_means, bound_unbegun, is_decided
+from gapline.serve.scale import Against
+
+Floats = NDArray[np.float64]
+BestKnown = Callable[[str], tuple[float | None, float | None]]
+
+
+class Scored(Protocol):
+    """The whole runs as `ArmBounds` needs them: a row that joins stands behind those that were there before."""
+
+    fulls: int
+    bounds: dict[str, float]
+    scores: Scores | None
+
+
+class ArmBounds:
+    """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
+
+    def __init__(self, cells: pl.DataFrame, against: Against) -> None:
+        self._against = against
+        self._keys = [RunKey(*row) for row in cells.select(RUN_KEY).iter_rows()]
+        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._keys else np.empty(0)
+        arms = cells["arm"].to_numpy()
+        self._rows = {arm: np.flatnonzero(arms == arm) for arm in sorted(set(arms.tolist()))}
+        self._known: dict[str, _Ends] = {}
+
+    def document(
+        self, table: Scored, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+    ) -> dict[str, Any]:
+        """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
+        return {
+            kernel.name: self._of_kernel(place, table, running, best_known)
+            for place, kernel in enumerate(self._against.kernels)
+        }
+
+    def _of_kernel(
+        self,
+        place: int,
+        table: Scored,
+        running: Mapping[RunKey, Sequence[Bounds]],
+        best_known: BestKnown,
+    ) -> dict[str, Any]:
+        known_ends = self._ends(place, table, best_known)
+        low, high, settled = known_ends.low.copy(), known_ends.high.copy(), known_ends.settled
+        for key, bounds in running.items():
+            row = self._place.get(key)
+            if row is not None and not settled[row]:
+                one = bounds[place]
+                low[row], high[row] = (np.nan, np.nan) if one.low is None else (one.low, one.high)
+        ends = {}
+        arms = []
+        for arm, rows in self._rows.items():
+            open_runs = int(np.count_nonzero(~settled[rows]))
+            known = not (np.isnan(low[rows]).any() or np.isnan(high[rows]).any())
+            if known:
+                ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
+            bottom, top = ends.get(arm, (None, None))
+            arms.append({"arm": arm, "low": bottom, "high": top, "open": open_runs})
+        compared = [arm for arm in self._rows if arm not in self._against.tier_two]
+        pairs = []
+        for a, b in combinations(compared, 2):
+            decided = a in ends and b in ends and is_decided(ends[a], ends[b])
+            first = None if not decided else a if ends[a][1] < ends[b][0] else b
+            pairs.append({"a": a, "b": b, "decided": decided, "better": first})
+        return {"arms": arms, "pairs": pairs}
+
+    def _ends(self, place: int, table: Scored, best_known: BestKnown) -> "_Ends":
+        """Return the ends of every cell's score, those of runs under way aside."""
+        kernel = self._against.kernels[place]
+        # Whatever was read anew, or is read against something else, is no longer what it was.
+        mark = (table.fulls, id(self._against.snapshot), tuple(table.bounds.values()))
+        ends = self._known.get(kernel.name)
+        if ends is None or ends.mark != mark:
+            ends = self._known[kernel.name] = self._unbegun(kernel, best_known, mark)
+        if table.scores is not None and kernel.name in table.scores.frame.columns:
+            # Runs that joined stand behind the others.
+            new = table.scores.frame[ends.taken :]
+            for *key, score in new.select(*RUN_KEY, kernel.name).iter_rows():
+                row = self._place.get(RunKey(*key))
+                if row is not None:
+                    ends.low[row] = ends.high[row] = np.nan if score is None else score
+                    ends.settled[row] = True
+            ends.taken += new.height
+        return ends
+
+    def _unbegun(self, kernel: Kernel, best_known: BestKnown, mark: object) -> "_Ends":
+        by_instance: dict[str, tuple[float, float]] = {}
+        for instance in {key.instance for key in self._keys}:
+            reference, best = best_known(instance)
+            ends = None if reference is None else bound_unbegun(best, reference, kernel)
+            by_instance[instance] = (np.nan, np.nan) if ends is None else ends
+        low, high = (np.array([by_instance[key.instance][end] for key in self._keys]) for end in (0, 1))
+        return _Ends(mark, low, high, np.zeros(len(self._keys), np.bool_))
+
+
+@dataclass(slots=True)
+class _Ends:
+    """The ends of each planned cell's score under one kernel; `settled` ones are whole, `taken` rows were looked at."""
+
+    mark: object
+    low: Floats
+    high: Floats
+    settled: NDArray[np.bool_]
+    taken: int = 0

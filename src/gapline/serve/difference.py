@@ -1,0 +1,74 @@
+"""What changed between two documents, as a small one that turns the first into the second.
+
+`gone` are paths to be removed, `set` pairs of path and value, `append` pairs of path and values that are added to the
+end of a list; they are applied in this order. Objects that are the same one in both are not looked into, so that the
+cost follows what was made anew.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Path = list[str]
+
+
+@dataclass(slots=True)
+class Difference:
+    """The changes from one document to the next."""
+
+    gone: list[Path] = field(default_factory=list)
+    set: list[tuple[Path, Any]] = field(default_factory=list)
+    append: list[tuple[Path, list[Any]]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.set or self.append)
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"gone": self.gone, "set": self.set, "append": self.append}
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> Difference:
+    """Return what changed.
+
+    >>> difference({"a": 1, "b": {"c": [1]}}, {"b": {"c": [1, 2]}}).document()
+    {'gone': [['a']], 'set': [], 'append': [(['b', 'c'], [2])]}
+    """
+    found = Difference()
+    _compare(before, after, [], found)
+    return found
+
+
+def _compare(before: dict[str, Any], after: dict[str, Any], path: Path, found: Difference) -> None:
+    found.gone += [[*path, name] for name in before if name not in after]
+    for name, new in after.items():
+        here = [*path, name]
+        if name not in before:
+            found.set.append((here, new))
+            continue
+        old = before[name]
+        if old is new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            _compare(old, new, here, found)
+        elif isinstance(old, list) and isinstance(new, list) and 0 < len(old) < len(new) and new[: len(old)] == old:
+            found.append.append((here, new[len(old) :]))
+        # 1 and 1.0 and True are equal, and not the same in JSON.
+        elif type(old) is not type(new) or old != new:
+            found.set.append((here, new))
+
+
+def apply(document: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Turn a document into the next one, in place; what a client does with a `change`."""
+    for path in change["gone"]:
+        del _parent(document, path)[path[-1]]
+    for path, value in change["set"]:
+        _parent(document, path)[path[-1]] = value
+    for path, values in change["append"]:
+        _parent(document, path)[path[-1]].extend(values)
+    return document
+
+
+def _parent(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    for name in path[:-1]:
+        document = document[name]
+    return document

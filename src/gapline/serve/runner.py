@@ -1,0 +1,114 @@
+"""Whether somebody still runs a study, and if not, why, and with which command it goes on."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gapline.journal.claims import Claimant
+from gapline.model.layout import JOURNALS
+from gapline.model.text import counted
+from gapline.run.campaign import resume_command
+from gapline.run.where.heartbeat import PATIENCE, Beat
+from gapline.serve.follow import Followed, Follower, Stage
+from gapline.serve.progress import LEFT
+
+
+class Phase(StrEnum):
+    """How far a study is as a whole."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Who runs a study: `alive` is None where nobody here can tell; `resume` goes on where nobody does."""
+
+    phase: Phase
+    alive: bool | None
+    words: str
+    resume: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"alive": self.alive, "words": self.words, "resume": self.resume}
+
+
+class RunnerWatch:
+    """The signs of life of runners: processes of this machine, and the heartbeats of campaigns on others."""
+
+    def __init__(self, study: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._study = study
+        self._clock = clock
+        self._claimants: set[Claimant] = set()
+        self._beats: dict[str, tuple[int, float]] = {}
+
+    def look(self, follower: Follower) -> Runner:
+        """Say who runs the study, given the cells that were begun and those that are left."""
+        running, left = follower.running(), follower.count(*LEFT)
+        self._claimants = follower.claimants
+        alive = self._is_alive()
+        if not running and not left:
+            return Runner(Phase.FINISHED, alive, "every planned run is whole")
+        if alive:
+            hosts = sorted({one.host for one in self._claimants if one.is_alive} or {"another machine"})
+            return Runner(Phase.RUNNING, True, f"a runner is at work ({', '.join(hosts)})")
+        resume = resume_command(self._study)
+        if running and alive is None:
+            return Runner(Phase.RUNNING, None, "runs are under way on other machines, as far as can be seen from here")
+        if running:
+            words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
+            return Runner(Phase.STOPPED, False, words, resume)
+        if follower.count(Stage.MISSING) == len(follower.cells):
+            return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
+        return Runner(
+            Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
+        )
+
+    def _is_alive(self) -> bool | None:
+        """Say whether any runner is known to live; None where one may, on another machine."""
+        if any(claimant.is_alive for claimant in self._claimants) or self._beats_on():
+            return True
+        # A claim of a campaign on other machines is its worker's: only the heartbeat tells of the runner.
+        own = [claimant for claimant in self._claimants if claimant.runner is None]
+        return None if any(claimant.is_alive is None for claimant in own) else False
+
+    def _beats_on(self) -> bool:
+        """Say whether a heartbeat went on lately; by change and not by its time, as clocks of two machines differ."""
+        now, alive = self._clock(), False
+        for path in (self._study / JOURNALS).glob("runner-*.json"):
+            with contextlib.suppress(OSError, msgspec.MsgspecError):
+                beat = msgspec.json.decode(path.read_bytes(), type=Beat)
+                dead = beat.beat < 0 or Claimant(beat.host, beat.process, beat.began).is_alive is False
+                known = self._beats.get(path.name)
+                if known is None or known[0] != beat.beat:
+                    self._beats[path.name] = (beat.beat, now)
+                alive |= not dead and now - self._beats[path.name][1] <= PATIENCE
+        return alive
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _why(cells: Iterable[Followed]) -> str:
+    """Say why nobody runs the study any more, as the attempts that were cut short tell."""
+    endings = [
+        one.seen[-1].outcome.ending for one in cells if one.seen and one.stage in (Stage.INTERRUPTED, Stage.QUARANTINED)
+    ]
+    causes = {ending.cause for ending in endings if ending is not None}
+    if "runner lost" in causes:
+        return "the runner died"
+    if "infrastructure" in causes:
+        return "the runner stopped, as the machine failed it"
+    if None in endings:
+        return "the runner or its machine stopped without a word"
+    return "the runner was stopped" if "interrupted" in causes else "no runner is at work"

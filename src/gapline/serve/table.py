@@ -1,0 +1,260 @@
+"""The table of arms over whole runs, under the contract's reading: what `gapline score` prints, kept up to date.
+
+A score depends on its run alone, so a run that has ended is scored by itself, by the same functions, and its row joins
+the others; means are sums that are rounded once, in whatever order. Where that is not so (a reference that is folded
+from the runs, an instance without one, scaled times), and for what is said of all runs together, everything is read
+anew, no more often than a small share of the time allows.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.capture.assemble import RunTrace
+from gapline.capture.journals import Tally, build_campaign, campaign_of_journals, survey_study
+from gapline.capture.planned import planned_cells, runs_of_contract
+from gapline.capture.renew import Reused, standing_campaign
+from gapline.envelope.build import Envelopes, build_envelopes
+from gapline.errors import GaplineError
+from gapline.journal.index import Index
+from gapline.model.campaign import Campaign
+from gapline.model.contract import Contract
+from gapline.model.tables import RUN_KEY, RunKey
+from gapline.reference.alarm import Alarm, find_alarms
+from gapline.reference.choose import choose_references
+from gapline.reference.contradictions import dual_bounds, find_contradictions, find_stored_contradictions
+from gapline.reference.policy import Policy
+from gapline.reference.resolve import lacks_value
+from gapline.reference.scorable import settle_scale
+from gapline.report.documents import score_document
+from gapline.report.printing import negative_lines
+from gapline.scoring.reading import count_coverage
+from gapline.scoring.scores import Scores
+from gapline.study import Study, declared_choices, open_study
+from gapline.summary.means import Summary, summarise
+
+# Reading everything anew may take this share of the time, and some seconds before anybody counts.
+SHARE = 0.02
+ALLOWANCE = 5.0
+Refusal = tuple[str, str | None]
+
+
+class Table:
+    """The scores of the runs that are whole, and their means.
+
+    `refused` says why there are none, where `gapline score` would refuse; `fulls` and `joined` count how often
+    everything was read and how many runs joined by themselves.
+    """
+
+    def __init__(self, study: Path, contract: Contract, index: Index, *, clock: Callable[[], float] = time.monotonic):
+        self.path = study
+        self.contract = contract
+        self._index = index
+        self._clock = clock
+        self.study: Study | None = None
+        self.scores: Scores | None = None
+        self.parts: list[Envelopes] = []
+        self.alarms: tuple[Alarm, ...] = ()
+        self.refused: Refusal | None = None
+        self.bounds: dict[str, float] = {}
+        self.stale = True
+        self.keys: set[RunKey] = set()
+        self.fulls = self.joined = 0
+        self._reused: Reused | None = None
+        self._since = clock()
+        self._spent = 0.0
+        self._summary: Summary | None = None
+        self._notes: dict[str, None] = {}
+        self._document: tuple[Any, dict[str, Any]] | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether everything is to be read anew, and may be."""
+        allowed = ALLOWANCE + SHARE * (self._clock() - self._since)
+        return self.stale and (self.fulls == 0 or self._spent <= allowed)
+
+    def read_all(self, running: frozenset[str]) -> None:
+        """Read everything that is whole, as `gapline score` does; `running` are the names of the cells under way."""
+        began = self._clock()
+        self.fulls += 1
+        self._summary = None
+        try:
+            self.study = open_study(str(self.path), campaign=self._campaign(running))
+            self.scores, self.alarms = self.study.scores[0], self.study.alarms
+            self.parts, self.refused = [self.study.envelopes], None
+            self.bounds = dual_bounds(self.study.campaign, self.study.envelopes.scale)
+            self._notes = dict.fromkeys([*self.study.notes(), *self.study.summary.notes, *negative_lines(self.scores)])
+        except GaplineError as error:
+            self.study = self.scores = None
+            self.parts, self.alarms, self.refused = [], (), (error.message, error.hint)
+        self.keys = set() if self.scores is None else _keys(self.scores.frame)
+        self.stale = False
+        if self.fulls > 1:
+            # The first one loads what all the others use.
+            self._spent += self._clock() - began
+
+    def _campaign(self, running: frozenset[str]) -> Campaign:
+        survey = survey_study(self.path, self._index, running=running)
+        known = self._reused
+        reused = known if known is not None and known.fits(survey) else standing_campaign(self.path, survey)
+        campaign = build_campaign(survey, self._index, reuse=(lambda *_: None) if reused is None else reused.run)
+        self._reused = Reused.of(campaign, survey)
+        return campaign
+
+    def join(self, traces: Sequence[RunTrace]) -> None:
+        """Let runs that have ended join the others; where they cannot by themselves, the table is stale."""
+        if not traces or self.stale:
+            return
+        study = self.study
+        if study is None or self.scores is None or not self._is_separable(study):
+            self.stale = True
+            return
+        try:
+            part = self._score(study, traces)
+        except GaplineError:
+            # Whatever it is, reading everything says it as `gapline score` does.
+            self.stale = True
+            return
+        rows = pl.DataFrame() if part is None else part.scores[0].frame
+        if part is None or self.keys & _keys(rows):
+            self.stale = True
+            return
+        frame = pl.concat([self.scores.frame, rows], how="diagonal_relaxed")
+        self.keys |= _keys(rows)
+        reading = self.scores.reading
+        horizons = tuple(sorted({*reading.horizons, *part.reading.horizons}))
+        announced = tuple(sorted({*reading.announced, *part.reading.announced}))
+        self.scores = replace(
+            self.scores, frame=frame, reading=replace(reading, horizons=horizons, announced=announced)
+        )
+        self.alarms = tuple(dict.fromkeys([*self.alarms, *self._alarms(study, part)]))
+        self.parts.append(part.envelopes)
+        self.joined += len(traces)
+        self._summary = None
+        for name, bound in dual_bounds(part.campaign, part.envelopes.scale).items():
+            self.bounds[name] = max(bound, self.bounds.get(name, -np.inf))
+
+    def _is_separable(self, study: Study) -> bool:
+        """Whether the score of a run depends on it alone."""
+        names = {cell.name for cell in self.contract.instances}
+        return (
+            len(study.references) == 1
+            and study.references[0].policy != Policy.ANALYSIS
+            and study.time_scale is None
+            and not study.envelopes.scale.signed
+            and not any(lacks_value(study.snapshot, name) for name in names)
+        )
+
+    def _score(self, study: Study, traces: Sequence[RunTrace]) -> Study | None:
+        """Return runs as a study of their own, under the choices of the whole one; None where these differ."""
+        campaign = campaign_of_journals(
+            list(traces), Tally(), source=str(self.path), problems=[], notes=[], facts=dict(study.campaign.facts)
+        )
+        kept, removed = runs_of_contract(campaign, self.contract, cells=True)
+        part = score_part(study, kept, self.contract)
+        label, known = part.references[0].label, study.references[0].label
+        return None if removed or (label.policy, label.digest) != (known.policy, known.digest) else part
+
+    def _alarms(self, study: Study, part: Study) -> list[Alarm]:
+        return find_part_alarms(study, part)
+
+    @property
+    def summary(self) -> Summary | None:
+        """The means of every arm."""
+        if self._summary is None and self.scores is not None and self.study is not None:
+            self._summary = summarise(self.scores, weighting=self.study.weighting)
+        return self._summary
+
+    def document(self, states: dict[str, int]) -> dict[str, Any]:
+        """Return the table in the shape of `gapline score --json`; `states` counts planned cells by their state."""
+        mark = (self.scores, self.refused, tuple(states.items()))
+        if self._document is None or self._document[0] != mark:
+            self._document = (mark, self._make_document(states))
+        return self._document[1]
+
+    def _make_document(self, states: dict[str, int]) -> dict[str, Any]:
+        scores, summary, study = self.scores, self.summary, self.study
+        if scores is None or summary is None or study is None:
+            message, hint = self.refused or ("no run is whole yet", None)
+            return {"arms": [], "refused": {"message": message, "hint": hint}}
+        # Counted here and not when everything was read last: runs have joined since.
+        coverage = replace(
+            count_coverage(scores.frame, study.references[0].label.unreferenced),
+            planned=study.coverage.planned,
+            removed=study.coverage.removed,
+            **{name: states.get(name, 0) for name in ("running", "interrupted", "missing")},
+        )
+        counted = replace(summary, reading=replace(summary.reading, coverage=coverage))
+        read = study.campaign.diagnostics
+        return score_document(scores, counted, per_run=False) | {
+            "refused": None,
+            # Of all runs together, as they were when everything was read last.
+            "notes": list(self._notes),
+            "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
+            **read.attempts_document(),
+        }
+
+    def cells(self) -> pl.DataFrame:
+        """Return every planned cell: arm, panel, instance, seed."""
+        nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
+        return planned_cells(nothing, self.contract, {})
+
+    def envelopes(self) -> Envelopes | None:
+        """Return the steps of all runs that are in it."""
+        return join_envelopes(self.parts) if self.parts else None
+
+
+def _keys(frame: pl.DataFrame) -> set[RunKey]:
+    return {RunKey(*row) for row in frame.select(RUN_KEY).iter_rows()}
+
+
+def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
+    """Return some runs as a study of their own, under the choices of an opened one."""
+    stated, unchecked = declared_choices(contract), study.envelopes.unchecked
+    scale = settle_scale(
+        campaign,
+        stated["transform"],
+        study.stored,
+        kernels=study.kernels,
+        sense=stated["sense"],
+        unchecked=unchecked,
+    )
+    envelopes = build_envelopes(campaign, transform=scale, unchecked=unchecked)
+    registered = None if study.register is None else study.register.snapshot_digests()
+    entries = choose_references(study.stored, envelopes, stated["policy"], registered, study.tolerance)
+    return replace(study, campaign=campaign, envelopes=envelopes, references=entries)
+
+
+def find_part_alarms(study: Study, part: Study) -> list[Alarm]:
+    """Look for contradictions that some runs bring: with what is stored, among themselves, and with all others."""
+    tolerance = study.tolerance
+    found = [
+        *(find_alarms(study.stored, part.envelopes, tolerance=tolerance) if study.stored else ()),
+        *find_contradictions(part.campaign, part.envelopes, tolerance=tolerance),
+        *find_stored_contradictions(part.campaign, part.envelopes, study.stored, tolerance=tolerance),
+        *find_contradictions(part.campaign, part.envelopes, tolerance=tolerance, solutions=study.envelopes),
+        *find_contradictions(study.campaign, study.envelopes, tolerance=tolerance, solutions=part.envelopes),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def join_envelopes(parts: Sequence[Envelopes]) -> Envelopes:
+    """Put the steps of disjoint runs into one."""
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.cumsum([0, *(len(part.time) for part in parts)])
+    tables = [
+        part.runs.with_columns(first=pl.col("first") + int(offset))
+        for part, offset in zip(parts, offsets, strict=False)
+    ]
+    return replace(
+        parts[0],
+        runs=pl.concat(tables, how="diagonal_relaxed"),
+        time=np.concatenate([part.time for part in parts]),
+        objective=np.concatenate([part.objective for part in parts]),
+    )

@@ -1,0 +1,43 @@
+"""The command `serve`: its address is the only line, and what it lacks is named."""
+
+import subprocess
+import sys
+
+from gapline.cli.app import run
+from live_server import serving
+from live_studies import live_study
+
+
+def test_the_address_is_the_only_line_and_the_port_is_the_one_asked_for(tmp_path):
+    with live_study(tmp_path / "study") as study, serving(study.path) as served:
+        assert served.address == f"http://127.0.0.1:{served.port}/"
+
+
+def test_without_its_extra_it_names_the_command(tmp_path):
+    with live_study(tmp_path / "study") as study:
+        code = (
+            "import sys; sys.modules['uvicorn'] = None; from gapline.cli.app import run; "
+            f"sys.exit(run(['serve', {str(study.path)!r}, '--no-open']))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "pip install 'gapline[serve]'" in done.stderr
+
+
+def test_a_folder_without_a_study_is_refused(tmp_path, capsys):
+    assert run(["serve", str(tmp_path), "--no-open"]) == 1
+    assert "expected a study" in capsys.readouterr().err
+
+
+def test_the_help_has_an_example(capsys):
+    assert run(["serve", "--help"]) == 0
+    assert "gapline serve my-study --port 0 --no-open" in capsys.readouterr().out
+
+
+def test_import_gapline_and_the_help_load_no_server():
+    code = (
+        "import sys; from gapline.cli.app import run; run(['--help']); "
+        "print([m for m in ('starlette', 'uvicorn') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == "[]"

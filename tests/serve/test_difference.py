@@ -1,0 +1,47 @@
+"""A change turns the state before it into the one after it."""
+
+import copy
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapline.serve.difference import apply, difference
+
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=3)
+values = st.recursive(
+    leaves | st.lists(leaves, max_size=4), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+)
+documents = st.dictionaries(st.sampled_from("abcd"), values, max_size=4)
+
+
+@given(before=documents, after=documents)
+def test_what_is_applied_gives_the_next_document(before, after):
+    change = json.loads(json.dumps(difference(before, after).document()))
+    found = apply(copy.deepcopy(before), change)
+    assert json.dumps(found, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
+@given(document=documents)
+def test_nothing_changed_is_nothing(document):
+    assert not difference(document, copy.deepcopy(document))
+
+
+def test_a_list_that_grew_is_added_to():
+    before, after = {"t": {"time": [1.0, 2.0], "other": [1]}}, {"t": {"time": [1.0, 2.0, 3.0], "other": [2]}}
+    found = difference(before, after)
+    assert found.append == [(["t", "time"], [3.0])]
+    assert found.set == [(["t", "other"], [2])]
+
+
+def test_the_same_object_is_not_looked_into():
+    class Loud(dict):
+        def items(self):
+            raise AssertionError
+
+    same = Loud(a=1)
+    assert not difference({"x": same}, {"x": same})
+
+
+def test_one_is_not_true():
+    assert difference({"a": 1}, {"a": True}).set == [(["a"], True)]

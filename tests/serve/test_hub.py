@@ -1,0 +1,56 @@
+"""Which studies a path stands for, and how they are looked at."""
+
+import asyncio
+
+import pytest
+
+from gapline.errors import TraceError, UsageError
+from gapline.serve.hub import Hub, find_studies
+from live_studies import live_study
+
+
+def test_a_study_a_folder_of_them_and_a_file(tmp_path):
+    with live_study(tmp_path / "one"), live_study(tmp_path / "two"):
+        assert list(find_studies(tmp_path)) == ["one", "two"]
+        assert list(find_studies(tmp_path / "two")) == ["two"]
+        assert list(find_studies(tmp_path / "two" / "study.toml")) == ["study.toml"]
+
+
+def test_what_is_no_study_is_refused(tmp_path):
+    with pytest.raises(TraceError, match="expected a study"):
+        find_studies(tmp_path)
+    with pytest.raises(UsageError, match="no such file"):
+        find_studies(tmp_path / "none")
+
+
+def test_new_studies_are_found_and_names_are_looked_up(tmp_path):
+    async def work():
+        with live_study(tmp_path / "one"):
+            hub = Hub(tmp_path)
+            assert hub.of(None).name == "one"
+            assert hub.of("two") is None
+            assert hub.of("../one") is None
+            with live_study(tmp_path / "two"):
+                hub._find_again()
+                assert list(hub.studies) == ["one", "two"]
+
+    asyncio.run(work())
+
+
+def test_who_asks_twice_in_a_moment_looks_once(tmp_path):
+    async def work():
+        with live_study(tmp_path / "one") as study:
+            hub = Hub(study.path)
+            watched = hub.of(None)
+            looks = []
+            real = watched.look
+            watched.look = lambda: looks.append(1) or real()
+            await hub.fresh(watched)
+            await hub.fresh(watched)
+            assert len(looks) == 1
+            assert watched.channel.state["phase"] == "not begun"
+            hub.close("done")
+            await hub.run()
+            watched.live.close()
+
+    asyncio.run(work())

@@ -1,0 +1,58 @@
+"""The state of a study in 80 columns."""
+
+from gapline.serve.curves import curves_document
+from gapline.serve.live import LiveStudy
+from gapline.serve.screen import clipped, duration, screen_lines
+from live_studies import live_study
+
+LONG = "a solver with a very long name indeed, longer than a column has room for, \x1b[2J and hostile"
+
+
+def test_every_line_fits_eighty_columns_and_shows_the_facts(tmp_path):
+    with live_study(tmp_path / "study", arms=("a", LONG), certified=["i1"]) as study:
+        study.run("a/i1/1", [(1.0, 9.0)])
+        attempt = study.begin(f"{LONG}/i1/1")
+        (attempt / "stderr.log").write_text("boom\n")
+        study.end(f"{LONG}/i1/1", exit_code=3)
+        study.begin("a/j1/1")
+        study.say("a/j1/1", 1.0, 30.0)
+        live = LiveStudy(study.path)
+        state = live.look()
+        lines = screen_lines(state, curves_document(live.table), width=80, height=24)
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 24
+    text = "\n".join(lines)
+    assert "\x1b" not in text
+    assert lines[0].startswith("live: running; 2 done, 1 running, 1 failed, 1 left of 4; about")
+    assert "ALARM i1: a candidate is better than a certified optimum" in lines[1]
+    assert "still between" in text
+    assert "█" in text
+    assert "incumbent a/j1/1: 30 at 1.00 s" in text
+    assert "failed a solver" in text
+
+
+def test_a_runner_that_died_is_said_with_the_command_that_goes_on(tmp_path):
+    with live_study(tmp_path / "study") as study:
+        study.begin("a/i1/1", claimed=False)
+        lines = screen_lines(LiveStudy(study.path).look())
+        assert "the runner or its machine stopped without a word; 4 runs are left" in lines
+        assert any(line.startswith("go on with: gapline run ") for line in lines)
+        assert any(line.startswith("no table: expected runs to score") for line in lines)
+
+
+def test_decided_pairs_are_named(tmp_path):
+    with live_study(tmp_path / "study", instances={"i1": 10.0}) as study:
+        study.run("a/i1/1", [(0.0, 11.0)])
+        study.run("b/i1/1", [(0.0, 12.0)])
+        assert "decided: a before b" in screen_lines(LiveStudy(study.path).look())
+
+
+def test_a_study_that_cannot_be_read_has_its_reason():
+    state = {"study": {"name": "x"}, "phase": "unreadable", "refused": {"message": "no"}, "events": [], "arms": [],
+             "alarms": [], "running_alarms": []}  # fmt: skip
+    assert screen_lines(state)[:2] == ["x: unreadable", "no"]
+
+
+def test_times_and_cuts():
+    assert [duration(seconds) for seconds in (0, 59.4, 600, 7200)] == ["0 s", "59 s", "10 min", "2.0 h"]
+    assert clipped("abc", 3) == "abc"
