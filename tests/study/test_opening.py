@@ -1,76 +1,19 @@
 """What a study decides from its contract, its register and its caller, on campaigns that nobody had to run."""
 
+from functools import partial
+
 import pytest
 
 import gapline as gl
 from gapline.errors import GaplineError, UncheckedError
-from gapline.journal.register import declare, register_plan
-from gapline.model.contract import load_contract
 from gapline.model.reading import Coverage
 from gapline.reference.snapshot import Snapshot
-
-CONTRACT = """
-seeds = [1, 2]
-[study]
-name = "rules"
-[objective]
-validation = "solver"
-[time]
-horizon = 10
-[reference]
-snapshot = "known.json"
-{reference}
-{tables}
-[[instances]]
-path = "i.txt"
-[[instances]]
-path = "j.txt"
-horizon = 5
-[[arms]]
-name = "a"
-solver = "command"
-command = ["a"]
-[[arms]]
-name = "b"
-solver = "command"
-command = ["b"]
-[[arms]]
-name = "c"
-solver = "command"
-command = ["c"]
-tier = 2
-"""
-CELLS = [(arm, instance, seed) for arm in "abc" for instance in "ij" for seed in (1, 2)]
-
-
-def campaign_of(cells=CELLS, *, objective=12.0):
-    return gl.Campaign.from_runs(
-        [
-            {"arm": a, "instance": i, "seed": s, "horizon": {"i": 10.0, "j": 5.0}[i], "status": "finished"}
-            | {"trace": [(1.0, objective)]}
-            for a, i, s in cells
-        ]
-    )
+from study.ruled_study import CELLS, write_study
 
 
 @pytest.fixture
 def make(tmp_path):
-    """Write a study whose reference is a certified 10 on both instances; `journal` is there where it was run by us."""
-
-    def write(*, tables="", reference="", cells=CELLS, objective=12.0, ran=True, before=None):
-        entries = {name: {"value": 10.0, "certified": True} for name in "ij"}
-        (tmp_path / "known.json").unlink(missing_ok=True)
-        Snapshot.from_entries(entries, name="known", store={"name": "test"}).save(tmp_path / "known.json")
-        if before is not None:
-            (tmp_path / "study.toml").write_text(CONTRACT.format(reference=reference, tables=before))
-            register_plan(tmp_path, declare(tmp_path, load_contract(tmp_path), known={}))
-        (tmp_path / "study.toml").write_text(CONTRACT.format(reference=reference, tables=tables))
-        campaign_of(cells, objective=objective).save(tmp_path / "campaign", overwrite=True)
-        if ran:
-            (tmp_path / "journal").mkdir(exist_ok=True)
-        return tmp_path
-
-    return write
+    return partial(write_study, tmp_path)
 
 
 def two_arms():

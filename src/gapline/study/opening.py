@@ -1,0 +1,360 @@
+"""A study is opened: which runs count, against what, under which choices is decided here alone.
+
+A study is a contract, the plan that follows from it, a verified campaign and references. Sources without a contract (a
+trace file, an imported campaign) make a study whose choices are those of the caller.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gapline.capture.planned import runs_of_contract, with_empty_runs
+from gapline.capture.read import matching, read, read_in_parts
+from gapline.envelope.build import NOT_POSITIVE, Unchecked, build_envelopes
+from gapline.errors import GaplineError, UsageError, closest, listing
+from gapline.model.campaign import Campaign, as_patterns
+from gapline.model.layout import JOURNALS, is_study
+from gapline.model.reading import TOLERANCE
+from gapline.model.solver_versions import version_changes
+from gapline.model.text import counted
+from gapline.model.time_scale import Given as TimeScaleGiven
+from gapline.model.time_scale import TimeScale, scale_times, settle_time_scale
+from gapline.model.workers import Workers
+from gapline.reference.alarm import find_alarms
+from gapline.reference.choose import choose_references, stored_snapshots
+from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
+from gapline.reference.scorable import find_unscorable, settle_scale
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.function_weight import Weight
+from gapline.scoring.reading import descriptive_arms
+from gapline.scoring.scores import DEFAULT_GOALS
+from gapline.study.own_code import load_functions, load_time_weight
+from gapline.study.present import Missing, absent_cells, count_cells, plan_cells
+from gapline.study.stated import DEFAULT_KERNEL, Pair, declared_choices, lead_goals, read_contract
+from gapline.study.study import Study
+from gapline.summary.bootstrap import DRAWS
+from gapline.summary.estimate import DEFAULT_METHOD, parse_method
+
+if TYPE_CHECKING:
+    from gapline.journal.register import Register
+
+
+def open_study(
+    *sources: Any,
+    arm: str | Sequence[str] = (),
+    panel: str | Sequence[str] = (),
+    instance: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    negate: str | Sequence[str] = (),
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    strict: bool = False,
+    missing: str | Missing = Missing.LEAVE_OUT,
+    references: str | Path | None = None,
+    snapshots: Sequence[str | Path | Snapshot] = (),
+    policy: str | None = None,
+    horizon: float | None = None,
+    time_scale: "TimeScaleGiven | TimeScale" = (),
+    transform: str | Sequence[str] = (),
+    leave_out_unscorable: bool = False,
+    validation: str | None = None,
+    allow_unchecked: bool = False,
+    checker: str | None = None,
+    kernels: Sequence[str] = (),
+    statistics: Sequence[str] = (),
+    allow_code: bool = False,
+    weight: Weight | None = None,
+    goals: Sequence[float] = (),
+    weighting: str | None = None,
+    tier_two: Sequence[str] = (),
+    contrasts: Sequence[Pair] = (),
+    interval: str | None = None,
+    level: float | None = None,
+    draws: int | None = None,
+    seed: int | None = None,
+    simultaneous: bool | None = None,
+    title: str | None = None,
+    workers: Workers | None = None,
+    campaign: Campaign | None = None,
+) -> Study:
+    """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
+
+    Parameters
+    ----------
+    sources
+        A study directory, whose contract gives every choice that is not given here; or campaign directories, trace
+        files, zips or patterns of them, frames, campaigns.
+    arm, panel, instance, exclude
+        Names or patterns to keep; instances to leave out.
+    columns, decimal, strict
+        How tables among the sources differ from a neutral trace, and whether problems are refused; see `gapline.read`.
+    negate
+        Arms whose source reports the negated objective: what they say is negated.
+    missing
+        Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
+        runs that found nothing: for a closed campaign) or `refuse`.
+    references, snapshots
+        Reference values (a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else the contract's,
+        else those that the sources carry.
+    policy
+        `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
+        side.
+    time_scale
+        What a second of each host is worth in seconds of the reference machine: `HOST=1.37` (names or patterns, once or
+        several), a mapping, or `measured[:HOST]` for the calibrations that the runs record. Horizons are then in
+        seconds of the reference machine, and every output says so; see `gapline.model.time_scale`.
+    horizon, transform, validation, allow_unchecked
+        What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
+        it is the only kernel.
+    checker
+        Count the verdicts of this checker instead of those of the contract's; verdicts of two are never mixed.
+    leave_out_unscorable
+        Leave out instances that cannot be scored (an objective or a reference of zero or below, or none where a run
+        solved it), list and count them; else they are refused. What nobody solved needs no reference.
+    kernels, weight, goals, weighting
+        How runs are scored and averaged. A kernel or a weight may be a function of yours, `python:MODULE:FUNCTION`; a
+        weight also a function of time itself.
+    statistics
+        Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
+        `gapline.scoring.custom`.
+    allow_code
+        Let the code of the study run: functions that its contract names, and modules in its directory. A kernel of the
+        contract that may not run is refused, a statistic is left out and said to be.
+    tier_two
+        Arms that are described and not compared.
+    contrasts
+        Pairs of arms named before the data were seen.
+    interval, level, draws, seed
+        How intervals and p-values are found: `skew-t` (the default), `t`, `studentized`, `calibrated`, `bca`,
+        `percentile` (the paper's cluster bootstrap) or `sign-flip`; draws and seed for those that draw.
+    simultaneous
+        Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.
+    workers
+        Others who read the candidates and pass over the steps, such as `gapline.run.where.tasks` opens on a cluster.
+        The one source is then a study or a campaign directory that they see too; the results are the same.
+    campaign
+        What the sources hold, where it was read already.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
+    ...         for arm, time in (("a", 2), ("b", 4))]
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    >>> study = open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot])
+    >>> study.summary.frame.select("arm", "squeezed").rows()
+    [('a', 0.6), ('b', 0.7)]
+    """
+    if not sources:
+        raise UsageError("open_study: expected at least one source, got none")
+    # One pattern may stand for several sources, which are then several here too.
+    sources = tuple(
+        one for source in sources for one in (matching(source) if isinstance(source, str | Path) else [source])
+    )
+    paths = tuple(source for source in sources if isinstance(source, str))
+    # Several sources have no contract in common: choices that one of them declares would bind the others.
+    folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
+    contract, text, register = read_contract(folder)
+    stated = declared_choices(contract)
+    patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
+    wanted = {name: as_patterns(given) for name, given in patterns.items()}
+    dialect: dict[str, Any] = {"columns": columns, "decimal": decimal, "strict": strict, "checker": checker}
+    whole = _negated(_read(sources, workers, **dialect) if campaign is None else campaign, negate)
+    scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
+    # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
+    planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
+    kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
+    campaign = kept.filter(**wanted)
+    cells = plan_cells(campaign, planned, wanted)
+    rule, absent = absent_cells(cells, missing)
+    if rule is Missing.EMPTY and absent.height:
+        campaign = with_empty_runs(campaign, absent, contract)
+    campaign = campaign if scaling is None else scale_times(campaign, scaling)
+    noticed: list[str] = []
+    stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
+    chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
+    chosen_statistics = load_functions(folder, kernels, statistics, stated, noticed, allow_code=allow_code)
+    chosen_weight = load_time_weight(folder, weight, stated.get("weight", "uniform"), allow_code=allow_code)
+    chosen_policy = policy or stated.get("policy")
+    accepted: dict[str, Any] = {
+        "horizon": horizon,
+        "unchecked": _unchecked(validation, stated.get("validation"), allow_unchecked),
+    }
+    scale = settle_scale(
+        campaign,
+        as_patterns(transform) or stated.get("transform", ()),
+        stored,
+        kernels=chosen_kernels,
+        sense=stated.get("sense"),
+        **accepted,
+    )
+    left_out: dict[str, str] = {}
+    if leave_out_unscorable:
+        left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
+    unscorable = pl.col("instance").is_in(list(left_out))
+    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows()) if left_out else {}
+    if left_out:
+        campaign = replace(campaign, runs=campaign.runs.filter(~unscorable))
+        cells, scale = None if cells is None else cells.filter(~unscorable), scale.without(left_out)
+        if not len(campaign):
+            raise GaplineError(
+                f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE
+            )
+    envelopes = build_envelopes(campaign, transform=scale, workers=workers, **accepted)
+    registered = None if register is None else register.snapshot_digests()
+    chosen_tolerance = stated.get("tolerance", TOLERANCE)
+    named = None if contract is None else contract.reference.snapshot
+    entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance, named=named)
+    arms = set(campaign.runs["arm"].unique())
+    named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in arms)
+    descriptive = descriptive_arms(envelopes.runs, named_two)
+    pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, arms, descriptive)
+    remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out)
+    return Study(
+        sources=paths,
+        title=title or stated.get("title") or "gapline report",
+        contract=contract,
+        contract_text=text,
+        register=register,
+        campaign=campaign,
+        envelopes=envelopes,
+        references=entries,
+        stored=stored,
+        kernels=chosen_kernels,
+        weight=chosen_weight,
+        weighting=weighting or stated.get("weighting", "panel"),
+        goals=tuple(goals) or lead_goals(stated.get("goals", ())) or DEFAULT_GOALS,
+        tolerance=chosen_tolerance,
+        tier_two=descriptive,
+        declared=pairs,
+        registered=before,
+        interval=parse_method(interval or stated.get("interval", DEFAULT_METHOD)).value,
+        level=stated.get("level", 0.95) if level is None else level,
+        draws=stated.get("draws", DRAWS) if draws is None else draws,
+        seed=stated.get("seed", 1) if seed is None else seed,
+        simultaneous=stated.get("simultaneous", False) if simultaneous is None else simultaneous,
+        planned=cells,
+        coverage=count_cells(
+            envelopes.runs,
+            cells,
+            entries[0].label,
+            planned=planned is not None,
+            filled=rule is Missing.EMPTY,
+            removed=removed,
+            unscorable=sum(dropped.values()),
+        ),
+        alarms=(
+            *(find_alarms(stored, envelopes, tolerance=chosen_tolerance) if stored else ()),
+            *find_contradictions(campaign, envelopes, tolerance=chosen_tolerance),
+            *find_stored_contradictions(campaign, envelopes, stored, tolerance=chosen_tolerance),
+        ),
+        statistics=chosen_statistics,
+        horizon=horizon,
+        time_scale=scaling,
+        remarks=(*remarks, *noticed),
+        left_out=left_out,
+        dropped=dropped,
+    )
+
+
+def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
+    """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
+    if choices.get("time_scale"):
+        tables: dict[str, Any] = {
+            name: choices[name] for name in ("columns", "decimal", "strict", "checker") if name in choices
+        }
+        choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
+    given = choices.get("references") or choices.get("snapshots")
+    own = {} if given or len(sources) < 2 else {one: _own(one) for one in sources}
+    lenders = [source for source, snapshots in own.items() if snapshots]
+    opened = {}
+    for source in sources:
+        # What neither the caller nor a source itself names is lent by the only other one that has references.
+        lent = own[lenders[0]] if len(lenders) == 1 and source not in lenders else ()
+        study = open_study(source, **choices | ({"snapshots": lent} if lent else {}))
+        remark = f"{source} has no reference of its own: read against that of {lenders[0]}" if lent else ""
+        opened[source] = replace(study, remarks=(*study.remarks, remark)) if lent else study
+    return opened
+
+
+def _own(source: str) -> tuple[Snapshot, ...]:
+    """Return the snapshots that a source names or carries."""
+    paths = matching(source)
+    folder = Path(paths[0]) if len(paths) == 1 and is_study(paths[0]) else None
+    contract, _, _ = read_contract(folder)
+    return stored_snapshots(paths, folder, contract, None, ())
+
+
+def _read(sources: tuple[Any, ...], workers: Workers | None, **dialect: Any) -> Campaign:
+    # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
+    reader = read if workers is None else read_in_parts
+    return reader(sources[0] if len(sources) == 1 else list(sources), **dialect)
+
+
+def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
+    """Negate what some arms report; without a run there is nothing to negate, score or report."""
+    if not len(campaign):
+        begun = {"under way": len(campaign.running), "interrupted": len(campaign.interrupted)}
+        words = ", ".join(f"{number:,} {what}" for what, number in begun.items() if number)
+        raise GaplineError(f"expected runs to score, got none{f' that is whole ({words})' if words else ''}")
+    return campaign.negate(arms) if arms else campaign
+
+
+def _time_scale(given: "TimeScaleGiven | TimeScale", campaign: Campaign) -> TimeScale | None:
+    """Settle what was asked for; the hosts are looked for before any filter takes runs away."""
+    if isinstance(given, TimeScale) or not given:
+        return given or None  # type: ignore[return-value]
+    return settle_time_scale(given, [campaign])
+
+
+def _unchecked(given: str | None, declared: str | None, allow_unchecked: bool) -> Unchecked:
+    """Say what becomes of unchecked candidates; the caller's word stands in for the contract's."""
+    if given == "solver" and allow_unchecked:
+        raise UsageError("expected --validation solver (count them) or --allow-unchecked (leave them out), got both")
+    if allow_unchecked:
+        return Unchecked.LEAVE_OUT
+    return Unchecked.TRUST_SOLVER if (given or declared) == "solver" else Unchecked.REFUSE
+
+
+def _contrasts(
+    given: Sequence[Pair],
+    declared: Sequence[Pair],
+    register: "Register | None",
+    arms: set[str],
+    tier_two: Sequence[str],
+) -> tuple[tuple[Pair, ...], bool | None]:
+    """Return the contrasts that are named, and whether they were registered before the first run (None: unknown)."""
+    for name in (name for pair in given for name in pair if name not in arms):
+        near = closest(name, arms)
+        hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(arms))}"
+        raise UsageError(f"contrast: expected the name of an arm, got {name!r}", hint=hint)
+    # A contrast of the contract may name an arm that a filter left out, or that was declared descriptive here.
+    present = arms - set(tier_two)
+    named = tuple((a, b) for a, b in given) or tuple(pair for pair in declared if present.issuperset(pair))
+    if register is None or not named:
+        return named, None
+    before = {frozenset(pair) for pair in register.declared_contrasts()}
+    return named, all(frozenset(pair) in before for pair in named)
+
+
+def _remarks(
+    campaign: Campaign, register: "Register | None", removed: int, filled: int, unscorable: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Say what changed after the first run or between runs, and what was left out or filled in."""
+    changes = [] if register is None else register.changes()
+    remarks = [f"changed after the first run: {change}" for change in changes]
+    remarks += version_changes(campaign.runs)
+    if removed:
+        remarks.append(f"{removed:,} runs belong to arms or cells that the contract does not have: left out")
+    if filled:
+        remarks.append(f"{filled:,} cells without a whole run count as empty streams (--missing empty)")
+    if unscorable:
+        verb = "is" if len(unscorable) == 1 else "are"
+        count = counted(len(unscorable), "instance")
+        remarks.append(f"{count} cannot be scored and {verb} left out: {_shown(unscorable)}")
+    return tuple(remarks)
+
+
+def _shown(left_out: Mapping[str, str]) -> str:
+    return listing((f"{name} ({why})" for name, why in left_out.items()), most=20)

@@ -1,0 +1,89 @@
+"""What a contract states about the reading of its study, by the names of `open_study`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gapline.model.campaign import as_patterns
+from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
+from gapline.model.limits import read_document
+from gapline.reference.policy import Policy
+from gapline.scoring.scores import DEFAULT_GOALS
+
+if TYPE_CHECKING:
+    from gapline.journal.register import Register
+    from gapline.model.contract import Contract
+
+Pair = tuple[str, str]
+DEFAULT_KERNEL = "squeezed"
+
+
+def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
+    """Read contract and register; a study that was never run, or run before there were registers, has none."""
+    if folder is None:
+        return None, None, None
+    from gapline.journal.register import read_register
+    from gapline.model.contract import load_contract
+
+    contract, register = load_contract(folder), read_register(folder)
+    text = read_document(folder / CONTRACT_FILE).decode("utf-8").replace("\r\n", "\n")
+    return contract, text, register if register.entries else None
+
+
+def declared_choices(contract: "Contract | None") -> dict[str, Any]:
+    """Return what a contract declares, by the names of `open_study`."""
+    if contract is None:
+        return {}
+    return {
+        "kernels": tuple(contract.score.kernels),
+        "statistics": tuple(contract.score.statistics),
+        "weight": contract.score.weight,
+        "goals": tuple(contract.score.goals),
+        "weighting": contract.aggregate.weighting,
+        "time_scale": contract.time.scale,
+        "transform": contract.transforms,
+        "sense": contract.senses,
+        "validation": contract.objective.validation,
+        "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
+        "tolerance": contract.reference.tolerance,
+        "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
+        "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
+        "interval": contract.aggregate.bootstrap.method,
+        "simultaneous": contract.aggregate.simultaneous,
+        "draws": contract.aggregate.bootstrap.draws,
+        "seed": contract.aggregate.bootstrap.seed,
+        "level": contract.aggregate.bootstrap.level,
+        "title": contract.study.title or contract.study.name,
+    }
+
+
+def score_options(contract: "Contract", folder: Path, *, carried: bool = False) -> list[str]:
+    """Return the options under which `gapline score` reads the traces of a study as the study itself is read.
+
+    `carried` where the snapshot lies beside the traces, and need not be named.
+    """
+    stated = declared_choices(contract)
+    goals = lead_goals(stated["goals"])
+    scale = stated["time_scale"]
+    scales = [scale] if isinstance(scale, str) else [f"{host}={factor!r}" for host, factor in scale.items()]
+    options: list[tuple[str, ...]] = []
+    # In this order, as the study itself looks for them.
+    places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
+    files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
+    options += [("--snapshot", str(file)) for file in files[:1] if not carried]
+    if stated["policy"] in (Policy.ANALYSIS, "both"):
+        options.append(("--policy", stated["policy"]))
+    options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]
+    options += [("--weight", stated["weight"])] if stated["weight"] != "uniform" else []
+    options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
+    options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
+    options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
+    options += [("--time-scale", text) for text in scales if text]
+    options += [("--validation", "solver")] if stated["validation"] == "solver" else []
+    return [part for option in options for part in option]
+
+
+def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:
+    """Put the first positive goal in front: a lead of 0 would show who found the reference itself."""
+    lead = next((goal for goal in goals if goal > 0), None)
+    return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))

@@ -1,0 +1,343 @@
+"""`Study`: runs, references and choices, opened once; every number of it is made here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gapline.capture.planned import expected_cells
+from gapline.envelope.build import Envelopes
+from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.reading import Coverage, Reading, ReferenceLabel
+from gapline.model.text import counted
+from gapline.model.time_scale import TimeScale
+from gapline.reference.alarm import Alarm
+from gapline.reference.choose import LabelledSnapshot, fold_reference, label_reference
+from gapline.reference.policy import Policy
+from gapline.reference.resolve import lacks_value
+from gapline.reference.snapshot import Snapshot
+from gapline.scoring.reading import build_reading, count_unreferenced
+from gapline.scoring.scores import Scores, score_grid
+from gapline.study.present import count_cells
+from gapline.study.stated import Pair
+from gapline.summary.bands import band_method, curve_bands, drawn_bands
+from gapline.summary.bootstrap import ArmIntervals, Bootstrap, arm_intervals
+from gapline.summary.contrasts import Contrasts, contrasts
+from gapline.summary.estimate import method_words
+from gapline.summary.means import Summary, summarise
+from gapline.summary.ranking import Ranking, ranking
+
+if TYPE_CHECKING:
+    from gapline.journal.register import Register
+    from gapline.model.contract import Contract
+
+# A band is drawn, not tested: fewer draws look the same.
+BAND_DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Runs, references and choices, opened once.
+
+    Attributes
+    ----------
+    references
+        What the runs are read against, the declared one first: means, intervals, ranks and contrasts use that one.
+    stored
+        The snapshots as they are stored, before anything of the runs is folded in; alarms ring on them.
+    kernels, goals
+        The first of each leads.
+    horizon
+        The shorter horizon at which the runs are scored, where the caller asked for one.
+    declared
+        Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
+        first run (None: nothing registers when they were named).
+    left_out
+        Instances that cannot be scored and were left out because that was asked for, each with the reason; `dropped`
+        counts their runs by arm.
+    planned
+        The cells that were to be run, as `cells` has them; None where no contract planned any and every arm has all the
+        cells that any arm has.
+    """
+
+    sources: tuple[str, ...]
+    title: str
+    contract: "Contract | None"
+    contract_text: str | None
+    register: "Register | None"
+    campaign: Campaign
+    envelopes: Envelopes
+    references: tuple[LabelledSnapshot, ...]
+    stored: tuple[Snapshot, ...]
+    kernels: tuple[str, ...]
+    weight: str
+    weighting: str
+    goals: tuple[float, ...]
+    tolerance: float
+    tier_two: tuple[str, ...]
+    declared: tuple[Pair, ...]
+    registered: bool | None
+    interval: str
+    level: float
+    draws: int
+    seed: int
+    simultaneous: bool
+    planned: pl.DataFrame | None
+    coverage: Coverage
+    alarms: tuple[Alarm, ...]
+    statistics: tuple[str, ...] = ()
+    horizon: float | None = None
+    time_scale: TimeScale | None = None
+    remarks: tuple[str, ...] = field(default=())
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Arm, panel, instance, seed, state (done, running, interrupted or missing) of everything that was to be run.
+
+        That is the plan of the contract, or without one every cell that any arm has.
+        """
+        if self.planned is not None:
+            return self.planned
+        return expected_cells(self.campaign.runs).with_columns(state=pl.lit("done"))
+
+    @property
+    def relative(self) -> bool:
+        """Whether curves need relative time, because the horizons differ."""
+        return self.envelopes.runs["horizon"].n_unique() > 1
+
+    @property
+    def tier_one(self) -> tuple[str, ...]:
+        """The arms that are compared."""
+        arms = self.envelopes.runs["arm"].unique().sort().to_list()
+        return tuple(arm for arm in arms if arm not in self.tier_two)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The declared contrasts, or every pair of tier-1 arms where none was declared."""
+        # What was declared beforehand is the question; only without one is every pair looked at.
+        return list(self.declared) or list(combinations(self.tier_one, 2))
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The declared reference."""
+        return self.references[0].snapshot
+
+    @cached_property
+    def campaign_digest(self) -> str:
+        """The digest of the campaign: made once, since it takes a pass over all of its columns."""
+        return self.campaign.digest()
+
+    @cached_property
+    def folded(self) -> LabelledSnapshot:
+        """The analysis reference: the best of the stored values and of these runs."""
+        # Under the policy `analysis` it is there already: folding again would only rename it.
+        known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
+        if known is not None:
+            return known
+        return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
+
+    @cached_property
+    def only_folded(self) -> tuple[str, ...]:
+        """Instances that runs solved and of which the stored reference has no value: the fold alone has one."""
+        solved = self.envelopes.runs.filter(pl.col("steps") > 0)["instance"].unique().sort()
+        return tuple(name for name in solved for stored in self.stored[:1] if lacks_value(stored, name))
+
+    @cached_property
+    def both(self) -> tuple[LabelledSnapshot, ...]:
+        """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
+        # The reference that was asked for stays first: it is the one from which a shift is counted.
+        if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
+            known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
+            return self.references if known else (*self.references, self.folded)
+        # What lacks a value that a run has cannot be scored against: then there is one reference alone.
+        if self.only_folded:
+            return self.references
+        stored = LabelledSnapshot(self.stored[0], label_reference(self.stored[0], self.envelopes))
+        return (*self.references, stored)
+
+    @cached_property
+    def scores(self) -> tuple[Scores, ...]:
+        """The scores of every run under every kernel, one `Scores` per reference that was asked for."""
+        return self.score_against(self.references)
+
+    def score_against(self, references: Sequence[LabelledSnapshot], *, weight: str | None = None) -> tuple[Scores, ...]:
+        """Score the runs against references, under the choices of the study."""
+        found = score_grid(
+            self.envelopes,
+            [entry.snapshot for entry in references],
+            kernels=self.kernels,
+            weights=[weight or self.weight],
+            goals=self.goals,
+            tolerance=self.tolerance,
+            policies=[entry.policy for entry in references],
+            statistics=self.statistics,
+        )
+        return tuple(
+            replace(
+                scores,
+                reading=replace(
+                    scores.reading,
+                    reference=entry.label,
+                    tier_two=self.tier_two,
+                    checker=self.checker,
+                    coverage=self._coverage_against(entry.label),
+                ),
+            )
+            for scores, entry in zip(found, references, strict=True)
+        )
+
+    @property
+    def checker(self) -> str | None:
+        """Name and version of the checker whose verdicts count, where one is named."""
+        return self.campaign.facts.get("checker")
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The choices behind every number that names no other."""
+        return self.reading_of(self.references[0])
+
+    def reading_of(self, reference: LabelledSnapshot, **changes: Any) -> Reading:
+        """Return the declared reading against another reference, or with other choices changed."""
+        declared = build_reading(
+            self.envelopes,
+            reference.label,
+            kernels=self.kernels,
+            # With the weight go its code and the error of its integral.
+            weight=changes.pop("weight", self.weight),
+            goals=self.goals,
+            tolerance=self.tolerance,
+            weighting=self.weighting,
+            coverage=self._coverage_against(reference.label),
+            statistics=self.statistics,
+        )
+        return replace(declared, tier_two=self.tier_two, checker=self.checker, **changes)
+
+    def _coverage_against(self, label: ReferenceLabel) -> Coverage:
+        """Return the coverage under another reference, which may lack other instances that nobody solved."""
+        return replace(self.coverage, unreferenced=count_unreferenced(self.envelopes.runs, label.unreferenced))
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The means of every arm under the declared reading."""
+        return summarise(self.scores[0], weighting=self.weighting)
+
+    @cached_property
+    def bootstrap(self) -> Bootstrap:
+        """The draws of the declared reading; refused where some run has no score."""
+        return Bootstrap(self.scores[0], weighting=self.weighting, draws=self.draws, seed=self.seed)
+
+    @cached_property
+    def no_intervals(self) -> str | None:
+        """Why nothing can be drawn, or None where it can."""
+        try:
+            # Asked for once here, so that every table gives the same reason instead of an error of its own.
+            _ = self.bootstrap
+        except MixedScoresError as error:
+            return error.message
+        return None
+
+    @cached_property
+    def intervals(self) -> ArmIntervals | None:
+        """The mean of every arm with its interval."""
+        if self.no_intervals:
+            return None
+        return arm_intervals(self.bootstrap, method=self.interval, level=self.level)
+
+    @cached_property
+    def contrasts(self) -> Contrasts | None:
+        """Paired differences of tier-1 arms: the declared ones with Holm's adjustment, the others exploratory."""
+        if self.no_intervals:
+            return None
+        return contrasts(
+            self.bootstrap,
+            declared=self.declared,
+            method=self.interval,
+            level=self.level,
+            simultaneous=self.simultaneous,
+        )
+
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """Tier-1 arms by their mean."""
+        return None if self.no_intervals else ranking(self.bootstrap, method=self.interval, level=self.level)
+
+    @cached_property
+    def mean_bands(self) -> pl.DataFrame | None:
+        """Bands of the mean curves, None where the curve itself does not exist."""
+        return self._bands(goal=None)
+
+    @cached_property
+    def attainment_bands(self) -> pl.DataFrame | None:
+        """Bands of the attainment curves of the leading goal."""
+        return self._bands(goal=self.goals[0])
+
+    def _bands(self, *, goal: float | None) -> pl.DataFrame | None:
+        try:
+            found = curve_bands(
+                self.envelopes,
+                self.snapshot,
+                kernel=self.kernels[0],
+                goal=goal,
+                relative=self.relative,
+                **self.band_choices,
+            )
+        # `raw` has no mean curve where a run starts without a candidate: then there is no band either.
+        except UsageError:
+            return None
+        return drawn_bands(found)
+
+    @property
+    def band_choices(self) -> dict[str, Any]:
+        """How bands are found, as `curve_bands` takes it."""
+        return {
+            "weighting": self.weighting,
+            "method": self.interval,
+            "level": self.level,
+            # A band is two hundred intervals, and is looked at, not quoted: fewer draws do.
+            "draws": min(self.draws, BAND_DRAWS),
+            "seed": self.seed,
+            "simultaneous": self.simultaneous,
+            "tolerance": self.tolerance,
+        }
+
+    @property
+    def band_words(self) -> str:
+        """What the bands of its curves are."""
+        joint = ", lighter: at all times together" if self.simultaneous else ""
+        how = method_words(band_method(self.interval), self.band_choices["draws"], self.seed)
+        return f"bands: {self.level:.0%} at each time{joint}, by {how}"
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know beside the numbers, each once."""
+        folded = []
+        if self.only_folded:
+            named, these = listing(self.only_folded), counted(len(self.only_folded), "instance")
+            folded.append(f"{self.stored[0].name} has no value of {these} ({named}): the best of these runs counts")
+        return list(dict.fromkeys([*self.remarks, *folded, *self.summary.notes, *self.campaign.notes()]))
+
+    def without(self, arms: Sequence[str]) -> "Study":
+        """Return the study without some of its arms, under the same references."""
+        rest = ~pl.col("arm").is_in(list(arms))
+        kept = [arm for arm in self.cells["arm"].unique() if arm not in arms]
+        return replace(
+            self,
+            envelopes=self.envelopes.select(rest),
+            planned=self.cells.filter(rest),
+            coverage=self.coverage_of(kept),
+            tier_two=tuple(arm for arm in self.tier_two if arm not in arms),
+        )
+
+    def coverage_of(self, arms: Sequence[str]) -> Coverage:
+        """Return the coverage of some arms alone."""
+        # Removed runs belong to no arm of the contract, so to none of these.
+        cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
+        runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
+        dropped = sum(self.dropped.get(arm, 0) for arm in arms)
+        known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
+        return count_cells(runs, cells, self.references[0].label, removed=0, unscorable=dropped, **known)
