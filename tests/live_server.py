@@ -83,9 +83,8 @@ class Listener:
 
         event: dict[str, str] = {}
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException, AttributeError):
-            while line := self.answer.fp.readline():
+            while line := self.answer.readline():
                 text = line.decode().rstrip("\r\n")
-                # A chunk of the transfer begins with its size.
                 name, colon, value = text.partition(": ")
                 if colon and name in ("id", "event", "data"):
                     event[name] = value

@@ -171,3 +171,19 @@ def test_stamps_that_are_out_of_order_are_counted_each_time(tmp_path):
         files, _ = renew(study)
         assert msgspec.json.decode(files[MANIFEST])["diagnostics"]["unordered"] == 1
         assert files == from_scratch(study)
+
+
+def test_a_study_without_its_campaign_is_read_from_its_journals(make_study):
+    """Whoever removes `campaign/` has lost nothing that `score` needs."""
+    import shutil
+
+    import gapline
+    from gapline.capture.renew import current_campaign
+
+    study = make_study({"a": ["scripted", "1", "3", "0"]}, seeds=(1,))
+    assert study.run().returncode == 0
+    kept = gapline.read(study.path)
+    assert current_campaign(study.path) is None
+    shutil.rmtree(study.path / "campaign")
+    assert gapline.read(study.path).digest() == kept.digest()
+    assert not (study.path / "campaign").exists()

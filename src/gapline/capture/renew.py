@@ -70,7 +70,8 @@ def current_campaign(study: Path) -> Campaign | None:
     None where they are not: then `campaign/` says all that there is. Nothing is written.
     """
     built, campaign = study / JOURNALS / BUILT, study / CAMPAIGN / MANIFEST
-    last = _modified(built) or _modified(campaign)
+    # A study whose `campaign/` somebody removed has its journals.
+    last = None if _modified(campaign) is None else _modified(built) or _modified(campaign)
     cells = cells_of(study) if last is None or (_modified(study / JOURNALS / OPTIONS_FILE) or 0) > last else None
     if cells is None:
         # A second runner may be at work after the first one wrote the campaign of what there was.

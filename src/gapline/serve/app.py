@@ -23,6 +23,7 @@ from gapline.serve.page import page_of
 JSON = b"application/json"
 EVENTS = b"text/event-stream; charset=utf-8"
 MOST_STREAMS = 220
+BLOCK = 32 << 10
 
 
 class Answers:
@@ -126,7 +127,9 @@ class Answers:
     async def _stream(self, client: Client, receive: Receive, send: Send, scope: Scope) -> None:
         async def write() -> None:
             while (data := await client.take()) is not None:
-                await send({"type": "http.response.body", "body": data, "more_body": True})
+                # In blocks: what waits for the network is copied for each client, what waits in its queue is shared.
+                for low in range(0, len(data), BLOCK):
+                    await send({"type": "http.response.body", "body": data[low : low + BLOCK], "more_body": True})
 
         async def listen() -> None:
             while (await receive())["type"] != "http.disconnect":

@@ -17,7 +17,7 @@ from gapline.serve.moment import now_stamp
 # Changes that are kept for clients that come back, by number and by size.
 MOST_CHANGES, MOST_BYTES = 600, 8 << 20
 # What may wait for one client.
-MOST_WAITING, MOST_WAITING_BYTES = 60, 4 << 20
+MOST_WAITING, MOST_WAITING_BYTES = 60, 1 << 20
 
 
 class Event(NamedTuple):
@@ -73,6 +73,7 @@ class Channel:
         self.number = start
         self.state: dict[str, Any] = {}
         self._encoded: bytes | None = None
+        self._first: Event | None = None
         self._kept: deque[Event] = deque()
         self._bytes = 0
         self.clients: set[Client] = set()
@@ -105,12 +106,18 @@ class Channel:
         client = Client()
         missed = None if last is None else self._since(last)
         if missed is None:
-            client.put(encode_event("state", self.document(), self.number))
+            client.put(self._state_event())
         elif missed:
             # As one: those who come back are not slow because they missed much.
             client.put(b"".join(event.data for event in missed))
         self.clients.add(client)
         return client
+
+    def _state_event(self) -> bytes:
+        """Return the whole state as an event, one for all who come at this moment."""
+        if self._first is None or self._first.number != self.number:
+            self._first = Event(self.number, encode_event("state", self.document(), self.number))
+        return self._first.data
 
     def leave(self, client: Client) -> None:
         """Forget a client."""

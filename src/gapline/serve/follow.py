@@ -8,6 +8,7 @@ them again, which is rare, and which the campaign that is written then tells at 
 import contextlib
 import os
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -127,6 +128,8 @@ class Follower:
         self._clock = clock
         self.index = Index(study, apart=True)
         self.index.open()
+        # Whoever forgets to close it leaves no open file behind.
+        weakref.finalize(self, self.index.close)
         self.cells = {(found := cell.directory(study)).name: Followed(cell, found) for cell in cells}
         self._names = list(self.cells)
         self._missing = dict(self.cells)
