@@ -2,15 +2,22 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from gapline.capture.logfiles import PACKED, path_without_packing
 from gapline.capture.reader import FoundRun
 from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.model.numbered import Numbered
 from gapline.model.text import model_name
 
 FIELDS = ("arm", "instance", "seed", "panel")
+ALONE = "no seed stated, the only run of its arm and instance: seed 0"
+NUMBERED = "no seed stated: numbered in file order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +131,44 @@ def overruled(run: FoundRun, settled: Identity) -> list[str]:
 
 
 def settle_seeds(
-    identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
-) -> tuple[list[int], dict[int, str]]:
-    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on such runs."""
-    known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
-    silent = [k for k, who in enumerate(identities) if who.seed is None]
-    twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]
-    if twins and not number_runs:
-        shown = listing((f"{where[k]} ({identities[k].arm}/{identities[k].instance})" for k in twins), most=8)
+    who: pl.DataFrame, places: Callable[[Iterable[int]], Sequence[str]], *, number_runs: bool = False
+) -> tuple[pl.Series, pl.Series]:
+    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on such runs.
+
+    `who` has arm, instance and seed of each run; `places` says where some of them stand.
+    """
+    silent = who["seed"].is_null()
+    if not silent.any():
+        return who["seed"], pl.repeat(None, who.height, dtype=pl.String, eager=True)
+    pairs = Numbered(who).by("arm", "instance").row
+    twins = silent & pl.Series(np.bincount(pairs)[pairs] > 1)
+    rows = twins.arg_true()
+    if len(rows) and not number_runs:
+        named = zip(places(rows), who[rows].select("arm", "instance").iter_rows(), strict=True)
+        shown = listing((f"{place} ({arm}/{instance})" for place, (arm, instance) in named), most=8)
         raise TraceError(
             f"expected a seed for each of the runs that share arm and instance, got none in {shown}",
             hint="read it from the path with --name '…{seed}…', or number the runs in file order with --number-runs",
         )
-    seeds = [0 if who.seed is None else who.seed for who in identities]
-    taken = {(who.arm, who.instance, who.seed) for who in identities if who.seed is not None}
-    following: Counter[tuple[str | None, str | None]] = Counter()
-    for k in twins:
-        pair = identities[k].arm, identities[k].instance
-        # A number that another run of the pair states as its seed is passed over.
-        while (*pair, following[pair]) in taken:
+    seeds = who["seed"].fill_null(0)
+    if len(rows):
+        seeds = seeds.scatter(rows, _numbered(pairs, who["seed"], twins))
+    notes = pl.when(twins).then(pl.lit(NUMBERED)).when(silent).then(pl.lit(ALONE))
+    return seeds, pl.select(notes).to_series()
+
+
+def _numbered(pairs: NDArray[np.int64], stated: pl.Series, twins: pl.Series) -> list[int]:
+    """Number runs without a seed in their order; a number that another run of the pair states is passed over."""
+    known = stated.is_not_null()
+    taken = set(zip(pairs[known.to_numpy()].tolist(), stated.filter(known).to_list(), strict=True))
+    following: Counter[int] = Counter()
+    seeds = []
+    for pair in pairs[twins.to_numpy()].tolist():
+        while (pair, following[pair]) in taken:
             following[pair] += 1
-        seeds[k] = following[pair]
+        seeds.append(following[pair])
         following[pair] += 1
-    notes = dict.fromkeys(silent, "no seed stated, the only run of its arm and instance: seed 0")
-    return seeds, notes | dict.fromkeys(twins, "no seed stated: numbered in file order")
+    return seeds
 
 
 def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:
