@@ -31,9 +31,9 @@ def test_a_file_that_is_refused_leaves_nothing_behind(folder):
 
 def test_runs_without_a_name_are_refused_only_where_that_is_asked(folder):
     files = sources(folder, a_dot_out=dimacs(), b_dot_log="o 1 1.0\n")
-    assert read_chunk(Job(), files).runs.has_unnamed
+    assert read_chunk(Job(), files).runs.unnamed()
     chunk = read_chunk(Job(refuse_unnamed=True), files)
-    assert not chunk.runs.has_unnamed
+    assert not chunk.runs.unnamed()
     assert "b.log (no arm and no instance)" in chunk.files[1].problems[0]
     assert not read_chunk(Job(refuse_unnamed=True, given=Identity("a", "i")), files).files[1].error
 

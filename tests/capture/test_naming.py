@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.capture.naming import (
-    ALONE,
-    NUMBERED,
+    SEED_NOTES,
     Identity,
     Naming,
     PathPattern,
@@ -86,21 +85,25 @@ def test_missing_identities_are_one_error_with_every_path():
     )
 
 
+ALONE = "no seed stated, the only run of its arm and instance: seed 0"
+NUMBERED = "no seed stated: numbered in file order"
+
+
 def settled(*runs, **more):
     """Return seeds and notes of runs, which stand in files 1.log, 2.log, …"""
     who = pl.DataFrame(runs, schema={"arm": pl.String, "instance": pl.String, "seed": pl.Int64}, orient="row")
     seeds, notes = settle_seeds(who, lambda rows: [f"{row + 1}.log" for row in rows], **more)
-    return seeds.to_list(), notes.to_list()
+    return seeds.to_list(), [SEED_NOTES[note] for note in notes]
 
 
 def test_a_silent_seed_is_0_where_arm_and_instance_are_unique():
     seeds, notes = settled(("a", "i", None), ("a", "j", None), ("b", "i", 5))
     assert seeds == [0, 0, 5]
-    assert notes == [ALONE, ALONE, None]
+    assert notes == [ALONE, ALONE, ""]
 
 
 def test_seeds_that_are_stated_are_taken_without_a_word():
-    assert settled(("a", "i", 3), ("a", "i", 4)) == ([3, 4], [None, None])
+    assert settled(("a", "i", 3), ("a", "i", 4)) == ([3, 4], ["", ""])
 
 
 def test_twins_without_a_seed_are_listed():
@@ -117,4 +120,4 @@ def test_numbering_is_asked_for_and_leaves_known_seeds_alone():
     runs = ("a", "i", None), ("a", "i", 1), ("b", "i", None), ("a", "i", None)
     seeds, notes = settled(*runs, number_runs=True)
     assert seeds == [0, 1, 0, 2]
-    assert notes == [NUMBERED, None, ALONE, NUMBERED]
+    assert notes == [NUMBERED, "", ALONE, NUMBERED]

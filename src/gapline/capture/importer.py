@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import polars as pl
 
 from gapline.capture.lines import FileLine, FileLines, RunLines
-from gapline.capture.naming import refuse_missing, settle_seeds
+from gapline.capture.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.capture.read import refuse_problems
 from gapline.capture.reader import SourceReference
 from gapline.capture.survey import LogChoices, Survey, survey_logs
@@ -17,7 +17,7 @@ from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.numbered import Numbered
-from gapline.model.scale import instance_senses
+from gapline.model.scale import SENSES, instance_senses
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
 
@@ -182,10 +182,8 @@ def _taken(files: FileLines) -> Iterator[str]:
 
 
 def _refuse_missing(survey: Survey) -> None:
-    if survey.runs.has_unnamed:
-        missing = (pl.col("arm").fill_null("") == "") | (pl.col("instance").fill_null("") == "")
-        rows = survey.runs.who().select(missing.arg_true()).to_series()
-        identities = [survey.runs[row].identity for row in rows]
+    if rows := survey.runs.unnamed():
+        identities = [Identity(*names) for names in survey.runs.who()[rows].select("arm", "instance").iter_rows()]
         refuse_missing(identities, survey.runs.places(rows), pattern=survey.naming.pattern)
 
 
@@ -194,7 +192,8 @@ def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Serie
     who = runs.who()
     seeds, notes = settle_seeds(who, runs.places, number_runs=number_runs)
     named = who.select("arm", "instance", seed=seeds)
-    if Numbered(named).by(*RUN_KEY).size < named.height:
+    # Runs that stated no seed have one of their own: twins are among those that did.
+    if who["seed"].count() and Numbered(named).by(*RUN_KEY).size < named.height:
         rows = named.is_duplicated().arg_true()
         _refuse_twins([RunKey(*key) for key in named[rows].iter_rows()], runs.places(rows))
     return named, notes
@@ -202,13 +201,11 @@ def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Serie
 
 def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
     """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
-    each = pl.DataFrame({"own": runs.table["notes"], "seed": seed_notes})
-    kinds = each.unique(maintain_order=True)
-    names: list[Any] = runs.names
-    texts = ["\n".join([*names[own], *([seed] if seed else [])]) or None for own, seed in kinds.iter_rows()]
-    kinds = kinds.with_row_index("kind")
-    numbers = each.join(kinds, on=("own", "seed"), nulls_equal=True, how="left", maintain_order="left")["kind"]
-    return pl.Series(texts, dtype=pl.String).gather(numbers)
+    both = runs.table["notes"].cast(pl.Int64) * len(SEED_NOTES) + seed_notes
+    kinds, names = both.unique().sort(), runs.names
+    pairs = [(names[own] or (), SEED_NOTES[seed]) for own, seed in (divmod(kind, len(SEED_NOTES)) for kind in kinds)]
+    texts = ["\n".join(filter(None, (*own, seed))) or None for own, seed in pairs]
+    return pl.Series(texts, dtype=pl.String).gather(kinds.search_sorted(both))
 
 
 def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
@@ -220,23 +217,28 @@ def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, floa
 
 def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
     """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
-    senses = instance_senses(campaign)
-    shown = sorted({sense for sense in senses.values() if sense is not None})
-    silent = sorted(name for name, sense in senses.items() if sense is None)
+    shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
     other = shown[0] if len(shown) == 1 else "min"
     notes = []
     # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
-    if silent and len(shown) != 1:
-        whose = "the objective" if not shown else listing(silent, most=5)
+    if len(shown) < 2 and set(shown) <= set(SENSES):
+        number = campaign.rows.by("instance").size if other == "max" else 0
+        column: pl.Expr = pl.lit(other, dtype=pl.String)
+        silent, only = ["the objective"] if not shown else [], {other}
+    else:
+        senses = instance_senses(campaign)
+        settled = {name: sense or other for name, sense in senses.items()}
+        number = list(settled.values()).count("max")
+        column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
+        silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
+    if silent:
+        whose = listing(silent, most=5)
         notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}; --sense says which")
-    settled = {name: sense or other for name, sense in senses.items()}
-    if number := list(settled.values()).count("max"):
+    if number:
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
-    runs = campaign.runs.with_columns(sense=pl.col("instance").replace_strict(settled, return_dtype=pl.String))
-    only = set(settled.values())
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
-    return replace(campaign, runs=runs, facts=facts), notes
+    return replace(campaign, runs=campaign.runs.with_columns(sense=column), facts=facts), notes
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:

@@ -15,6 +15,8 @@ from gapline.errors import GaplineError
 
 # Lines that wait to become columns.
 _WAITING = 2048
+# Tables of fewer runs, of which so many are put together.
+_SMALL, _MANY = 4096, 32
 # Of a survey: files beyond those that have so many problems keep the first of theirs, and their number.
 MOST_KEPT = 10_000
 _NUMBERS = {"candidates": pl.Int64(), "first": pl.Float64(), "last": pl.Float64(), "horizon": pl.Float64()}
@@ -215,6 +217,9 @@ class RunLines(Sequence[RunLine]):
         table = other.table
         numbers = pl.Series(map(self._names.number, other.names), dtype=pl.Int32)
         self._parts.append(table.with_columns(numbers.gather(table[name]).alias(name) for name in _SHARED))
+        # Small tables take more than their cells.
+        if sum(part.height < _SMALL for part in self._parts[-_MANY:]) == _MANY:
+            self._parts[-_MANY:] = [pl.concat(self._parts[-_MANY:], rechunk=True)]
         self._size += len(other)
 
     @property
@@ -228,7 +233,8 @@ class RunLines(Sequence[RunLine]):
         """The runs as a table of `SCHEMA`."""
         self._pack()
         if len(self._parts) != 1:
-            self._parts = [pl.concat(self._parts, rechunk=True) if self._parts else pl.DataFrame(schema=SCHEMA)]
+            # Not copied: these are all runs there are.
+            self._parts = [pl.concat(self._parts) if self._parts else pl.DataFrame(schema=SCHEMA)]
         return self._parts[0]
 
     def texts(self, name: str) -> pl.Series:
@@ -247,11 +253,10 @@ class RunLines(Sequence[RunLine]):
         """Return arm, instance and seed of each run; null where nothing is known."""
         return self.table.select("instance", "seed").with_columns(arm=self.texts("arm"))
 
-    @property
-    def has_unnamed(self) -> bool:
-        """Whether a run has no arm or no instance."""
+    def unnamed(self) -> list[int]:
+        """Return the runs that have no arm or no instance."""
         missing = (pl.col("arm").fill_null("") == "") | (pl.col("instance").fill_null("") == "")
-        return bool(self.who().select(missing.any()).item())
+        return self.who().select(missing.arg_true()).to_series().to_list()
 
     def places(self, rows: Iterable[int]) -> list[str]:
         """Return the paths of some runs, with the part of the file that each is."""

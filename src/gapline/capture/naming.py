@@ -16,8 +16,11 @@ from gapline.model.numbered import Numbered
 from gapline.model.text import model_name
 
 FIELDS = ("arm", "instance", "seed", "panel")
-ALONE = "no seed stated, the only run of its arm and instance: seed 0"
-NUMBERED = "no seed stated: numbered in file order"
+SEED_NOTES = (
+    "",
+    "no seed stated, the only run of its arm and instance: seed 0",
+    "no seed stated: numbered in file order",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +136,13 @@ def overruled(run: FoundRun, settled: Identity) -> list[str]:
 def settle_seeds(
     who: pl.DataFrame, places: Callable[[Iterable[int]], Sequence[str]], *, number_runs: bool = False
 ) -> tuple[pl.Series, pl.Series]:
-    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on such runs.
+    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and the note on it.
 
-    `who` has arm, instance and seed of each run; `places` says where some of them stand.
+    A note is a place in `SEED_NOTES`. `who` has arm, instance and seed of each run; `places` says where some stand.
     """
     silent = who["seed"].is_null()
     if not silent.any():
-        return who["seed"], pl.repeat(None, who.height, dtype=pl.String, eager=True)
+        return who["seed"], pl.repeat(0, who.height, dtype=pl.Int8, eager=True)
     pairs = Numbered(who).by("arm", "instance").row
     twins = silent & pl.Series(np.bincount(pairs)[pairs] > 1)
     rows = twins.arg_true()
@@ -153,8 +156,7 @@ def settle_seeds(
     seeds = who["seed"].fill_null(0)
     if len(rows):
         seeds = seeds.scatter(rows, _numbered(pairs, who["seed"], twins))
-    notes = pl.when(twins).then(pl.lit(NUMBERED)).when(silent).then(pl.lit(ALONE))
-    return seeds, pl.select(notes).to_series()
+    return seeds, silent.cast(pl.Int8) + twins.cast(pl.Int8)
 
 
 def _numbered(pairs: NDArray[np.int64], stated: pl.Series, twins: pl.Series) -> list[int]:

@@ -13,8 +13,8 @@ from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.large_run import campaign_from_large, in_steps
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.join import MOST_REASONS, OTHER_REASON, joined_runs
-from gapline.model.tables import VerdictCode
+from gapline.model.join import MOST_REASONS, OTHER_REASON, join_tables, joined_runs
+from gapline.model.tables import RUN_KEY, VerdictCode
 
 _DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 # Candidates; at 17 bytes each this is less than what one large log takes while it is read.
@@ -23,6 +23,8 @@ IN_MEMORY = 4_000_000
 LARGE = 2_000_000
 # Candidates of a slice, on average, up to which slices are copied together.
 _SHORT = 64
+# Tables of fewer runs, of which so many are put together.
+_SMALL, _MANY = 4096, 32
 
 
 class Waiting(NamedTuple):
@@ -87,7 +89,8 @@ class Spool:
 
     def add(self, batch: Campaign) -> None:
         """Take a batch whose columns are in the order of its runs."""
-        self.tables.append(batch.runs)
+        # Who they are is said at the end.
+        self.tables.append(_shifted(batch.runs.drop(RUN_KEY), self.size))
         self.diagnostics = self.diagnostics + batch.diagnostics
         for part in in_steps(len(batch.time)):
             verdict = batch.verdict[part]
@@ -98,7 +101,10 @@ class Spool:
 
     def extend(self, other: "Spool") -> None:
         """Take all that another spool holds, behind what is here."""
-        self.tables += other.tables
+        self.tables += [_shifted(table, self.size) for table in other.tables]
+        # Small tables take more than their cells.
+        if sum(table.height < _SMALL for table in self.tables[-_MANY:]) == _MANY:
+            self.tables[-_MANY:] = [join_tables(self.tables[-_MANY:]).rechunk()]
         self.diagnostics = self.diagnostics + other.diagnostics
         self.not_positive += other.not_positive
         if other._files or other._others:
@@ -148,8 +154,12 @@ class Spool:
                 batch.columns[name] = Waiting(file, column.dtype, at, len(column))
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
-        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
-        table = joined_runs(self.tables, [batch.size for batch in self.batches], identities)
+        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted.
+
+        The tables are let go of: there is one campaign of a spool.
+        """
+        table = joined_runs(self.tables, [0] * len(self.tables), identities)
+        self.tables = []
         slices = self._slices(table["first"].to_numpy(), table["count"].to_numpy())
         names = [name for name in _DTYPES if any(name in batch.columns for batch in self.batches)]
         columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
@@ -200,6 +210,10 @@ class _Slices(NamedTuple):
     low: NDArray[np.int64]
     to: NDArray[np.int64]
     size: NDArray[np.int64]
+
+
+def _shifted(table: pl.DataFrame, by: int) -> pl.DataFrame:
+    return table.with_columns(first=pl.col("first") + by) if by else table
 
 
 def _copy(column: Any, target: Any, low: Any, to: Any, size: Any) -> None:

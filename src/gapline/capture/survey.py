@@ -197,7 +197,7 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
     ):
         chunk = handed.chunk
         # Rare enough to be read once more, and what is kept does not depend on what is asked for later.
-        if survey.keep_going and chunk.runs.has_unnamed:
+        if survey.keep_going and chunk.runs.unnamed():
             chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
         survey.add(chunk)
         survey.kept += len(handed.sources) if handed.kept else 0
