@@ -1,5 +1,6 @@
 """Some logs read by one task, in this process or in another: what was found, ready to be put beside the rest."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from gapline.model.text import printable, writable
 PER_CANDIDATE = 128
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
+_BOUND = int(VerdictCode.BOUND)
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 NO_HORIZON = "no horizon stated: give --horizon here or when scoring"
 EMPTY = "an empty file is a run that crashed before its first line (--only leaves files out)"
@@ -118,7 +120,8 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
     in_path = naming.from_path(path)
     off_pattern = [OFF_PATTERN] if naming.pattern and naming.matched == matched else []
     sense, lines = job.sense, list[RunLine]()
-    for run in found.runs:
+    settled = [naming.settle(run, in_path) for run in found.runs]
+    for run, who in zip(found.runs, settled, strict=True):
         # The user's word fills what the log leaves open, and never overrules it.
         if sense is not None and run.sense not in (None, sense) and not run.guessed:
             where = f"{path} {run.where}".rstrip()
@@ -126,15 +129,13 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
                 f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
                 hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
             )
-        who = naming.settle(run, in_path)
         _refuse_no_text(path, who)
         if job.refuse_unnamed:
             refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
-    for run in found.runs:
+    for run, who in zip(found.runs, settled, strict=True):
         if run.horizon is None:
             run.horizon = job.horizon
         run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
-        who = naming.settle(run, in_path)
         # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
         chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs) + len(lines), panel=who.panel))
         notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern]
@@ -195,14 +196,12 @@ def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine])
 
 
 def _run_line(path: str, format: str, run: FoundRun, who: Identity, notes: list[str]) -> RunLine:
-    candidates, first, last = _stamped(run)
-    own = {name: getattr(run, name) for name in ("where", "horizon", "status", "clock", "sense", "stated_integral")}
     if run.horizon is None:
         notes.append(NO_HORIZON)
     if run.carried.get("validation", "solver") == "solver":
         notes.append(SOLVER_SAYS_SO)
-    counts = {"candidates": candidates, "first": first, "last": last, "notes": tuple(dict.fromkeys(notes))}
-    return RunLine(path=path, format=format, identity=who, **counts, **own)  # type: ignore[arg-type]
+    found = (*_stamped(run), run.horizon, run.status, run.clock, run.sense, run.stated_integral)
+    return RunLine(path, format, run.where, who, *found, notes=tuple(dict.fromkeys(notes)))
 
 
 def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
@@ -210,10 +209,14 @@ def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
     count, first, last = 0, np.inf, -np.inf
     for part in in_steps(len(run.time)):
         time = np.asarray(run.time[part], np.float64)
-        if run.verdict is not None:
-            time = time[np.asarray(run.verdict[part]) != VerdictCode.BOUND]
+        if run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
+            time = time[verdict != _BOUND]
         count += len(time)
-        stamped = time[np.isfinite(time)]
-        if len(stamped):
-            first, last = min(first, float(stamped.min())), max(last, float(stamped.max()))
+        if not len(time):
+            continue
+        low, high = float(time.min()), float(time.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            stamped = time[np.isfinite(time)]
+            low, high = float(stamped.min(initial=np.inf)), float(stamped.max(initial=-np.inf))
+        first, last = min(first, low), max(last, high)
     return (count, float(first), float(last)) if first <= last else (count, None, None)

@@ -90,7 +90,7 @@ def _is(kind: Callable[[], bool]) -> bool:
 
 
 @contextmanager
-def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
+def opened_log(path: Path | str, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
     """Open a file as a log and give its reader a way to the files beside it; `read_beside` notes which it took.
 
     A relative path starts at `root`, and is shown as it is.
@@ -98,8 +98,9 @@ def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path =
     """
     seen = set() if read_beside is None else read_beside
     try:
-        with open_input(root / path) as stream:
-            yield log_from(stream, str(path), companion=lambda name: _open_beside(path, name, seen, root))
+        # No `Path` is made of a million names.
+        with open_input(os.path.join(root, path)) as stream:  # noqa: PTH118
+            yield log_from(stream, str(path), companion=lambda name: _open_beside(Path(path), name, seen, root))
     except OSError as error:
         raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
 

@@ -119,13 +119,22 @@ class Naming:
 
     def settle(self, run: FoundRun, given: Identity) -> Identity:
         """Complete what options and path say by what the log says."""
-        both = {name: (getattr(run, name), getattr(given, name)) for name in FIELDS}
-        return Identity(**{name: own if outer in (None, "") else outer for name, (own, outer) in both.items()})
+        return Identity(
+            given.arm or run.arm,
+            given.instance or run.instance,
+            run.seed if given.seed is None else given.seed,
+            given.panel or run.panel,
+        )
 
 
 def overruled(run: FoundRun, settled: Identity) -> list[str]:
     """Say where an option or a path contradicted a log."""
-    both = ((name, getattr(run, name), getattr(settled, name)) for name in sorted(FIELDS))
+    both = (
+        ("arm", run.arm, settled.arm),
+        ("instance", run.instance, settled.instance),
+        ("panel", run.panel, settled.panel),
+        ("seed", run.seed, settled.seed),
+    )
     return [
         f"the log states another {name} than the option or path pattern, which was taken"
         for name, own, taken in both
