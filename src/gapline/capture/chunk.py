@@ -14,7 +14,7 @@ from gapline.capture.lines import FileLine, FileLines, RunLine, RunLines
 from gapline.capture.loglines import shown
 from gapline.capture.naming import Identity, Naming, PathPattern, overruled, refuse_missing
 from gapline.capture.openings import Openings
-from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
 from gapline.capture.sources import Source, marks_of
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, TraceError, UsageError
@@ -84,13 +84,14 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
     if job.format != "auto":
         readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
     detector = Detector(readers)
+    with_companions = [reader for reader in readers if reader.is_companion is not no_companion]
     seen: set[Path] = set()
     with limited_memory(job.in_memory * PER_CANDIDATE), Openings(sources, job.root) as openings:
         for source in sources:
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if find_companion(log, readers):
+                    if find_companion(log, with_companions):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)

@@ -268,6 +268,11 @@ class Found:
         return self
 
 
+def no_companion(_path: str, _head: bytes) -> bool:
+    """Say that no file is read through another one: what most formats say."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
@@ -282,4 +287,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False
+    is_companion: Callable[[str, bytes], bool] = no_companion

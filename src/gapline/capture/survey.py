@@ -47,8 +47,9 @@ __all__ = [
     "Survey",
     "survey_logs",
 ]
-# Below this a process costs more than it reads: bytes of files, and those that opening one is worth.
-WORTH_A_PROCESS = 24 << 20
+# Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
+# about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
+WORTH_A_PROCESS = 96 << 20
 _OPENING = 4096
 
 
