@@ -1,5 +1,7 @@
 """Some logs are read by one task: what is in them, and what is refused, file by file."""
 
+import os
+
 from capture.small_logs import dimacs
 from gapline.capture.chunk import Job, read_chunk
 from gapline.capture.naming import Identity
@@ -31,9 +33,9 @@ def test_a_file_that_is_refused_leaves_nothing_behind(folder):
 
 def test_runs_without_a_name_are_refused_only_where_that_is_asked(folder):
     files = sources(folder, a_dot_out=dimacs(), b_dot_log="o 1 1.0\n")
-    assert read_chunk(Job(), files).has_unnamed
+    assert read_chunk(Job(), files).runs.unnamed()
     chunk = read_chunk(Job(refuse_unnamed=True), files)
-    assert not chunk.has_unnamed
+    assert not chunk.runs.unnamed()
     assert "b.log (no arm and no instance)" in chunk.files[1].problems[0]
     assert not read_chunk(Job(refuse_unnamed=True, given=Identity("a", "i")), files).files[1].error
 
@@ -42,3 +44,11 @@ def test_progress_is_told_for_every_file(folder):
     calls = []
     read_chunk(Job(), sources(folder, a_dot_out=dimacs(), b_dot_md="#\n"), done=lambda: calls.append(1))
     assert len(calls) == 2
+
+
+def test_a_name_that_is_no_text_is_refused_with_its_file(tmp_path):
+    place = tmp_path / os.fsdecode(b"caf\xe9.log")
+    place.write_text("o 1 1.0\ns UNKNOWN\n")
+    chunk = read_chunk(Job(format="olines", given=Identity("a"), pattern="{instance}.log"), [look_at(place)])
+    assert "expected names in UTF-8, got 'caf\\udce9'" in chunk.files[0].problems[0]
+    assert not chunk.runs

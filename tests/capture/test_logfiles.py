@@ -1,5 +1,6 @@
 import gzip
 import os
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -14,13 +15,13 @@ def test_folders_are_walked_in_order_without_hidden_files(tmp_path):
     for name in ("b/2.log", "b/1.log", "a.log", ".hidden", ".git/x.log"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-    names = [path.relative_to(tmp_path).as_posix() for path in find_files([tmp_path])]
+    names = [Path(path).relative_to(tmp_path).as_posix() for path in find_files([tmp_path])]
     assert names == ["a.log", "b/1.log", "b/2.log"]
 
 
 def test_a_file_named_twice_is_read_once(tmp_path):
     (tmp_path / "a.log").write_text("x")
-    assert find_files([tmp_path / "a.log", tmp_path]) == [tmp_path / "a.log"]
+    assert find_files([tmp_path / "a.log", tmp_path]) == [str(tmp_path / "a.log")]
 
 
 def test_missing_and_empty_sources_are_named(tmp_path):
@@ -75,4 +76,4 @@ def test_suffixes_of_packing_are_not_part_of_a_name():
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
     (tmp_path / "a.log").write_text("x")
     os.mkfifo(tmp_path / "pipe")
-    assert find_files([tmp_path]) == [tmp_path / "a.log"]
+    assert find_files([tmp_path]) == [str(tmp_path / "a.log")]

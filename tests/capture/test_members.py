@@ -4,6 +4,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -48,7 +49,7 @@ def test_members_are_listed_as_a_folder_of_them_is_walked(tmp_path, name):
     for inside, data in FILES:
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         (folder / inside).write_bytes(data)
-    walked = [str(file.relative_to(folder)) for file in find_files([folder])]
+    walked = [str(Path(file).relative_to(folder)) for file in find_files([folder])]
     assert [one.path for one in list_members(path).sources] == [f"{path}/{inside}" for inside in walked]
     assert [one.size for one in list_members(path).sources] == [0, 1, 2, 1]
 

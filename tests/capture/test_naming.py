@@ -1,8 +1,17 @@
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.naming import Identity, Naming, PathPattern, overruled, refuse_missing, settle_seeds
+from gapline.capture.naming import (
+    SEED_NOTES,
+    Identity,
+    Naming,
+    PathPattern,
+    overruled,
+    refuse_missing,
+    settle_seeds,
+)
 from gapline.capture.reader import FoundRun
 from gapline.errors import TraceError, UsageError
 
@@ -76,25 +85,39 @@ def test_missing_identities_are_one_error_with_every_path():
     )
 
 
+ALONE = "no seed stated, the only run of its arm and instance: seed 0"
+NUMBERED = "no seed stated: numbered in file order"
+
+
+def settled(*runs, **more):
+    """Return seeds and notes of runs, which stand in files 1.log, 2.log, …"""
+    who = pl.DataFrame(runs, schema={"arm": pl.String, "instance": pl.String, "seed": pl.Int64}, orient="row")
+    seeds, notes = settle_seeds(who, lambda rows: [f"{row + 1}.log" for row in rows], **more)
+    return seeds.to_list(), [SEED_NOTES[note] for note in notes]
+
+
 def test_a_silent_seed_is_0_where_arm_and_instance_are_unique():
-    seeds, notes = settle_seeds([Identity("a", "i"), Identity("a", "j"), Identity("b", "i", 5)], ["1", "2", "3"])
+    seeds, notes = settled(("a", "i", None), ("a", "j", None), ("b", "i", 5))
     assert seeds == [0, 0, 5]
-    assert notes == dict.fromkeys([0, 1], "no seed stated, the only run of its arm and instance: seed 0")
+    assert notes == [ALONE, ALONE, ""]
+
+
+def test_seeds_that_are_stated_are_taken_without_a_word():
+    assert settled(("a", "i", 3), ("a", "i", 4)) == ([3, 4], ["", ""])
 
 
 def test_twins_without_a_seed_are_listed():
     with pytest.raises(TraceError, match=r"got none in 1.log \(a/i\), 2.log \(a/i\)"):
-        settle_seeds([Identity("a", "i"), Identity("a", "i"), Identity("a", "j")], ["1.log", "2.log", "3.log"])
+        settled(("a", "i", None), ("a", "i", None), ("a", "j", None))
 
 
 def test_one_seed_beside_a_silent_twin_is_not_guessed_either():
     with pytest.raises(TraceError, match=r"got none in 2.log"):
-        settle_seeds([Identity("a", "i", 0), Identity("a", "i")], ["1.log", "2.log"])
+        settled(("a", "i", 0), ("a", "i", None))
 
 
 def test_numbering_is_asked_for_and_leaves_known_seeds_alone():
-    seeds, notes = settle_seeds(
-        [Identity("a", "i"), Identity("a", "i", 1), Identity("a", "i")], list("123"), number_runs=True
-    )
-    assert seeds == [0, 1, 2]
-    assert notes == dict.fromkeys([0, 2], "no seed stated: numbered in file order")
+    runs = ("a", "i", None), ("a", "i", 1), ("b", "i", None), ("a", "i", None)
+    seeds, notes = settled(*runs, number_runs=True)
+    assert seeds == [0, 1, 0, 2]
+    assert notes == [NUMBERED, "", ALONE, NUMBERED]

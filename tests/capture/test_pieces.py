@@ -9,6 +9,7 @@ import pytest
 from capture.small_logs import OLINES, dimacs
 from gapline.capture.chunk import Job, read_chunk
 from gapline.capture.formats import UnknownFormatError
+from gapline.capture.lines import FileLines
 from gapline.capture.naming import Identity
 from gapline.capture.pieces import load_piece, save_piece
 from gapline.capture.sources import Source, look_at
@@ -27,7 +28,7 @@ def same(one, other):
     for mine, others in zip(one.spool.batches, other.spool.batches, strict=True):
         assert mine.columns.keys() == others.columns.keys()
         for name, column in mine.columns.items():
-            np.testing.assert_array_equal(column, others.columns[name])
+            np.testing.assert_array_equal(column, others.columns[name].mapped())
     for mine, others in zip(one.spool.tables, other.spool.tables, strict=True):
         assert mine.equals(others)
 
@@ -45,7 +46,7 @@ def test_what_was_found_comes_back(folder, tmp_path):
 def test_a_path_that_is_no_text_and_an_error_of_ours_come_back(tmp_path):
     name = os.fsdecode(b"caf\xe9.log")
     chunk = read_chunk(Job(), [Source(name)])
-    chunk.files[0] = replace(chunk.files[0], error=UsageError("wrong", hint="do so"))
+    chunk.files = FileLines([replace(chunk.files[0], error=UsageError("wrong", hint="do so"))])
     save_piece(chunk, tmp_path / "p")
     loaded = load_piece(tmp_path / "p")
     assert loaded.files[0].path == name
@@ -53,7 +54,7 @@ def test_a_path_that_is_no_text_and_an_error_of_ours_come_back(tmp_path):
     assert loaded.files[0].error.hint == "do so"
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"gapline piece 1\n" + bytes(8), b"gapline piece 1\n" + b"\xff" * 30])
+@pytest.mark.parametrize("data", [b"", b"hello", b"gapline piece 2\n" + bytes(8), b"gapline piece 2\n" + b"\xff" * 30])
 def test_what_is_no_piece_is_refused(tmp_path, data):
     (tmp_path / "p").write_bytes(data)
     with pytest.raises(TraceError, match="expected a part of an unfinished import"):
@@ -62,6 +63,6 @@ def test_what_is_no_piece_is_refused(tmp_path, data):
 
 def test_a_name_in_a_file_calls_no_class_but_our_errors(tmp_path):
     chunk = read_chunk(Job(), [Source("none.log")])
-    chunk.files[0] = replace(chunk.files[0], error=type("Path", (TraceError,), {})("x"))
+    chunk.files = FileLines([replace(chunk.files[0], error=type("Path", (TraceError,), {})("x"))])
     save_piece(chunk, tmp_path / "p")
     assert type(load_piece(tmp_path / "p").files[0].error) is TraceError

@@ -201,3 +201,15 @@ def test_processes_that_read_an_archive_in_chunks_give_the_same_bytes(logs, tmp_
     # An archive that was written anew is read anew.
     (tmp_path / kind).write_bytes(KINDS[kind](files[1:]))
     assert import_logs([kind], unfinished=pieces).kept == 0
+
+
+def test_pieces_are_not_kept_open(logs, tmp_path):
+    """A million logs are thousands of pieces, and a process may have a thousand files open."""
+    pieces = tmp_path / "pieces"
+    pieces.mkdir()
+    survey.survey_logs([logs], unfinished=pieces)
+    assert len(list(pieces.iterdir())) > 10
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    found = survey.survey_logs([logs], unfinished=pieces)
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2
+    assert found.kept == len(found.runs) == FILES

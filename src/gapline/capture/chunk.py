@@ -1,5 +1,6 @@
 """Some logs read by one task, in this process or in another: what was found, ready to be put beside the rest."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -7,64 +8,30 @@ from pathlib import Path
 import numpy as np
 
 from gapline.capture.dialect import PLAIN, Dialect
-from gapline.capture.formats import Detector, UnknownFormatError, all_readers, find_companion, find_reader
+from gapline.capture.formats import Detector, all_readers, find_companion, find_reader
 from gapline.capture.large_run import in_steps
+from gapline.capture.lines import FileLine, FileLines, RunLine, RunLines
 from gapline.capture.loglines import shown
 from gapline.capture.naming import Identity, Naming, PathPattern, overruled, refuse_missing
 from gapline.capture.openings import Openings
-from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
 from gapline.capture.sources import Source, marks_of
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.model.budget import limited_memory
 from gapline.model.diagnostics import MOST_PROBLEMS
 from gapline.model.tables import RunStatus, VerdictCode
+from gapline.model.text import printable, writable
 
 # Bytes of the memory budget for each candidate that waits.
 PER_CANDIDATE = 128
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
+_BOUND = int(VerdictCode.BOUND)
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 NO_HORIZON = "no horizon stated: give --horizon here or when scoring"
 EMPTY = "an empty file is a run that crashed before its first line (--only leaves files out)"
 OFF_PATTERN = "its path does not fit --name: named by its log and by options"
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """One run of the survey: who it is, and what was found of it. `first` and `last` are null for an empty run."""
-
-    path: str
-    format: str
-    where: str
-    identity: Identity
-    candidates: int
-    first: float | None
-    last: float | None
-    horizon: float | None
-    status: str
-    clock: str
-    sense: str | None
-    stated_integral: tuple[str, float] | None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FileLine:
-    """One file of the survey: its format, the slice of the survey's runs that it holds, and what is wrong with it."""
-
-    path: str
-    problem_count: int
-    problems: tuple[str, ...]
-    format: str | None = None
-    first_run: int = 0
-    run_count: int = 0
-    error: GaplineError | None = None
-
-    @property
-    def unknown(self) -> bool:
-        """Whether it is of no known format."""
-        return isinstance(self.error, UnknownFormatError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +62,8 @@ class Chunk:
     files that were read through others, with the marks they had.
     """
 
-    files: list[FileLine] = field(default_factory=list)
-    runs: list[RunLine] = field(default_factory=list)
+    files: FileLines = field(default_factory=FileLines)
+    runs: RunLines = field(init=False)
     references: list[tuple[SourceReference, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     matched: int = 0
@@ -105,10 +72,8 @@ class Chunk:
     beside: dict[str, tuple[int, ...]] = field(default_factory=dict)
     spool: Spool = field(default_factory=Spool)
 
-    @property
-    def has_unnamed(self) -> bool:
-        """Whether a run has no arm or no instance."""
-        return not all(run.identity.arm and run.identity.instance for run in self.runs)
+    def __post_init__(self) -> None:
+        self.runs = RunLines(self.files)
 
 
 def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] = lambda: None) -> Chunk:
@@ -119,13 +84,14 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
     if job.format != "auto":
         readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
     detector = Detector(readers)
+    with_companions = [reader for reader in readers if reader.is_companion is not no_companion]
     seen: set[Path] = set()
     with limited_memory(job.in_memory * PER_CANDIDATE), Openings(sources, job.root) as openings:
         for source in sources:
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if find_companion(log, readers):
+                    if find_companion(log, with_companions):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)
@@ -154,8 +120,9 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
     matched = naming.matched
     in_path = naming.from_path(path)
     off_pattern = [OFF_PATTERN] if naming.pattern and naming.matched == matched else []
-    sense, start = job.sense, len(chunk.runs)
-    for run in found.runs:
+    sense, lines = job.sense, list[RunLine]()
+    settled = [naming.settle(run, in_path) for run in found.runs]
+    for run, who in zip(found.runs, settled, strict=True):
         # The user's word fills what the log leaves open, and never overrules it.
         if sense is not None and run.sense not in (None, sense) and not run.guessed:
             where = f"{path} {run.where}".rstrip()
@@ -163,22 +130,31 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
                 f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
                 hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
             )
+        _refuse_no_text(path, who)
         if job.refuse_unnamed:
-            refuse_missing([naming.settle(run, in_path)], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
-    for run in found.runs:
+            refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
+    for run, who in zip(found.runs, settled, strict=True):
         if run.horizon is None:
             run.horizon = job.horizon
         run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
-        who = naming.settle(run, in_path)
         # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
-        chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs), panel=who.panel))
+        chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs) + len(lines), panel=who.panel))
         notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern]
-        chunk.runs.append(_run_line(path, format, run, who, notes))
+        lines.append(_run_line(path, format, run, who, notes))
     problems = tuple(found.problems[:MOST_PROBLEMS])
-    chunk.files.append(FileLine(path, found.problem_count, problems, format, start, len(found.runs)))
-    chunk.references.extend((_renamed(one, found, chunk.runs[start:]), path) for one in found.references)
+    chunk.files.append(FileLine(path, found.problem_count, problems, format, run_count=len(lines)))
+    for line in lines:
+        chunk.runs.append(line)
+    chunk.references.extend((_renamed(one, found, lines), path) for one in found.references)
     if not found.runs:
         chunk.notes.extend(note for note in found.notes if note not in chunk.notes)
+
+
+def _refuse_no_text(path: str, who: Identity) -> None:
+    """Refuse a name out of a path that is not UTF-8: no table could hold it."""
+    for name in (who.arm, who.instance, who.panel):
+        if name is not None and not name.isascii() and name != writable(name):
+            raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
 
 
 def take_or_refuse(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format: str) -> None:
@@ -221,14 +197,12 @@ def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine])
 
 
 def _run_line(path: str, format: str, run: FoundRun, who: Identity, notes: list[str]) -> RunLine:
-    candidates, first, last = _stamped(run)
-    own = {name: getattr(run, name) for name in ("where", "horizon", "status", "clock", "sense", "stated_integral")}
     if run.horizon is None:
         notes.append(NO_HORIZON)
     if run.carried.get("validation", "solver") == "solver":
         notes.append(SOLVER_SAYS_SO)
-    counts = {"candidates": candidates, "first": first, "last": last, "notes": tuple(dict.fromkeys(notes))}
-    return RunLine(path=path, format=format, identity=who, **counts, **own)  # type: ignore[arg-type]
+    found = (*_stamped(run), run.horizon, run.status, run.clock, run.sense, run.stated_integral)
+    return RunLine(path, format, run.where, who, *found, notes=tuple(dict.fromkeys(notes)))
 
 
 def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
@@ -236,10 +210,14 @@ def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
     count, first, last = 0, np.inf, -np.inf
     for part in in_steps(len(run.time)):
         time = np.asarray(run.time[part], np.float64)
-        if run.verdict is not None:
-            time = time[np.asarray(run.verdict[part]) != VerdictCode.BOUND]
+        if run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
+            time = time[verdict != _BOUND]
         count += len(time)
-        stamped = time[np.isfinite(time)]
-        if len(stamped):
-            first, last = min(first, float(stamped.min())), max(last, float(stamped.max()))
+        if not len(time):
+            continue
+        low, high = float(time.min()), float(time.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            stamped = time[np.isfinite(time)]
+            low, high = float(stamped.min(initial=np.inf)), float(stamped.max(initial=-np.inf))
+        first, last = min(first, low), max(last, high)
     return (count, float(first), float(last)) if first <= last else (count, None, None)

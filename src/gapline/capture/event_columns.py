@@ -14,6 +14,8 @@ from gapline.model.tables import VerdictCode
 
 # Events of one run, at 33 bytes each.
 IN_MEMORY = 500_000
+# Looking up a member costs more than appending a number.
+_VALID = int(VerdictCode.VALID)
 
 
 class Event(NamedTuple):
@@ -58,6 +60,16 @@ class EventColumns(MutableSequence[tuple[float, float, int, float, str]]):
         self.verdict.append(verdict)
         self.bound.append(bound)
         self._reason.append(self._code(reason))
+        if len(self.time) >= self._most:
+            self._put_away()
+
+    def append_valid(self, time: float, objective: float) -> None:
+        """Add a candidate that is valid and states no bound."""
+        self.time.append(time)
+        self.objective.append(objective)
+        self.verdict.append(_VALID)
+        self.bound.append(math.nan)
+        self._reason.append(0)
         if len(self.time) >= self._most:
             self._put_away()
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from gapline.capture.dialect import header_names, propose
@@ -80,7 +79,7 @@ class Detector:
     def detect(self, log: LogFile) -> Reader:
         """Return the reader, or raise an error that names the candidates, or that shows the first line."""
         head = log.head[:HEAD]
-        kind = PurePath(log.path).suffix, _FIRST_WORD.match(head)[0]  # type: ignore[index]
+        kind = log.path.rpartition(".")[2], _FIRST_WORD.match(head)[0]  # type: ignore[index]
         # It is asked again all the same: a folder may hold two formats under one suffix.
         usual = self.known.get(kind)
         if usual and usual.looks_like(log.path, head):

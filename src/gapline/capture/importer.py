@@ -1,21 +1,24 @@
 """`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
 import polars as pl
 
-from gapline.capture.naming import refuse_missing, settle_seeds
+from gapline.capture.lines import FileLine, FileLines, RunLines
+from gapline.capture.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.capture.read import refuse_problems
 from gapline.capture.reader import SourceReference
-from gapline.capture.survey import FileLine, LogChoices, Survey, survey_logs
+from gapline.capture.survey import LogChoices, Survey, survey_logs
 from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
-from gapline.model.scale import instance_senses
-from gapline.model.tables import RUN_KEY, RUNS, RunKey
+from gapline.model.numbered import Numbered
+from gapline.model.scale import SENSES, instance_senses
+from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
 
 
@@ -36,7 +39,7 @@ class Imported:
     campaign: Campaign
     references: tuple[SourceReference, ...]
     stated_integrals: dict[RunKey, tuple[str, float]]
-    files: tuple[FileLine, ...]
+    files: FileLines
     left_out: tuple[LeftOut, ...] = ()
     bad: int = 0
     kept: int = 0
@@ -120,44 +123,36 @@ def build_import(
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
-    bad = [file for file in survey.files if file.error and not (skip_unknown and file.unknown)]
-    identities = [run.identity for run in survey.runs]
-    where = [f"{run.path} {run.where}".rstrip() for run in survey.runs]
-    if not survey.runs:
+    files, runs = survey.files, survey.runs
+    wrong = files.flawed()
+    bad = [file for file in wrong if file.error and not (skip_unknown and file.unknown)]
+    if not runs:
         why = f": {bad[0].problems[0]}" if bad else ""
-        raise TraceError(f"expected runs, got none in {listing(_paths(survey.files), most=5)}{why}")
-    refuse_missing(identities, where, pattern=survey.naming.pattern)
-    seeds, seed_notes = settle_seeds(identities, where, number_runs=number_runs)
-    keys = [RunKey(who.arm or "", who.instance or "", seed) for who, seed in zip(identities, seeds, strict=True)]
-    _refuse_twins(keys, where)
+        raise TraceError(f"expected runs, got none in {listing(files.paths, most=5)}{why}")
+    _refuse_missing(survey)
+    named, seed_notes = _named(runs, number_runs=number_runs)
     if not allow_mixed_clocks:
-        clocks = [(run.clock, run.path) for run in survey.runs if run.clock]
+        owners = files.owners()
+        clocks = [(str(clock), files.paths[owners[row]]) for clock, row in runs.among("clock").items() if clock]
         _only("clock", clocks or [("wall", "")], hint="--allow-mixed-clocks takes them all")
     references = () if no_references else _agreeing(survey.references)
-    taken = [file for file in survey.files if file.error is None]
-    named_files = [file for file in survey.files if file.error is None or not (skip_unknown and file.unknown)]
-    problems = [problem for file in named_files for problem in file.problems]
     notes = list(survey.notes)
-    own_notes = [(*run.notes, *([seed_notes[k]] if k in seed_notes else [])) for k, run in enumerate(survey.runs)]
-    formats = sorted({run.format for run in survey.runs} - {"empty"}) or ["empty"]
+    formats = sorted({str(name) for name in runs.among("format")} - {"empty"}) or ["empty"]
     if bad:
         notes.append(f"left out {counted(len(bad), 'file')} that cannot be read: {listing(_paths(bad), most=5)}")
-    if skipped := [file.path for file in survey.files if file.unknown and skip_unknown]:
+    if skipped := [file.path for file in wrong if file.unknown and skip_unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
+    counted_ones = [file for file in wrong if not (skip_unknown and file.unknown)]
     diagnostics = replace(
         survey.spool.diagnostics,
-        sources=tuple(file.path for file in taken),
-        problems=tuple(problems[:MOST_PROBLEMS]),
-        problem_count=sum(file.problem_count for file in named_files),
+        sources=tuple(_taken(files)),
+        problems=tuple(islice((problem for file in counted_ones for problem in file.problems), MOST_PROBLEMS)),
+        problem_count=sum(file.problem_count for file in counted_ones),
     )
     if strict:
         refuse_problems(diagnostics)
-    named = pl.DataFrame(keys, schema={name: RUNS[name] for name in RUN_KEY}, orient="row")
     campaign = survey.spool.finish(
-        named.with_columns(
-            sense=pl.Series([run.sense for run in survey.runs], dtype=pl.String),
-            import_notes=pl.Series(["\n".join(own) or None for own in own_notes], dtype=pl.String),
-        ),
+        named.with_columns(sense=runs.texts("sense"), import_notes=_own_notes(runs, seed_notes)),
         facts={"source format": ", ".join(formats)},
         diagnostics=diagnostics,
     )
@@ -172,38 +167,82 @@ def build_import(
             "declared transform"
         )
     campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
-    stated = {key: run.stated_integral for key, run in zip(keys, survey.runs, strict=True) if run.stated_integral}
-    left_out = tuple(LeftOut(file.path, file.error.message) for file in survey.files if file.error)
-    return Imported(campaign, references, stated, tuple(survey.files), left_out, len(bad), survey.kept)
+    left_out = tuple(LeftOut(file.path, file.error.message) for file in wrong if file.error)
+    return Imported(campaign, references, _stated(runs, named), files, left_out, len(bad), survey.kept)
 
 
 def _paths(files: Sequence[FileLine]) -> list[str]:
     return [file.path for file in files]
 
 
+def _taken(files: FileLines) -> Iterator[str]:
+    """Yield the paths of the files that were read."""
+    refused = {place for place, wrong in files.wrong.items() if wrong.error is not None}
+    return (path for place, path in enumerate(files.paths) if place not in refused)
+
+
+def _refuse_missing(survey: Survey) -> None:
+    if rows := survey.runs.unnamed():
+        identities = [Identity(*names) for names in survey.runs.who()[rows].select("arm", "instance").iter_rows()]
+        refuse_missing(identities, survey.runs.places(rows), pattern=survey.naming.pattern)
+
+
+def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the key of each run, each of them once, and what is to be said of its seed."""
+    who = runs.who()
+    seeds, notes = settle_seeds(who, runs.places, number_runs=number_runs)
+    named = who.select("arm", "instance", seed=seeds)
+    # Runs that stated no seed have one of their own: twins are among those that did.
+    if who["seed"].count() and Numbered(named).by(*RUN_KEY).size < named.height:
+        rows = named.is_duplicated().arg_true()
+        _refuse_twins([RunKey(*key) for key in named[rows].iter_rows()], runs.places(rows))
+    return named, notes
+
+
+def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
+    """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
+    both = runs.table["notes"].cast(pl.Int64) * len(SEED_NOTES) + seed_notes
+    kinds, names = both.unique().sort(), runs.names
+    pairs = [(names[own] or (), SEED_NOTES[seed]) for own, seed in (divmod(kind, len(SEED_NOTES)) for kind in kinds)]
+    texts = ["\n".join(filter(None, (*own, seed))) or None for own, seed in pairs]
+    return pl.Series(texts, dtype=pl.String).gather(kinds.search_sorted(both))
+
+
+def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
+    """Return the integrals that logs print of themselves."""
+    each = named.with_columns(kernel=runs.texts("kernel"), integral=runs.table["integral"])
+    rows = each.filter(pl.col("integral").is_not_null()).iter_rows()
+    return {RunKey(arm, instance, seed): (kernel, integral) for arm, instance, seed, kernel, integral in rows}
+
+
 def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
     """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
-    senses = instance_senses(campaign)
-    shown = sorted({sense for sense in senses.values() if sense is not None})
-    silent = sorted(name for name, sense in senses.items() if sense is None)
+    shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
     other = shown[0] if len(shown) == 1 else "min"
     notes = []
     # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
-    if silent and len(shown) != 1:
-        whose = "the objective" if not shown else listing(silent, most=5)
+    if len(shown) < 2 and set(shown) <= set(SENSES):
+        number = campaign.rows.by("instance").size if other == "max" else 0
+        column: pl.Expr = pl.lit(other, dtype=pl.String)
+        silent, only = ["the objective"] if not shown else [], {other}
+    else:
+        senses = instance_senses(campaign)
+        settled = {name: sense or other for name, sense in senses.items()}
+        number = list(settled.values()).count("max")
+        column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
+        silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
+    if silent:
+        whose = listing(silent, most=5)
         notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}; --sense says which")
-    settled = {name: sense or other for name, sense in senses.items()}
-    if number := list(settled.values()).count("max"):
+    if number:
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
-    runs = campaign.runs.with_columns(sense=pl.col("instance").replace_strict(settled, return_dtype=pl.String))
-    only = set(settled.values())
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
-    return replace(campaign, runs=runs, facts=facts), notes
+    return replace(campaign, runs=campaign.runs.with_columns(sense=column), facts=facts), notes
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
-    refused = [file for file in survey.files if file.error and not (skip_unknown and file.unknown)]
+    refused = [file for file in survey.files.flawed() if file.error and not (skip_unknown and file.unknown)]
     if survey.keep_going:
         # A package that is missing is no fault of the file, and would leave out every one of its kind.
         refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]

@@ -5,7 +5,7 @@ What lies in archives is listed in `members.py`.
 
 import os
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -45,13 +45,14 @@ def _fits(source: Source, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(one, pattern) for pattern in patterns for one in (name, path_without_packing(name)))
 
 
-def find_files(sources: Iterable[str | Path]) -> list[Path]:
+def find_files(sources: Iterable[str | Path]) -> list[str]:
     """List the files that paths and folders stand for, each once, in the order of names, hidden ones left out."""
-    found: dict[Path, None] = {}
-    missing, nothing = [], []
+    found: list[str] = []
+    missing, nothing, several = [], [], False
     for source in map(Path, sources):
-        inside = list(_walk(source)) if source.is_dir() else [source]
-        found |= dict.fromkeys(inside)
+        inside = list(_walk(str(source))) if source.is_dir() else [str(source)]
+        several = several or bool(found)
+        found += inside
         if not inside:
             nothing.append(str(source))
         elif not source.exists():
@@ -62,21 +63,34 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
         raise UsageError(f"expected a folder with files, got an empty one: {listing(nothing)}")
     if not found:
         raise UsageError("expected at least one file, got none")
-    return list(found)
+    return list(dict.fromkeys(found)) if several else found
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
-        # In place, because os.walk goes on with this list; sorted, because systems list folders in different orders.
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            # A pipe that lies about in a folder would be waited for; one that is named is meant.
-            if not name.startswith(".") and os.path.isfile(place := os.path.join(root, name)):  # noqa: PTH113, PTH118
-                yield Path(place)
+def _walk(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, then those of the folders in it; links to folders are not followed."""
+    try:
+        with os.scandir(folder) as entries:
+            # Sorted, because systems list folders in different orders.
+            inside = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda one: one.name)
+    except OSError:
+        return
+    before = "" if folder == "." else folder.rstrip("/") + "/"
+    # A pipe that lies about in a folder would be waited for; one that is named is meant.
+    yield from (before + entry.name for entry in inside if _is(entry.is_file))
+    for entry in inside:
+        if _is(entry.is_dir) and not entry.is_symlink():
+            yield from _walk(before + entry.name)
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    try:
+        return kind()
+    except OSError:
+        return False
 
 
 @contextmanager
-def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
+def opened_log(path: Path | str, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
     """Open a file as a log and give its reader a way to the files beside it; `read_beside` notes which it took.
 
     A relative path starts at `root`, and is shown as it is.
@@ -84,8 +98,9 @@ def opened_log(path: Path, read_beside: set[Path] | None = None, *, root: Path =
     """
     seen = set() if read_beside is None else read_beside
     try:
-        with open_input(root / path) as stream:
-            yield log_from(stream, str(path), companion=lambda name: _open_beside(path, name, seen, root))
+        # No `Path` is made of a million names.
+        with open_input(os.path.join(root, path)) as stream:  # noqa: PTH118
+            yield log_from(stream, str(path), companion=lambda name: _open_beside(Path(path), name, seen, root))
     except OSError as error:
         raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
 

@@ -156,6 +156,12 @@ class EventList:
         reason: str = "",
     ) -> None:
         """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
+        if valid and bound is None and isinstance(time, str) and isinstance(objective, str):
+            # As nearly all of them are.
+            at, worth = parse_number(time), parse_number(objective)
+            if at is not None and worth is not None and at >= 0:
+                self.events.append_valid(at, worth)
+                return
         stamp, why_stamp = _reading(time, *_STAMP)
         value, why_value = _reading(objective, *_VALUE)
         if not why_stamp and stamp < 0:

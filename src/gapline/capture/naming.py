@@ -2,15 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from gapline.capture.logfiles import PACKED, path_without_packing
 from gapline.capture.reader import FoundRun
 from gapline.errors import TraceError, UsageError, closest, listing
+from gapline.model.numbered import Numbered
 from gapline.model.text import model_name
 
 FIELDS = ("arm", "instance", "seed", "panel")
+SEED_NOTES = (
+    "",
+    "no seed stated, the only run of its arm and instance: seed 0",
+    "no seed stated: numbered in file order",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +119,22 @@ class Naming:
 
     def settle(self, run: FoundRun, given: Identity) -> Identity:
         """Complete what options and path say by what the log says."""
-        both = {name: (getattr(run, name), getattr(given, name)) for name in FIELDS}
-        return Identity(**{name: own if outer in (None, "") else outer for name, (own, outer) in both.items()})
+        return Identity(
+            given.arm or run.arm,
+            given.instance or run.instance,
+            run.seed if given.seed is None else given.seed,
+            given.panel or run.panel,
+        )
 
 
 def overruled(run: FoundRun, settled: Identity) -> list[str]:
     """Say where an option or a path contradicted a log."""
-    both = ((name, getattr(run, name), getattr(settled, name)) for name in sorted(FIELDS))
+    both = (
+        ("arm", run.arm, settled.arm),
+        ("instance", run.instance, settled.instance),
+        ("panel", run.panel, settled.panel),
+        ("seed", run.seed, settled.seed),
+    )
     return [
         f"the log states another {name} than the option or path pattern, which was taken"
         for name, own, taken in both
@@ -124,30 +143,43 @@ def overruled(run: FoundRun, settled: Identity) -> list[str]:
 
 
 def settle_seeds(
-    identities: Sequence[Identity], where: Sequence[str], *, number_runs: bool = False
-) -> tuple[list[int], dict[int, str]]:
-    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and notes on such runs."""
-    known: Counter[tuple[str | None, str | None]] = Counter((who.arm, who.instance) for who in identities)
-    silent = [k for k, who in enumerate(identities) if who.seed is None]
-    twins = [k for k in silent if known[identities[k].arm, identities[k].instance] > 1]
-    if twins and not number_runs:
-        shown = listing((f"{where[k]} ({identities[k].arm}/{identities[k].instance})" for k in twins), most=8)
+    who: pl.DataFrame, places: Callable[[Iterable[int]], Sequence[str]], *, number_runs: bool = False
+) -> tuple[pl.Series, pl.Series]:
+    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and the note on it.
+
+    A note is a place in `SEED_NOTES`. `who` has arm, instance and seed of each run; `places` says where some stand.
+    """
+    silent = who["seed"].is_null()
+    if not silent.any():
+        return who["seed"], pl.repeat(0, who.height, dtype=pl.Int8, eager=True)
+    pairs = Numbered(who).by("arm", "instance").row
+    twins = silent & pl.Series(np.bincount(pairs)[pairs] > 1)
+    rows = twins.arg_true()
+    if len(rows) and not number_runs:
+        named = zip(places(rows), who[rows].select("arm", "instance").iter_rows(), strict=True)
+        shown = listing((f"{place} ({arm}/{instance})" for place, (arm, instance) in named), most=8)
         raise TraceError(
             f"expected a seed for each of the runs that share arm and instance, got none in {shown}",
             hint="read it from the path with --name '…{seed}…', or number the runs in file order with --number-runs",
         )
-    seeds = [0 if who.seed is None else who.seed for who in identities]
-    taken = {(who.arm, who.instance, who.seed) for who in identities if who.seed is not None}
-    following: Counter[tuple[str | None, str | None]] = Counter()
-    for k in twins:
-        pair = identities[k].arm, identities[k].instance
-        # A number that another run of the pair states as its seed is passed over.
-        while (*pair, following[pair]) in taken:
+    seeds = who["seed"].fill_null(0)
+    if len(rows):
+        seeds = seeds.scatter(rows, _numbered(pairs, who["seed"], twins))
+    return seeds, silent.cast(pl.Int8) + twins.cast(pl.Int8)
+
+
+def _numbered(pairs: NDArray[np.int64], stated: pl.Series, twins: pl.Series) -> list[int]:
+    """Number runs without a seed in their order; a number that another run of the pair states is passed over."""
+    known = stated.is_not_null()
+    taken = set(zip(pairs[known.to_numpy()].tolist(), stated.filter(known).to_list(), strict=True))
+    following: Counter[int] = Counter()
+    seeds = []
+    for pair in pairs[twins.to_numpy()].tolist():
+        while (pair, following[pair]) in taken:
             following[pair] += 1
-        seeds[k] = following[pair]
+        seeds.append(following[pair])
         following[pair] += 1
-    notes = dict.fromkeys(silent, "no seed stated, the only run of its arm and instance: seed 0")
-    return seeds, notes | dict.fromkeys(twins, "no seed stated: numbered in file order")
+    return seeds
 
 
 def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:

@@ -47,7 +47,7 @@ class Openings:
     def log(self, source: Source, seen: set[Path]) -> Iterator[LogFile]:
         """Open a log; `seen` notes the files that are read through it."""
         if source.inside is None:
-            with opened_log(Path(source.path), seen, root=self._root) as log:
+            with opened_log(source.path, seen, root=self._root) as log:
                 yield log
             return
         member, path = source.inside, source.path

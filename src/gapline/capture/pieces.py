@@ -7,8 +7,6 @@ as a whole or not at all, read on the machine and by the version that wrote it, 
 import io
 import json
 import mmap
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,16 +15,17 @@ import numpy as np
 import polars as pl
 
 from gapline import errors
-from gapline.capture.chunk import Chunk, FileLine, RunLine
+from gapline.capture.chunk import Chunk
 from gapline.capture.formats import UnknownFormatError
+from gapline.capture.lines import FileLines, RunLines, Wrong
 from gapline.capture.reader import SourceReference
-from gapline.capture.spool import Batch, Spool
+from gapline.capture.spool import Batch, Spool, Waiting
 from gapline.errors import GaplineError, TraceError
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.writing import write_atomically
 
-_MAGIC = b"gapline piece 1\n"
+_MAGIC = b"gapline piece 2\n"
 _ALIGN = 64
 _DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items()}
 
@@ -37,13 +36,10 @@ class _Refusal(msgspec.Struct):
     hint: str | None
 
 
-class _File(msgspec.Struct):
-    path: str
+class _Wrong(msgspec.Struct):
+    place: int
     problem_count: int
     problems: tuple[str, ...]
-    format: str | None
-    first_run: int
-    run_count: int
     refusal: _Refusal | None
 
 
@@ -58,8 +54,12 @@ class _StoredBatch(msgspec.Struct):
 class _Stored(msgspec.Struct):
     """What a piece says of itself; places count from the end of this text."""
 
-    files: list[_File]
-    runs: list[RunLine]
+    paths: list[str]
+    formats: list[str | None]
+    run_counts: list[int]
+    wrong: list[_Wrong]
+    runs: tuple[int, int]
+    names: list[str | tuple[str, ...] | None]
     references: list[tuple[SourceReference, str]]
     notes: list[str]
     matched: int
@@ -85,16 +85,24 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         return start
 
     batches = []
-    for batch, table in zip(spool.batches, spool.tables, strict=True):
+
+    def place_table(table: pl.DataFrame) -> tuple[int, int]:
         stream = io.BytesIO()
         table.write_ipc(stream)
-        frame = place(stream.getvalue()), len(stream.getvalue())
+        return place(stream.getvalue()), len(stream.getvalue())
+
+    for batch, table in zip(spool.batches, spool.tables, strict=True):
+        frame = place_table(table)
         columns = {name: place(_bytes(column)) for name, column in batch.columns.items()}
         codes = None if batch.codes is None else batch.codes.tolist()
         batches.append(_StoredBatch(batch.runs, batch.size, frame, columns, codes))
     stored = _Stored(
-        [_stored_file(file) for file in chunk.files],
-        chunk.runs,
+        chunk.files.paths,
+        list(chunk.files.formats()),
+        list(chunk.files.counts()),
+        [_stored_wrong(place, wrong) for place, wrong in chunk.files.wrong.items()],
+        place_table(chunk.runs.table),
+        chunk.runs.names,
         chunk.references,
         chunk.notes,
         chunk.matched,
@@ -120,7 +128,7 @@ def save_piece(chunk: Chunk, path: Path) -> None:
 
 
 def load_piece(path: Path) -> Chunk:
-    """Read a chunk; its columns are mapped from the file. What cannot be read is a `TraceError`."""
+    """Read a chunk; its columns stay in the file. What cannot be read is a `TraceError`."""
     try:
         with path.open("rb") as stream:
             content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
@@ -130,15 +138,18 @@ def load_piece(path: Path) -> Chunk:
         size = int.from_bytes(content[len(_MAGIC) : head], "little")
         stored = msgspec.convert(json.loads(content[head : head + size]), _Stored)
         start = head + size + -(head + size) % _ALIGN
-        whole = np.memmap(path, np.uint8, "r") if stored.batches else np.empty(0, np.uint8)
-        batches, tables = [], []
+
+        def read_table(place: tuple[int, int]) -> pl.DataFrame:
+            return pl.read_ipc(content[start + place[0] : start + sum(place)])
+
+        batches, tables, runs = [], [], read_table(stored.runs)
         for one in stored.batches:
-            first, length = one.table
-            tables.append(pl.read_ipc(content[start + first : start + first + length]))
-            columns = {
-                name: whole[start + at : start + at + one.size * _DTYPES[name].itemsize].view(_DTYPES[name])
-                for name, at in one.columns.items()
-            }
+            tables.append(read_table(one.table))
+            columns: dict[str, Any] = {}
+            for name, at in one.columns.items():
+                if start + at + one.size * _DTYPES[name].itemsize > len(content):
+                    raise ValueError("one that was cut")
+                columns[name] = Waiting(path, _DTYPES[name], start + at, one.size)
             codes = None if one.codes is None else np.array(one.codes, np.uint8)
             batches.append(Batch(one.runs, one.size, columns, codes))
     except (OSError, ValueError, KeyError, msgspec.MsgspecError, pl.exceptions.PolarsError) as error:
@@ -151,9 +162,10 @@ def load_piece(path: Path) -> Chunk:
         batches=batches,
         size=sum(batch.size for batch in batches),
     )
-    return Chunk(
-        [_loaded_file(file) for file in stored.files],
-        _shared(stored.runs),
+    wrong = {one.place: _loaded_wrong(one) for one in stored.wrong}
+    files = FileLines.of(stored.paths, stored.formats, stored.run_counts, wrong)
+    chunk = Chunk(
+        files,
         stored.references,
         stored.notes,
         stored.matched,
@@ -162,6 +174,8 @@ def load_piece(path: Path) -> Chunk:
         stored.beside,
         spool,
     )
+    chunk.runs = RunLines(files, runs, stored.names)
+    return chunk
 
 
 def _bytes(column: Any) -> memoryview:
@@ -174,36 +188,19 @@ def _plain(value: Any) -> Any:
     raise NotImplementedError(f"{type(value).__name__} in what a reader found")
 
 
-def _stored_file(file: FileLine) -> _File:
-    error = file.error
+def _stored_wrong(place: int, wrong: Wrong) -> _Wrong:
+    error = wrong.error
     refusal = None if error is None else _Refusal(type(error).__name__, error.message, error.hint)
-    own = (file.path, file.problem_count, file.problems, file.format, file.first_run, file.run_count)
-    return _File(*own, refusal)
+    return _Wrong(place, wrong.problem_count, wrong.problems, refusal)
 
 
-def _loaded_file(file: _File) -> FileLine:
+def _loaded_wrong(stored: _Wrong) -> Wrong:
     error: GaplineError | None = None
-    if file.refusal is not None:
+    if (refusal := stored.refusal) is not None:
         # Our own errors alone: a name in a file must not say which class is called.
-        kind = getattr(errors, file.refusal.kind, TraceError)
-        kind = UnknownFormatError if file.refusal.kind == UnknownFormatError.__name__ else kind
+        kind = getattr(errors, refusal.kind, TraceError)
+        kind = UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else kind
         error = (kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError)(
-            file.refusal.message, hint=file.refusal.hint
+            refusal.message, hint=refusal.hint
         )
-    own = (file.path, file.problem_count, file.problems, file.format, file.first_run, file.run_count)
-    return FileLine(*own, error)
-
-
-def _shared(runs: list[RunLine]) -> list[RunLine]:
-    """Let runs with the same notes hold one of them: a million copies of a note would be most of the memory."""
-    known: dict[tuple[str, ...], tuple[str, ...]] = {}
-    return [
-        replace(
-            run,
-            notes=known.setdefault(run.notes, run.notes),
-            format=sys.intern(run.format),
-            status=sys.intern(run.status),
-            clock=sys.intern(run.clock),
-        )
-        for run in runs
-    ]
+    return Wrong(stored.problem_count, stored.problems, error)

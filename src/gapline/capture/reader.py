@@ -5,7 +5,7 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO, BinaryIO, cast
 
@@ -201,10 +201,24 @@ class FoundRun(RunTrace):
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
-        carried = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"} | dict(
-            self.carried
+        said = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"}
+        return RunTrace(
+            self.time,
+            self.objective,
+            self.verdict,
+            arm,
+            instance,
+            seed,
+            panel,
+            self.horizon,
+            self.status,
+            self.bound,
+            self.claimed,
+            self.primary,
+            self.secondary,
+            self.reason,
+            said | dict(self.carried),
         )
-        return replace(self, arm=arm, instance=instance, seed=seed, panel=panel, carried=carried)
 
 
 class Problems(list[str]):
@@ -254,6 +268,11 @@ class Found:
         return self
 
 
+def no_companion(_path: str, _head: bytes) -> bool:
+    """Say that no file is read through another one: what most formats say."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
@@ -268,4 +287,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False
+    is_companion: Callable[[str, bytes], bool] = no_companion

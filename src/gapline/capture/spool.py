@@ -1,6 +1,5 @@
 """Batches of runs put into one campaign with memory bounded by a batch: large imports wait on disk, not in memory."""
 
-import mmap
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,18 +13,35 @@ from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.large_run import campaign_from_large, in_steps
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.model.diagnostics import Diagnostics
-from gapline.model.join import MOST_REASONS, OTHER_REASON, joined_runs
-from gapline.model.tables import VerdictCode
+from gapline.model.join import MOST_REASONS, OTHER_REASON, join_tables, joined_runs
+from gapline.model.tables import RUN_KEY, VerdictCode
 
 _DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 # Candidates; at 17 bytes each this is less than what one large log takes while it is read.
 IN_MEMORY = 4_000_000
 # A run beyond this is not assembled with others, but by itself.
 LARGE = 2_000_000
+# Candidates of a slice, on average, up to which slices are copied together.
+_SHORT = 64
+# Tables of fewer runs, of which so many are put together.
+_SMALL, _MANY = 4096, 32
+
+
+class Waiting(NamedTuple):
+    """A column in a file. It is mapped where it is asked for: a file that stays mapped stays open, and may be many."""
+
+    file: Path | IO[bytes]
+    kind: np.dtype[Any]
+    at: int
+    size: int
+
+    def mapped(self) -> NDArray[Any]:
+        """Return the column."""
+        return np.memmap(self.file, self.kind, "r", self.at, (self.size,)) if self.size else np.empty(0, self.kind)
 
 
 class Batch(NamedTuple):
-    """The columns of some runs, in memory or mapped from a file; `codes` says what their reasons are called here."""
+    """The columns of some runs, in memory or in a file (`Waiting`); `codes` says what their reasons are called here."""
 
     runs: int
     size: int
@@ -51,6 +67,7 @@ class Spool:
     _waiting: list[RunTrace] = field(default_factory=list)
     _events: int = 0
     _files: dict[str, IO[bytes]] = field(default_factory=dict)
+    _others: list["Spool"] = field(default_factory=list)
 
     def add_run(self, trace: RunTrace) -> None:
         """Take a run, which waits for the next `flush`: a folder of small files pays the cost of a pass once."""
@@ -72,7 +89,8 @@ class Spool:
 
     def add(self, batch: Campaign) -> None:
         """Take a batch whose columns are in the order of its runs."""
-        self.tables.append(batch.runs)
+        # Who they are is said at the end.
+        self.tables.append(_shifted(batch.runs.drop(RUN_KEY), self.size))
         self.diagnostics = self.diagnostics + batch.diagnostics
         for part in in_steps(len(batch.time)):
             verdict = batch.verdict[part]
@@ -83,9 +101,15 @@ class Spool:
 
     def extend(self, other: "Spool") -> None:
         """Take all that another spool holds, behind what is here."""
-        self.tables += other.tables
+        self.tables += [_shifted(table, self.size) for table in other.tables]
+        # Small tables take more than their cells.
+        if sum(table.height < _SMALL for table in self.tables[-_MANY:]) == _MANY:
+            self.tables[-_MANY:] = [join_tables(self.tables[-_MANY:]).rechunk()]
         self.diagnostics = self.diagnostics + other.diagnostics
         self.not_positive += other.not_positive
+        if other._files or other._others:
+            # Its files are closed with it.
+            self._others.append(other)
         known = self._codes(tuple(other.reasons))
         for batch in other.batches:
             self._keep(batch._replace(codes=None if batch.codes is None else known[batch.codes]))
@@ -113,12 +137,12 @@ class Spool:
         """Move the columns that are still in memory to one file each, and map them from there."""
         # From the last one back: those before it are on disk since the first time.
         for batch in reversed(self.batches):
-            if all(_is_on_disk(column) or not len(column) for column in batch.columns.values()):
+            if all(isinstance(column, Waiting) for column in batch.columns.values()):
                 if batch.size:
                     break
                 continue
             for name, column in batch.columns.items():
-                if _is_on_disk(column) or not len(column):
+                if isinstance(column, Waiting):
                     continue
                 if name not in self._files:
                     self._files[name] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115 - closed with the spool
@@ -127,11 +151,15 @@ class Spool:
                 # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
                 file.write(np.ascontiguousarray(column).data)
                 file.flush()
-                batch.columns[name] = np.memmap(file, column.dtype, "r", at, column.shape)
+                batch.columns[name] = Waiting(file, column.dtype, at, len(column))
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
-        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted."""
-        table = joined_runs(self.tables, [batch.size for batch in self.batches], identities)
+        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted.
+
+        The tables are let go of: there is one campaign of a spool.
+        """
+        table = joined_runs(self.tables, [0] * len(self.tables), identities)
+        self.tables = []
         slices = self._slices(table["first"].to_numpy(), table["count"].to_numpy())
         names = [name for name in _DTYPES if any(name in batch.columns for batch in self.batches)]
         columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
@@ -139,10 +167,8 @@ class Spool:
         columns |= {"reasons": tuple(self.reasons), "facts": facts, "diagnostics": diagnostics}
         return Campaign.from_arrays(runs=table, **columns)
 
-    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> list[tuple[int, int, int]]:
-        """Return (batch, from, to) of runs in their order; runs that lie one behind the other are one slice."""
-        if not self.size:
-            return []
+    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> "_Slices":
+        """Return where the runs lie, in their order; those that lie one behind the other are one slice."""
         first, count = first[count > 0], count[count > 0]
         bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
         # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
@@ -150,11 +176,14 @@ class Spool:
         begins = np.ones(len(first), bool)
         begins[1:] = (batch[1:] != batch[:-1]) | (first[1:] != first[:-1] + count[:-1])
         starts = np.flatnonzero(begins)
-        ends = np.append(starts[1:], len(first)) - 1
-        low, high = first[starts] - bounds[batch[starts]], (first + count)[ends] - bounds[batch[starts]]
-        return list(zip(batch[starts].tolist(), low.tolist(), high.tolist(), strict=True))
+        sizes = np.add.reduceat(count, starts) if len(starts) else count
+        batch, low, to = batch[starts], first[starts] - bounds[batch[starts]], np.cumsum(sizes) - sizes
+        # By batches: each is opened once, and closed before the next.
+        order = np.argsort(batch, kind="stable")
+        edges = np.searchsorted(batch[order], np.arange(len(self.batches) + 1))
+        return _Slices(edges, low[order], to[order], sizes[order])
 
-    def _gather(self, name: str, slices: list[tuple[int, int, int]]) -> NDArray[Any]:
+    def _gather(self, name: str, slices: "_Slices") -> NDArray[Any]:
         """Bring a column into the order of the runs, in memory or, where it is large, in a file of its own."""
         target: NDArray[Any]
         if self.size > self.in_memory:
@@ -162,22 +191,37 @@ class Spool:
                 target = np.memmap(scratch, _DTYPES[name], "w+", shape=(self.size,))
         else:
             target = np.empty(self.size, _DTYPES[name])
-        at = 0
-        for number, low, high in slices:
-            batch = self.batches[number]
+        for batch, low, high in zip(self.batches, slices.edges[:-1], slices.edges[1:], strict=True):
             column = batch.columns.get(name)
+            if isinstance(column, Waiting):
+                column = column.mapped()
             if column is None:
-                target[at : at + high - low] = 0 if name == "reason" else np.nan
+                column = np.broadcast_to(np.array(0 if name == "reason" else np.nan, _DTYPES[name]), (batch.size,))
             elif name == "reason" and batch.codes is not None:
-                target[at : at + high - low] = batch.codes[column[low:high]]
-            else:
-                target[at : at + high - low] = column[low:high]
-            at += high - low
+                column = batch.codes[column]
+            _copy(column, target, slices.low[low:high], slices.to[low:high], slices.size[low:high])
         return target
 
 
-def _is_on_disk(column: Any) -> bool:
-    """Say whether a column is mapped from a file, itself or what it is a view of."""
-    while isinstance(column, np.ndarray) and not isinstance(column, np.memmap):
-        column = column.base
-    return isinstance(column, np.memmap | mmap.mmap)
+class _Slices(NamedTuple):
+    """Slices of batches, ordered by these: `edges` says which are whose, `to` where they go."""
+
+    edges: NDArray[np.int64]
+    low: NDArray[np.int64]
+    to: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+def _shifted(table: pl.DataFrame, by: int) -> pl.DataFrame:
+    return table.with_columns(first=pl.col("first") + by) if by else table
+
+
+def _copy(column: Any, target: Any, low: Any, to: Any, size: Any) -> None:
+    """Copy slices to their places: short ones together."""
+    total = int(size.sum())
+    if len(size) * _SHORT > total:
+        step = np.arange(total) - np.repeat(np.cumsum(size) - size, size)
+        target[np.repeat(to, size) + step] = column[np.repeat(low, size) + step]
+        return
+    for start, place, count in zip(low.tolist(), to.tolist(), size.tolist(), strict=True):
+        target[place : place + count] = column[start : start + count]

@@ -1,8 +1,9 @@
 """What a set of files holds, file by file and run by run, before it is decided whether that makes a campaign."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack
@@ -15,9 +16,7 @@ from gapline.capture.chunk import (
     PER_CANDIDATE,
     SOLVER_SAYS_SO,
     Chunk,
-    FileLine,
     Job,
-    RunLine,
     crashed_run,
     read_chunk,
     refused,
@@ -25,11 +24,12 @@ from gapline.capture.chunk import (
 )
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.formats import all_readers, find_reader
+from gapline.capture.lines import MOST_KEPT, FileLine, FileLines, RunLine, RunLines
 from gapline.capture.logfiles import find_files, keep_only
 from gapline.capture.members import is_archive, list_members
 from gapline.capture.naming import Identity, Naming, PathPattern
 from gapline.capture.reader import Reader, SourceReference
-from gapline.capture.sources import Source, cut_sources, look_at
+from gapline.capture.sources import MOST_FILES, Source, cut_sources, look_at
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.capture.unfinished import read_chunks
 from gapline.errors import HorizonError, TraceError, UsageError, listing
@@ -47,8 +47,9 @@ __all__ = [
     "Survey",
     "survey_logs",
 ]
-# Below this a process costs more than it reads: bytes of files, and those that opening one is worth.
-WORTH_A_PROCESS = 24 << 20
+# Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
+# about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
+WORTH_A_PROCESS = 96 << 20
 _OPENING = 4096
 
 
@@ -57,23 +58,25 @@ class Survey:
     """What an import found, before it is decided whether that makes a campaign; `kept` counts files read before it."""
 
     naming: Naming
-    files: list[FileLine] = field(default_factory=list)
-    runs: list[RunLine] = field(default_factory=list)
+    files: FileLines = field(default_factory=lambda: FileLines(kept=MOST_KEPT))
+    runs: RunLines = field(init=False)
     references: list[tuple[SourceReference, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spool: Spool = field(default_factory=Spool)
     kept: int = 0
     keep_going: bool = False
 
+    def __post_init__(self) -> None:
+        self.runs = RunLines(self.files)
+
     def all_notes(self) -> list[str]:
         """Return the notes on the whole and those on its runs, each once."""
-        return list(dict.fromkeys([*self.notes, *(note for run in self.runs for note in run.notes)]))
+        return list(dict.fromkeys([*self.notes, *(note for own in self.runs.among("notes") for note in own or ())]))
 
     def add(self, chunk: Chunk) -> None:
         """Put what was found in some files behind what is here."""
-        first = len(self.runs)
-        self.files += [replace(file, first_run=file.first_run + first) for file in chunk.files]
-        self.runs += chunk.runs
+        self.files.extend(chunk.files)
+        self.runs.extend(chunk.runs)
         self.references += chunk.references
         self.notes += [note for note in chunk.notes if note not in self.notes]
         self.naming.matched += chunk.matched
@@ -128,11 +131,10 @@ def survey_logs(
     job = Job(format, dialect, given, name, choices.get("horizon"), choices.get("sense"), batch, in_memory)
     if choices.get("executor") is not None:
         job = replace(job, root=str(Path.cwd()))
-    looked_at = [look_at(one.path) if one.inside is None else one for one in listed]
-    waiting = _read_all(survey, job, looked_at, choices)
+    waiting = _read_all(survey, job, listed, choices)
     _settle_waiting(survey, job, waiting)
     if pattern and survey.runs and not survey.naming.matched:
-        shown_paths = listing((run.path for run in survey.runs), most=3)
+        shown_paths = listing((survey.files.paths[place] for place in survey.files.owners()), most=3)
         raise UsageError(f"--name {pattern.text}: expected a pattern that fits some path, got {shown_paths}")
     return survey
 
@@ -141,12 +143,12 @@ def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
     """List the files, those in archives among them."""
     listed: list[Source] = []
     for path in find_files(paths):
-        if is_archive(path) and path.is_file():
+        if is_archive(path) and Path(path).is_file():
             inside = list_members(path)
             listed += inside.sources
             survey.notes += [inside.note] if inside.note else []
         else:
-            listed.append(Source(str(path)))
+            listed.append(Source(path))
     return listed
 
 
@@ -158,23 +160,37 @@ class _Waiting(NamedTuple):
     beside: set[str]
 
 
-def _read_all(survey: Survey, job: Job, sources: Sequence[Source], choices: LogChoices) -> _Waiting:
+def _looked_at(listed: list[Source]) -> Iterator[Source]:
+    """Yield the sources with their marks and let go of the list: what is read of a file takes its place."""
+    listed.reverse()
+    while listed:
+        one = listed.pop()
+        yield look_at(one.path) if one.inside is None else one
+
+
+def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> _Waiting:
     """Read the files, here or in processes, and add what they hold in their order."""
-    chunks = list(cut_sources(sources))
-    is_worth_it = len(chunks) > 1 and sum(one.size + _OPENING for one in sources) > WORTH_A_PROCESS
+    number = len(listed)
+    coming = cut_sources(_looked_at(listed))
+    # As many chunks as it takes to see whether processes are worth it.
+    first, worth = list[Sequence[Source]](), 0
+    while (worth <= WORTH_A_PROCESS or len(first) < 2) and (some := next(coming, ())):
+        first.append(some)
+        worth += sum(one.size + _OPENING for one in some)
+    is_worth_it = len(first) > 1 and worth > WORTH_A_PROCESS
     progress = choices.get("progress") or (lambda _done, _all: None)
     count = 0
 
     def report(files: int) -> None:
         nonlocal count
         count += files
-        progress(count, len(sources))
+        progress(count, number)
 
-    progress(0, len(sources))
+    progress(0, number)
     waiting = _Waiting([], [], set())
     for handed in read_chunks(
         job,
-        chunks,
+        chain(first, coming),
         folder=survey.spool.folder,
         executor=choices.get("executor") if is_worth_it else None,
         width=choices.get("jobs", 1),
@@ -182,7 +198,7 @@ def _read_all(survey: Survey, job: Job, sources: Sequence[Source], choices: LogC
     ):
         chunk = handed.chunk
         # Rare enough to be read once more, and what is kept does not depend on what is asked for later.
-        if survey.keep_going and chunk.has_unnamed:
+        if survey.keep_going and chunk.runs.unnamed():
             chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
         survey.add(chunk)
         survey.kept += len(handed.sources) if handed.kept else 0
@@ -194,13 +210,14 @@ def _read_all(survey: Survey, job: Job, sources: Sequence[Source], choices: LogC
 
 def _settle_waiting(survey: Survey, job: Job, waiting: _Waiting) -> None:
     """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
-    last = Chunk(spool=Spool(in_memory=job.in_memory))
     job = replace(job, refuse_unnamed=survey.keep_going)
-    for path in waiting.empty:
-        if str(Path(path).resolve()) not in waiting.beside:
-            take_or_refuse(last, survey.naming, job, path, crashed_run(), "empty")
-    last.spool.flush()
-    survey.add(last)
+    for start in range(0, len(waiting.empty), MOST_FILES):
+        some = Chunk(spool=Spool(in_memory=job.in_memory))
+        for path in waiting.empty[start : start + MOST_FILES]:
+            if str(Path(path).resolve()) not in waiting.beside:
+                take_or_refuse(some, survey.naming, job, path, crashed_run(), "empty")
+        some.spool.flush()
+        survey.add(some)
     for path in waiting.companions:
         if str(Path(path).resolve()) not in waiting.beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
@@ -24,6 +24,8 @@ from gapline.model.version import VERSION
 SUFFIX = ".piece"
 # Tasks that are given out before the first of them is taken back, for each that can run at a time.
 _AHEAD = 3
+# Chunks behind the first that is not read yet: what is known of their files is held.
+_WINDOW = 512
 
 
 def place_beside(target: Path) -> Path:
@@ -87,7 +89,7 @@ class Handed:
 
 def read_chunks(
     job: Job,
-    chunks: Sequence[Sequence[Source]],
+    chunks: Iterable[Sequence[Source]],
     *,
     folder: Path | None = None,
     executor: Executor | None = None,
@@ -95,6 +97,8 @@ def read_chunks(
     done: Callable[[int], None] = lambda _files: None,
 ) -> Iterator[Handed]:
     """Yield what each chunk holds, in their order, whoever reads them and in whichever order they are finished.
+
+    Chunks are asked for when somebody has time for them, and let go of when they are handed over.
 
     Parameters
     ----------
@@ -110,29 +114,8 @@ def read_chunks(
             yield _read_here(job, sources, folder, done)
         return
     pending: dict[int, Future[str]] = {}
-    coming, last = iter(enumerate(chunks)), len(chunks)
-    ready: dict[int, bool] = {}
-    at = 0
     try:
-        while at < last:
-            while len(pending) < _AHEAD * width and (following := next(coming, None)) is not None:
-                number, sources = following
-                piece = folder / name_piece(job, sources)
-                if _kept(piece) is not None:
-                    ready[number] = True
-                    done(len(sources))
-                else:
-                    pending[number] = executor.submit(read_piece, job, sources, str(piece))
-            if at not in ready:
-                finished, _ = wait(pending.values(), return_when=FIRST_COMPLETED)
-                for number in [number for number, future in pending.items() if future in finished]:
-                    pending.pop(number).result()
-                    ready[number] = False
-                    done(len(chunks[number]))
-            while at in ready:
-                piece = folder / name_piece(job, chunks[at])
-                yield Handed(load_piece(piece), chunks[at], ready.pop(at))
-                at += 1
+        yield from _read_elsewhere(job, chunks, folder, executor, _AHEAD * width, done, pending)
     except BrokenProcessPool as error:
         raise EnvironmentLacksError(
             f"a process that read logs was ended from outside: {error}",
@@ -142,6 +125,43 @@ def read_chunks(
     finally:
         for future in pending.values():
             future.cancel()
+
+
+def _read_elsewhere(
+    job: Job,
+    chunks: Iterable[Sequence[Source]],
+    folder: Path,
+    executor: Executor,
+    most: int,
+    done: Callable[[int], None],
+    pending: dict[int, Future[str]],
+) -> Iterator[Handed]:
+    """Let others read, at most so many chunks at a time; `pending` has those that were given out."""
+    held: dict[int, tuple[Sequence[Source], Path]] = {}
+    ready: dict[int, bool] = {}
+    coming = iter(chunks)
+    at = following = 0
+    while True:
+        while len(pending) < most and following - at < _WINDOW and (sources := next(coming, ())):
+            held[following] = sources, (piece := folder / name_piece(job, sources))
+            if _kept(piece) is not None:
+                ready[following] = True
+                done(len(sources))
+            else:
+                pending[following] = executor.submit(read_piece, job, sources, str(piece))
+            following += 1
+        if at == following:
+            return
+        if at not in ready:
+            finished, _ = wait(pending.values(), return_when=FIRST_COMPLETED)
+            for number in [number for number, future in pending.items() if future in finished]:
+                pending.pop(number).result()
+                ready[number] = False
+                done(len(held[number][0]))
+        while at in ready:
+            sources, piece = held.pop(at)
+            yield Handed(load_piece(piece), sources, ready.pop(at))
+            at += 1
 
 
 def read_piece(job: Job, sources: Sequence[Source], place: str) -> str:

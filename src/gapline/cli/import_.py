@@ -116,6 +116,8 @@ def command(
         if dry_run:
             return _print_survey(survey, later, as_json)
         imported = build_import(survey, **later)
+        # What is written needs room, and all that was surveyed of it is in the campaign.
+        del survey
         assert target is not None
         facts = _write(imported, target, overwrite, budget)
     if as_json:
@@ -195,8 +197,8 @@ def _write(imported: "Imported", target: Any, overwrite: bool, budget: int) -> d
         "left_out": [{"file": one.path, "why": one.why} for one in imported.left_out],
         "left_out_inside": [
             {"file": file.path, "problems": file.problem_count, "first": file.problems[0]}
-            for file in imported.files
-            if file.error is None and file.problem_count
+            for file in imported.files.flawed()
+            if file.error is None
         ],
     }
     if imported.references:
@@ -269,7 +271,7 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     from dataclasses import replace
 
     known = imported.campaign.diagnostics
-    read = sum(file.error is None for file in imported.files)
+    read = len(imported.files) - len(imported.left_out)
     lines = [f"read {counted(read, 'file')} as {imported.campaign.facts['source format']}"]
     lines += replace(known, notes=()).lines()
     lines += imported.campaign.notes()

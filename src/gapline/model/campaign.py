@@ -333,7 +333,8 @@ class Campaign:
         if self.interrupted:
             state.update(msgspec.json.encode(["interrupted", *sorted(self.interrupted)]))
         for name in names:
-            state.update(msgspec.json.encode(order[name].to_list()))
+            for text in _listed(order[name]):
+                state.update(text)
         for name, column in sorted(self.columns.items()):
             if name == "reason":
                 continue
@@ -402,6 +403,14 @@ def _encoded(codes: Column, names: Column, *, step: int = 1 << 20) -> Iterator[b
     yield b"["
     for start in range(0, len(codes), step):
         yield (b"," if start else b"") + msgspec.json.encode(names[codes[start : start + step]].tolist())[1:-1]
+    yield b"]"
+
+
+def _listed(column: pl.Series, *, step: int = 1 << 16) -> Iterator[bytes]:
+    """Yield the JSON list of a column of the runs, in pieces: as objects it is larger than all of the table."""
+    yield b"["
+    for start in range(0, len(column), step):
+        yield (b"," if start else b"") + msgspec.json.encode(column[start : start + step].to_list())[1:-1]
     yield b"]"
 
 

@@ -66,6 +66,14 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     )
 
 
+def join_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Put tables one below the other; a column that one does not have is null there."""
+    try:
+        return pl.concat(tables, how="diagonal_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise TraceError(f"expected run columns of like types in all files, got {error}") from error
+
+
 def joined_runs(
     tables: Sequence[pl.DataFrame], sizes: Sequence[int], identities: pl.DataFrame | None = None
 ) -> pl.DataFrame:
@@ -78,10 +86,7 @@ def joined_runs(
     identities
         Columns that take the place of theirs, one row per run in the order of the tables.
     """
-    try:
-        table = pl.concat(tables, how="diagonal_relaxed")
-    except pl.exceptions.PolarsError as error:
-        raise TraceError(f"expected run columns of like types in all files, got {error}") from error
+    table = join_tables(tables)
     offsets = np.repeat(np.cumsum([0, *sizes[:-1]]), [part.height for part in tables])
     named = () if identities is None else identities.iter_columns()
     table = table.with_columns(*named, first=pl.col("first") + pl.Series(offsets))

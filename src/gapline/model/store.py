@@ -8,10 +8,11 @@ import io
 import json
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -118,8 +119,20 @@ def _write_column(campaign: Campaign, column: Any, stream: Any) -> None:
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write a manifest, which is the last file of a campaign: its seal covers the digests of all others."""
-    text = json.dumps(manifest | {"seal": _seal(manifest)}, indent=1, ensure_ascii=False).encode()
-    write_atomically(folder / MANIFEST, lambda stream: stream.write(text))
+    whole = manifest | {"seal": _seal(manifest)}
+
+    def write(stream: Any) -> None:
+        for text in _texts(json.JSONEncoder(indent=1, ensure_ascii=False), whole):
+            stream.write(text)
+
+    write_atomically(folder / MANIFEST, write)
+
+
+def _texts(encoder: json.JSONEncoder, manifest: dict[str, Any]) -> Iterator[bytes]:
+    """Yield a manifest as JSON, in pieces: a million sources are larger as one text than as names."""
+    pieces = encoder.iterencode(manifest)
+    while some := "".join(islice(pieces, 1 << 14)):
+        yield some.encode()
 
 
 def refuse_to_replace(directory: Path, *, overwrite: bool) -> None:
@@ -305,7 +318,10 @@ def _found(path: Path) -> str:
 def _seal(manifest: dict[str, Any]) -> str:
     """Return the sha256 of what a manifest says, however it is laid out."""
     content = {name: value for name, value in manifest.items() if name != "seal"}
-    return "sha256:" + hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    state = hashlib.sha256()
+    for text in _texts(json.JSONEncoder(sort_keys=True), content):
+        state.update(text)
+    return "sha256:" + state.hexdigest()
 
 
 def _unlisted(folder: Path, listed: Collection[str]) -> list[str]:

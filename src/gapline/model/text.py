@@ -36,7 +36,9 @@ def writable(text: object) -> str:
     >>> writable(os.fsdecode(b"st\xffdy"))
     'st\\udcffdy'
     """
-    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
+    whole = str(text)
+    # A million paths are mostly plain: those are not copied.
+    return whole if whole.isascii() else whole.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _escaped(letter: str) -> str:

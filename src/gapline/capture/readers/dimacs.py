@@ -190,7 +190,8 @@ def _number(header: dict[str, tuple[int, str]], name: str, path: str, found: Fou
     if name not in header:
         return None
     line, text = header[name]
-    value = parse_number(text.split()[0]) if text.split() else None
+    cells = text.split(None, 1)
+    value = parse_number(cells[0]) if cells else None
     if value is None:
         found.refuse(f"{path}:{line}", f"a number after {name!r}", text)
     return value
