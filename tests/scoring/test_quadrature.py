@@ -31,9 +31,18 @@ def test_the_integral_up_to_every_moment_is_scipys_within_the_stated_error(name)
         assert abs(found.upto(time) - oracle) <= found.error + off
 
 
+def apart(edges):
+    """Keep those that lie a hundredth of the horizon behind the one before: a narrower step may lie between all points."""
+    kept = []
+    for edge in sorted(edges):
+        if not kept or edge - kept[-1] >= 1.0:
+            kept.append(edge)
+    return kept
+
+
 @settings(max_examples=60)
 @given(
-    st.lists(st.floats(0.01, 99.0), min_size=1, max_size=5, unique=True).map(sorted),
+    st.lists(st.floats(0.01, 99.0), min_size=1, max_size=5).map(apart),
     st.lists(st.floats(0.0, 10.0), min_size=6, max_size=6),
     st.lists(st.floats(0.0, 100.0), min_size=1, max_size=5),
 )
