@@ -3,7 +3,6 @@
 `HYPOTHESIS_PROFILE=thorough python -m pytest` looks for new counterexamples; the default is the same everywhere.
 """
 
-import gc
 import os
 
 import pytest
@@ -17,12 +16,6 @@ from slurm import slurm, slurm_daemons  # noqa: F401
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20, database=None)
 settings.register_profile("thorough", derandomize=False, deadline=None, max_examples=1000, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
-
-
-def pytest_collection_finish():
-    """Eight thousand tests and what they import stay to the end: no collection of garbage need look at them again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
