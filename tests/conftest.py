@@ -8,6 +8,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from browsers import browser  # noqa: F401
 from dask_cluster import scheduler, start_worker  # noqa: F401
 from object_store import bucket, s3_server  # noqa: F401
 from scripted_studies import eventually, make_study, quiet_machine, supervise  # noqa: F401 (fixtures of every folder)

@@ -95,6 +95,7 @@ class Listener:
                         self.number = int(event["id"])
                         if event["event"] == "state":
                             self.document = data
+                            self.first = event["data"]
                         elif event["event"] == "change":
                             self.changes.append(data)
                             if self.document:
@@ -120,9 +121,9 @@ class Listener:
 
 
 @contextlib.contextmanager
-def serving(source: Path, *options: str) -> Iterator[Served]:
-    """Start `gapline serve` on a source, and end it."""
-    code = "from gapline.cli import main; main()"
+def serving(source: Path, *options: str, before: str = "") -> Iterator[Served]:
+    """Start `gapline serve` on a source, and end it; `before` is code that comes first."""
+    code = f"{before}\nfrom gapline.cli import main; main()"
     command = [sys.executable, "-c", code, "serve", str(source), "--no-open", "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -1,7 +1,5 @@
-"""One real browser for all page tests, and pages written once."""
+"""Pages that are written once for all their tests."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,20 +7,6 @@ import pytest
 from gapline.report.page.build import write_page
 from report.page_reader import PageReader
 from report.page_study import make_study
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    program = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
-    if program is None:
-        pytest.skip("no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

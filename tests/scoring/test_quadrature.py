@@ -32,7 +32,7 @@ def test_the_integral_up_to_every_moment_is_scipys_within_the_stated_error(name)
 
 
 def apart(edges):
-    """Keep those that lie a hundredth of the horizon behind the one before: a narrower step may lie between all points."""
+    """Keep those a hundredth of the horizon behind the one before: a narrower step may lie between all points."""
     kept = []
     for edge in sorted(edges):
         if not kept or edge - kept[-1] >= 1.0:

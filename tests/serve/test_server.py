@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import signal
 import socket
 import time
@@ -60,12 +61,24 @@ def test_runs_curves_studies_and_the_report_of_this_moment(served, study):
     assert "2 of 4 planned runs, 1 running, 1 missing" in report.text
 
 
-def test_the_page_escapes_what_it_shows_and_runs_nothing(served):
+def test_the_page_is_the_same_for_all_and_runs_its_own_scripts_alone(served):
     page = served.get("/")
     assert HOSTILE not in page.text
-    assert "&lt;img src=x" in page.text
-    assert page.headers["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
-    assert "script" not in page.headers["content-security-policy"]
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "connect-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert page.text == served.get("/?study=study").text
+
+
+def test_the_report_of_the_page_is_sent_to_those_who_do_not_have_it(served):
+    first = served.get("/api/report")
+    assert first.status == 200
+    assert HOSTILE not in first.text
+    assert "2 of 4 planned runs" in first.text
+    mark = re.search(r'data-mark="([^"]*)"', first.text)[1]
+    again = served.get(f"/api/report?have={mark}")
+    assert (again.status, again.text) == (204, "")
 
 
 def test_every_answer_has_the_headers_that_keep_others_out(served):
@@ -354,3 +367,12 @@ def test_a_study_that_becomes_unreadable_says_so_and_recovers(tmp_path):
 def test_a_port_that_is_taken_is_said_to_be():
     with open_socket("127.0.0.1", 0) as taken, pytest.raises(EnvironmentLacksError, match="expected a free port"):
         open_socket("127.0.0.1", taken.getsockname()[1])
+
+
+def test_a_report_that_would_take_too_much_of_the_time_comes_later(study):
+    """Nothing is wrong then: whoever asks is told when to ask again."""
+    greedy = "from gapline.serve import page\npage.ALLOWANCE = -1.0"
+    with serving(study.path, before=greedy) as served:
+        answer = served.get("/api/report")
+        assert answer.status == 202
+        assert int(answer.headers["retry-after"]) > 1

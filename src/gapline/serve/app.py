@@ -4,6 +4,7 @@ Every name in a request is looked up among those that the server lists; none is 
 """
 
 import asyncio
+import math
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from gapline.serve.curves import curves_document
 from gapline.serve.guard import HEADERS, POLICY, Receive, Scope, Send, answer
 from gapline.serve.hub import Hub, Watched
 from gapline.serve.live import LiveStudy
-from gapline.serve.page import page_of
+from gapline.serve.page import Parts, page_of, study_of
 
 JSON = b"application/json"
 EVENTS = b"text/event-stream; charset=utf-8"
@@ -34,6 +35,7 @@ class Answers:
         self._connections = connections
         self._heavy = asyncio.Lock()
         self._kept: dict[tuple[str, str], tuple[int, bytes]] = {}
+        self._parts = Parts()
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -44,14 +46,18 @@ class Answers:
             Route("/api/events", Answer(self.events)),
             Route("/api/curves", Answer(self.curves)),
             Route("/api/runs", Answer(self.runs)),
+            Route("/api/report", Answer(self.part)),
             Route("/report.html", Answer(self.report)),
         ]
         return Starlette(routes=routes, exception_handlers={404: _not_found})
 
-    async def page(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+    async def page(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the page."""
-        body, policy = page_of(self._hub)
-        await answer(send, 200, body, (b"content-security-policy", policy), kind=b"text/html; charset=utf-8")
+        summaries = "summaries" in Request(scope).query_params
+        # Not behind reports that are being made: the page shows what is known meanwhile.
+        page = await asyncio.to_thread(page_of, summaries=summaries)
+        policy = (b"content-security-policy", page.policy.encode())
+        await answer(send, 200, page.text.encode("utf-8"), policy, kind=b"text/html; charset=utf-8")
 
     async def studies(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the studies that there are."""
@@ -74,6 +80,23 @@ class Answers:
     async def runs(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with every whole run."""
         await self._made(scope, send, "runs", _runs_document)
+
+    async def part(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the report as the page takes it, where there is a newer one than it has."""
+        watched = await self._asked(scope, send)
+        if watched is None:
+            return
+        have = Request(scope).query_params.get("have")
+        async with self._heavy:
+            part = await asyncio.to_thread(self._parts.newest, watched, have)
+        if part is None:
+            await answer(send, 204, b"")
+        elif part.wait:
+            await answer(send, 202, b"made soon\n", (b"retry-after", b"%d" % math.ceil(part.wait)))
+        elif part.problem:
+            await answer(send, 409, part.problem.encode("utf-8", "replace") + b"\n")
+        else:
+            await answer(send, 200, part.text.encode("utf-8"), kind=b"text/html; charset=utf-8")
 
     async def report(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the offline page of this moment, to be kept as a file."""
@@ -182,10 +205,9 @@ def _runs_document(live: LiveStudy) -> dict[str, Any]:
 def _report(watched: Watched) -> tuple[bytes, str]:
     from gapline.errors import GaplineError
     from gapline.report.page.build import build_page
-    from gapline.study import open_study
 
     try:
-        return build_page(open_study(str(watched.path))).encode("utf-8"), ""
+        return build_page(study_of(watched)).encode("utf-8"), ""
     except GaplineError as error:
         return b"", str(error)
 

@@ -21,12 +21,12 @@ from gapline.study import Study
 SCRIPTS = (
     "format", "inflate", "decode", "beaten", "score", "cells", "ranks", "summary", "order", "differences", "curves",
     "value_at", "state", "looks", "charts", "run_charts", "tables", "panels", "means", "empty", "instances", "sorting",
-    "runs", "opening", "main",
+    "runs", "opening", "main", "begin",
 )  # fmt: skip
 # The same page without steps: what it is asked for is looked up.
 STORED_SCRIPTS = (
     "format", "inflate", "beaten", "ranks", "order", "value_at", "state", "looks", "charts", "tables", "means",
-    "sorting", "stored/lookup", "stored/tables", "main",
+    "sorting", "stored/lookup", "stored/tables", "main", "begin",
 )  # fmt: skip
 
 
@@ -52,35 +52,50 @@ def build_page(
     A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
     statements, analysed = said or make_statements(study), analysis or analyse(study)
-    steps = int(study.envelopes.runs["count"].sum())
-    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES) if steps <= encode.MOST_STEPS else None
-    if data is not None:
-        text = _sealed(study, data, statements, analysed, page_script(SCRIPTS), stored=None)
+    words = steps_words(study, statements, analysed, log_time=log_time)
+    if words is not None:
+        text = _sealed(words, page_script(SCRIPTS))
         if len(text.encode("utf-8")) <= encode.MOST_BYTES:
             return text
+    return _sealed(stored_words(study, statements, analysed, log_time=log_time), page_script(STORED_SCRIPTS))
+
+
+def steps_words(
+    study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False
+) -> dict[str, Any] | None:
+    """Return the variables of a page that carries the steps of every run; None where these are too many."""
+    if int(study.envelopes.runs["count"].sum()) > encode.MOST_STEPS:
+        return None
+    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES)
+    return None if data is None else _words(study, data, said, analysis, stored=None)
+
+
+def stored_words(study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False) -> dict[str, Any]:
+    """Return the variables of a page that carries summaries."""
     data = stored_data(study, log_time=log_time)
     stored = {
-        "words": left_out_words(data.head, steps),
+        "words": left_out_words(data.head, int(study.envelopes.runs["count"].sum())),
         "elsewhere": ELSEWHERE,
         "tables": [table_words(table) for table in telling_tables(study.scores[0])],
     }
-    return _sealed(study, data, statements, analysed, page_script(STORED_SCRIPTS), stored=stored)
+    return _words(study, data, said, analysis, stored=stored)
 
 
-def _sealed(
-    study: Study, data: PageData, said: Statements, analysis: Analysis, script: str, *, stored: dict[str, Any] | None
-) -> str:
-    return seal_page(
-        read_part("page.html.j2"),
-        style=read_part("page.css"),
-        script=script,
-        head=script_json(data.head | page_head(said)),
-        blocks=list(data.blocks.items()),
-        stored=stored,
+def _words(
+    study: Study, data: PageData, said: Statements, analysis: Analysis, *, stored: dict[str, Any] | None
+) -> dict[str, Any]:
+    return {
+        "head": script_json(data.head | page_head(said)),
+        "blocks": list(data.blocks.items()),
+        "stored": stored,
         **page_words(study, said, data.head),
         **page_classical(analysis),
         **page_tables(analysis),
-    )
+    }
+
+
+def _sealed(words: dict[str, Any], script: str) -> str:
+    return seal_page(read_part("page.html.j2"), style=read_part("page.css"), script=script, **words)
 
 
 @cache

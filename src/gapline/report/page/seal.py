@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -10,20 +11,38 @@ from typing import Any
 from gapline.errors import EnvironmentLacksError
 
 
-def seal_page(template: str, *, style: str, script: str, **words: Any) -> str:
-    """Render a template with Vega, a style and a script; nothing else of the page can run, and nothing is fetched."""
+def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:
+    """Render a template with Vega, a style and a script; nothing else of the page can run.
+
+    Nothing is fetched either, unless the page may `connect` to the server that it came from.
+    """
+    vega = vega_bundle()
+    policy = page_policy((vega, script), style, connect=connect)
+    return render_page(template, policy=policy, style=style, script=script, vega=vega, **words)
+
+
+def page_policy(scripts: Sequence[str], style: str, *, connect: bool = False) -> str:
+    """Return the content-security policy of a page: these scripts and this style by their hashes, nothing else."""
+    hashes = " ".join(map(_hash, scripts))
+    own = " connect-src 'self';" if connect else ""
+    ours = f"default-src 'none'; script-src {hashes}; style-src {_hash(style)};{own}"
+    return f"{ours} base-uri 'none'; form-action 'none'"
+
+
+def render_page(template: str, **words: Any) -> str:
+    """Render a template, which may include others of the report's page; every word in it is text."""
     try:
         import jinja2
     except ImportError:
         raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
-    vega = vega_bundle()
-    policy = (
-        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
-        "form-action 'none'"
-    )
     # A variable that the template does not get is an error, not an empty place.
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(template).render(policy=policy, style=style, script=script, vega=vega, **words)
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        loader=jinja2.FunctionLoader(read_part),
+    )
+    return environment.from_string(template).render(**words)
 
 
 def script_json(value: Any) -> str:

@@ -2,7 +2,8 @@
 function renderArms() {
   const { head, choice } = page;
   const box = byId("arms");
-  if (!box.children.length) box.append(...head.arms.map(armButton));
+  const known = Array.from(box.children, (button) => button.dataset.arm);
+  if (known.length !== head.arms.length || known.some((name, arm) => name !== head.arms[arm])) box.replaceChildren(...head.arms.map(armButton));
   head.arms.forEach((name, arm) => {
     box.children[arm].setAttribute("aria-pressed", String(!choice.hidden.has(name)));
     box.children[arm].replaceChildren(swatch(arm), element("span", {}, name));
@@ -168,6 +169,7 @@ async function render() {
   renderInstances(page.summary);
   renderInstance();
   renderRun();
+  page.onRender?.();
   const { dataset } = document.documentElement;
   const number = String((page.renders = (page.renders || 0) + 1));
   await chartsDrawn();
@@ -176,11 +178,10 @@ async function render() {
 }
 
 function listen() {
-  const { head } = page;
   const on = (id, event, listener) => byId(id).addEventListener(event, listener);
-  on("kernel", "change", (event) => choose({ kernel: head.kernels.find((kernel) => kernel.name === event.target.value) }));
+  on("kernel", "change", (event) => choose({ kernel: page.head.kernels.find((kernel) => kernel.name === event.target.value) }));
   on("snapshot", "change", (event) => choose({ snapshot: Number(event.target.value) }));
-  on("goal", "change", (event) => choose({ goal: head.goals[Number(event.target.value)] }));
+  on("goal", "change", (event) => choose({ goal: page.head.goals[Number(event.target.value)] }));
   on("weighting", "change", (event) => choose({ weighting: event.target.value }));
   on("scale", "change", (event) => choose({ log: event.target.value === "log" }));
   // Three digits: a reader moves the slider to about 12 s, not to 11.988 s.
@@ -191,7 +192,7 @@ function listen() {
     event.target.blur();
   });
   on("instance-filter", "input", () => renderInstances(page.summary));
-  on("reset", "click", () => choose(declaredChoice(head)));
+  on("reset", "click", () => choose(declaredChoice(page.head)));
   on("copy-link", "click", async (event) => {
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     event.target.textContent = copied ? "Copied" : "Copy the address above";
@@ -212,18 +213,23 @@ function listen() {
   addEventListener("afterprint", () => ((page.printing = false), render()));
 }
 
+// The data that stands in the page, whole: nothing is drawn of a half.
+async function takeData() {
+  const head = JSON.parse(byId("head").textContent);
+  const decoded = await decodePage(head);
+  page.head = head;
+  prepare(decoded);
+  page.choice = readHash(page);
+}
+
 async function start() {
   try {
-    prepare(await decodePage(page.head));
+    await takeData();
   } catch (error) {
     byId("mean-caption").textContent = `This browser could not decode the runs (${error}). The numbers above were computed by Python.`;
     throw error;
   }
   performance.mark("gapline-decoded");
-  page.choice = readHash(page);
   listen();
   render();
 }
-
-// The means are painted before the runs are decoded.
-requestAnimationFrame(() => setTimeout(start, 0));

@@ -1,6 +1,6 @@
 // First the means that Python wrote, then the runs; every choice runs through `render`.
 
-const page = { head: JSON.parse(byId("head").textContent), printing: false };
+const page = { head: null, printing: false };
 
 function prepare(decoded) {
   const { head } = page;

@@ -1,0 +1,106 @@
+// The arms over their whole runs, beside the interval in which each mean ends whatever the open runs find.
+
+function readingWords() {
+  const { reference, weight, weighting, horizons, validation, checker } = live.state;
+  if (weight === undefined) return "";
+  const against = reference ? `against ${reference.name} (${reference.policy}), ` : "";
+  const span = horizons?.length ? `, horizon ${horizons.length > 1 ? `${formatValue(Math.min(...horizons))} to ${formatValue(Math.max(...horizons))}` : formatValue(horizons[0])} s` : "";
+  return visible(`Kernel ${liveKernel()}, ${against}weight ${weight}, ${weighting}-equal${span}, validated by ${validation}${typeof checker === "string" ? ` ${checker}` : ""}. `);
+}
+
+// The ends of a mean, and the mean so far, on a common axis.
+function boundDrawing({ mean, low, high }, least, most) {
+  const at = (value) => 4 + (142 * (value - least)) / (most - least || 1);
+  const parts = [element("svg:line", { class: "axis", x1: 4, x2: 146, y1: 10, y2: 10 })];
+  if (low !== null) parts.push(element("svg:rect", { class: "bounds", x: at(low), width: Math.max(3, at(high) - at(low)), y: 4, height: 12, rx: 2 }));
+  if (Number.isFinite(mean)) parts.push(element("svg:circle", { class: "mean", cx: at(mean), cy: 10, r: 3 }));
+  return element("svg:svg", { class: "forest", viewBox: "0 0 150 20", role: "img", "aria-label": `mean so far ${formatScore(mean)}, in the end ${spanWords(low, high)}` }, ...parts);
+}
+
+function armRows(kernel) {
+  const { arms, bounds } = live.state;
+  const ends = new Map((bounds?.[kernel]?.arms ?? []).map((row) => [row.arm, row]));
+  const whole = new Map(arms.map((row) => [row.arm, row]));
+  const names = [...new Set([...whole.keys(), ...ends.keys()])].filter((name) => !isHidden(name));
+  const rows = names.map((name) => {
+    const row = whole.get(name) ?? null;
+    const mean = row?.scores[kernel] ?? null;
+    return { name, row, mean, number: typeof mean === "number" ? mean : NaN, low: null, high: null, open: 0, ...ends.get(name) };
+  });
+  return rows.sort((a, b) => orderOf(a.number, b.number) || (a.name < b.name ? -1 : 1));
+}
+
+function renderLiveArms() {
+  const { refused, progress, arms, phase } = live.state;
+  const kernel = liveKernel();
+  // Before the first run is whole there is nothing to refuse, and before the first is under way nothing to tell.
+  const waits = Boolean(refused && !progress?.done && phase !== "unreadable");
+  const told = kernel !== null && (waits ? progress?.running > 0 : !refused);
+  const rows = told ? armRows(kernel) : [];
+  show("live-arms", rows.length > 0 || Boolean(refused && !waits));
+  patchText("live-arms-title", phase === "finished" ? "Arms" : "Arms so far");
+  show("refused", Boolean(refused && !waits));
+  if (refused && !waits) {
+    patchChildren(byId("refused"), [element("h3", {}, phase === "unreadable" ? "This study cannot be read" : "Scoring is refused"), element("p", {}, refused.message), ...(refused.hint ? [element("p", { class: "caption" }, `Hint: ${refused.hint}`)] : [])]);
+  }
+  show("arms-block", rows.length > 0);
+  if (rows.length) renderArmTable(rows, kernel, waits);
+  renderPairs(kernel, rows.some((row) => row.open > 0));
+}
+
+function renderArmTable(rows, kernel, waits) {
+  const open = rows.some((row) => row.open > 0);
+  // A trace file of somebody else has no plan, and says of few runs that they have ended: all of them are in the means.
+  const planned = Boolean(live.state.coverage?.planned) || waits;
+  patchText("arms-of", planned ? "Means over whole runs" : "Means over all runs of the file");
+  const goal = Object.keys(rows.find(({ row }) => row)?.row.attainment ?? {}).find((text) => Number(text) === page.choice?.goal);
+  const level = page.head ? `${formatValue(100 * page.head.level, 4)} % interval` : null;
+  const spans = level && !staleReason(page, page.choice) && page.head.intervals.length ? new Map(page.head.intervals.map((row) => [row.arm, row])) : null;
+  const ends = rows.flatMap((row) => [row.number, row.low, row.high]).filter(Number.isFinite);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const columns = [
+    ["arm", "text name"], [`mean ${kernel}`], ...(open ? [["in the end between"], [element("span", { class: "hidden" }, "drawn"), "text"]] : []),
+    ...(spans ? [[level]] : []), [planned ? "whole runs" : "runs"], ["final gap"], ...(goal === undefined ? [] : [[`≤ ${formatGoal(Number(goal))}`]]), ["empty"], ["rejected"], ["late"],
+  ];
+  patchTable("live-arm-table", columns, rows.map((one) => {
+    const { row } = one;
+    const span = spans?.get(one.name);
+    return [
+      liveArm(one.name), liveScore(one.mean),
+      ...(open ? [spanWords(one.low, one.high), boundDrawing({ mean: one.number, low: one.low, high: one.high }, least, most)] : []),
+      ...(spans ? [[spanText(span ?? null), isPartNew() ? null : "stale"]] : []),
+      open && planned ? `${formatCount(row?.runs ?? 0)} of ${formatCount((row?.runs ?? 0) + one.open)}` : formatCount(row?.runs ?? 0),
+      row?.final_gap === "overflow" ? "overflow" : formatPercent(row?.final_gap ?? null), ...(goal === undefined ? [] : [formatPercent(row?.attainment[goal] ?? null, 1)]),
+      row ? [formatCount(row.empty), row.empty ? "failed" : null] : DASH, row ? formatCount(row.rejected) : DASH, row ? formatCount(row.late) : DASH,
+    ];
+  }));
+  const words = [
+    waits ? "No run is whole yet." : `Means are over ${planned ? "whole runs" : "all runs of the file, open ones as if they held what they have"}, as gapline score prints them; smaller is better.`,
+    open ? "“In the end between” is no statistical interval: between these two values the mean ends for certain, whatever the open runs find (they hold what they have, or jump to the best value that is possible)." : "",
+    spans ? `The ${level} is the statistical one, of ${planned ? "whole runs alone" : "the runs as they stand"}${isPartNew() ? "" : "; it is of the report below and a little older"}.` : "",
+  ];
+  patchText("live-arms-caption", readingWords() + words.filter(Boolean).join(" "));
+}
+
+// All digits of the table, with the number of the event that they are of.
+function saveArms() {
+  const kernel = liveKernel();
+  const { id, weight, weighting, reference } = live.state;
+  const header = ["arm", "mean", "low", "high", "runs", "open", "final_gap", "empty", "rejected", "late", "event", "kernel", "weight", "weighting", "reference", "policy", "digest"];
+  saveText("arms-so-far.csv", csvText(header, armRows(kernel).map(({ name, row, mean, low, high, open }) => [
+    name, mean, low, high, row?.runs ?? 0, open, row?.final_gap, row?.empty, row?.rejected, row?.late, id, kernel, weight, weighting, reference?.name, reference?.policy, reference?.digest,
+  ])));
+}
+
+const MOST_PAIRS = 60;
+
+function renderPairs(kernel, open) {
+  const known = (live.state.bounds?.[kernel]?.pairs ?? []).filter(({ a, b }) => !isHidden(a) && !isHidden(b));
+  const decided = known.filter((pair) => pair.decided);
+  show("pairs-block", decided.length > 0 && open);
+  if (!decided.length || !open) return;
+  const shown = decided.slice(0, MOST_PAIRS);
+  patchTable("live-pair-table", [["better in the end", "text name"], ["than", "text name"]], shown.map(({ a, b, better }) => [liveArm(better), liveArm(better === a ? b : a)]));
+  const cut = decided.length > shown.length ? ` The first ${formatCount(shown.length)} are listed.` : "";
+  patchText("live-pairs-caption", `${formatCount(decided.length)} of ${countWords(known.length, "pair")} ${decided.length === 1 ? "is" : "are"} decided under ${visible(kernel)}${decided.length < known.length ? "; the others are open" : ""}. Decided: no open run can change any more which of the two means is smaller. That is arithmetic, and says nothing of other instances.${cut}`);
+}
