@@ -10,7 +10,7 @@ import os
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -206,7 +206,7 @@ class Follower:
         if one.claimant is not None:
             self.claimants.add(one.claimant)
 
-    def _look_at(self, one: Followed, locked: frozenset[Inode] | None) -> bool:
+    def _look_at(self, one: Followed, locked: Container[Inode] | None) -> bool:
         """Settle how far a cell is; return whether its run went on."""
         if one.claim is None:
             one.claim = claim_inode(one.directory)
