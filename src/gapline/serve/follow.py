@@ -61,6 +61,7 @@ class Followed:
 
     cell: Cell
     directory: Path
+    key: RunKey = field(init=False)
     stage: Stage = Stage.MISSING
     growing: GrowingJournal | None = None
     seen: list[Seen] = field(default_factory=list)
@@ -71,10 +72,8 @@ class Followed:
     judged: int = -1
     claim: Inode | None = None
 
-    @property
-    def key(self) -> RunKey:
-        """The run that it is of."""
-        return self.cell.key
+    def __post_init__(self) -> None:
+        self.key = self.cell.key
 
     @property
     def record(self) -> CellRecord[Outcome]:
@@ -261,7 +260,7 @@ class Follower:
 
     def _when_judged(self, one: Followed) -> int:
         """Return when verdicts were last written to a cell that waits for them, or that has them."""
-        counting = one.counting
+        counting = one.counting if one.seen else None
         return -1 if counting is None else self._when(counting.outcome.path.parent)
 
     def _campaign_was_written(self) -> bool:
