@@ -39,6 +39,20 @@ weight = "{weight}"
 """
 
 
+REFERENCES = {"one": 70.0, "two": 90.0}
+
+
+def with_references(study):
+    """Give a scripted study references that stood before its first run."""
+    (study.path / "references").mkdir()
+    snapshot = gl.Snapshot.from_values(REFERENCES, name="known", as_of="2020-01-01")
+    snapshot.save(study.path / "references" / "known.json")
+    contract = study.path / "study.toml"
+    reference = '\n[reference]\npolicy = "frozen"\nsnapshot = "references/known.json"\n'
+    contract.write_text(contract.read_text().replace("[time]", reference + "\n[time]", 1))
+    return study
+
+
 @dataclass
 class LiveWriter:
     """A study directory, and attempts at its cells that are written by hand."""

@@ -11,7 +11,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-# What each trial does so many times: kills of runners, supervisors and scripts, damaged files, megabytes of output.
+# What each trial does so many times: kills of runners, supervisors and scripts, damaged files, megabytes of
+# output, seconds of watching.
 TRIALS = {
     "journals": 10_000,
     "verdicts": 10_000,
@@ -21,6 +22,7 @@ TRIALS = {
     "kills": 1_000,
     "recordings": 500,
     "flood": 100_000,
+    "live": 1_200,
 }
 
 

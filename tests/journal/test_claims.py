@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gapline.journal import claims
-from gapline.journal.claims import Claimant, due_after, is_worked_on, locked_inodes, read_claimant, worked_on
+from gapline.journal.claims import Claimant, Locks, due_after, is_worked_on, locked_inodes, read_claimant, worked_on
 from gapline.journal.records import Order, order_text
 from gapline.model.began import began
 from gapline.run.claim import claim, new_attempt
@@ -54,6 +54,30 @@ def test_a_process_that_is_gone_is_no_claimant_any_more(tmp_path):
     assert (claimant.host, claimant.process, claimant.began) == (platform.node(), os.getpid(), began(os.getpid()))
     assert msgspec.structs.replace(claimant, began=claimant.began + 1).is_alive is False
     assert Claimant("another", 1, 5).is_alive is None
+
+
+def listed(*inodes):
+    return "".join(f"{n}: FLOCK  ADVISORY  WRITE 1 fe:00:{inode} 0 EOF\n" for n, inode in enumerate(inodes, 1))
+
+
+def test_a_lock_that_falls_between_two_pages_of_the_list_is_found_in_another():
+    """Somebody let go of a lock while the list was read: one behind it moved up to a page that was read before."""
+    long = [n for n in range(1, 101) if n != 70]
+    reads = [listed(*long), listed(*range(1, 101))]
+    locks = Locks(listed(*long), lambda: reads.pop(0))
+    assert (0xFE, 0, 3) in locks
+    assert len(reads) == 2
+    assert (0xFE, 0, 70) in locks
+    assert not reads
+
+
+def test_a_lock_that_nobody_holds_is_looked_up_a_few_times_and_in_a_short_list_once():
+    reads = []
+    locks = Locks(listed(*range(1, 101)), lambda: reads.append(1))
+    assert (0xFE, 0, 101) not in locks
+    assert (0xFE, 0, 102) not in locks
+    assert len(reads) == claims.AGAIN
+    assert (0xFE, 0, 9) not in Locks(listed(1, 2), lambda: pytest.fail("one page is whole"))
 
 
 def test_without_the_kernels_list_the_process_has_to_do(tmp_path, monkeypatch):

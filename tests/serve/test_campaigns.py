@@ -1,30 +1,29 @@
 """Real campaigns of `gapline run`, watched: killed, resumed, and unmoved by who looks at them."""
 
+import contextlib
 import json
 import os
 import random
 import shutil
 import signal
+import threading
+from fractions import Fraction
 
 import pytest
 
 import gapline as gl
 from gapline.cli.app import run as gapline
+from gapline.journal.read import read_journal
+from gapline.model.contract import load_contract
+from gapline.model.plan import Plan
+from gapline.run.process.tree import descendants
 from gapline.serve.live import LiveStudy
 from live_server import Listener, serving
+from live_studies import REFERENCES, with_references
+from scripted_studies import ScriptedStudy
 
+MOMENTS = 40
 ARMS = {"a": ["scripted", "1", "12", "0.05"], "b": ["scripted", "3", "8", "0.08"]}
-
-
-def with_references(study):
-    """Give a scripted study references that stood before its first run."""
-    (study.path / "references").mkdir()
-    snapshot = gl.Snapshot.from_values({"one": 70.0, "two": 90.0}, name="known", as_of="2020-01-01")
-    snapshot.save(study.path / "references" / "known.json")
-    contract = study.path / "study.toml"
-    reference = '\n[reference]\npolicy = "frozen"\nsnapshot = "references/known.json"\n'
-    contract.write_text(contract.read_text().replace("[time]", reference + "\n[time]", 1))
-    return study
 
 
 def scored(path, capsys):
@@ -34,32 +33,88 @@ def scored(path, capsys):
     return json.loads(out.out) if code in (0, 1) and out.out else None
 
 
-def test_a_real_campaign_at_random_moments_and_at_its_end(make_study, tmp_path, capsys):
-    """Partial numbers are those of the journals as they were at that moment; the last ones are those of `score`."""
-    study = with_references(make_study(ARMS, seeds=(1, 2, 3), horizon=5.0))
-    chance, compared, copies = random.Random(17), 0, 0
+def test_a_real_campaign_at_forty_random_moments(make_study, capsys):
+    """All processes of the campaign are stopped: the numbers are those of its journals, cut at that moment."""
+    study = with_references(make_study(ARMS, seeds=tuple(range(1, 21)), horizon=60.0))
+    chance, wait = random.Random(17), threading.Event().wait
+    live, compared, shown = LiveStudy(study.path), 0, 0
+    process = study.start("-j", "2")
+    try:
+        while compared < MOMENTS:
+            wait(chance.uniform(0.0, 0.1))
+            with stopped(process.pid):
+                state, expected = live.look(), scored(study.path, capsys)
+                assert process.poll() is None
+                assert state["current"]
+                if expected is None:
+                    assert state["arms"] == []
+                else:
+                    for name in ("arms", "coverage", "reference", "alarms"):
+                        assert state[name] == expected[name], name
+                for run in state["running"].values():
+                    shown += compare_with_journal(study.path, run)
+            compared += 1
+    finally:
+        live.close()
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    # Of two runs at a time, most had said something.
+    assert shown >= MOMENTS
+
+
+@contextlib.contextmanager
+def stopped(runner):
+    """Stop a runner and everything that it started, also what it starts in this moment."""
+    found = [runner]
+    os.kill(runner, signal.SIGSTOP)
+    while new := [pid for pid in descendants(runner) if pid not in found]:
+        for pid in new:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        found += new
+    try:
+        yield
+    finally:
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def compare_with_journal(path, run):
+    """Compare a run under way with its journal, worked out in fractions; return whether there was anything to see."""
+    cell = next(
+        cell for cell in Plan.of(load_contract(path)).cells if cell.key == (run["arm"], run["instance"], run["seed"])
+    )
+    journal = read_journal(cell.directory(path) / f"attempt-{run['attempt']:03d}")
+    assert journal.ending is None
+    said = [(event.time, event.objective) for event in journal.events if event.is_candidate]
+    steps = [one for place, one in enumerate(said) if all(one[1] < other for _, other in said[:place])]
+    assert run["captured"] == len(said)
+    assert run["trace"] == {"time": [time for time, _ in steps], "objective": [value for _, value in steps]}
+    if not steps or run["scores"] is None:
+        return False
+    reference, known = Fraction(REFERENCES[run["instance"]]), Fraction(run["known"])
+    gaps = [(Fraction(value) - reference) / (Fraction(value) + reference) for _, value in steps]
+    times = [Fraction(time) for time, _ in steps]
+    area = times[0] + sum(
+        gap * (after - time) for gap, time, after in zip(gaps, times, [*times[1:], known], strict=True)
+    )
+    assert run["incumbent"] == steps[-1][1]
+    assert run["gap"]["squeezed"] == pytest.approx(float(gaps[-1]), rel=1e-12)
+    # The time up to which it is known is printed in milliseconds.
+    assert run["scores"]["squeezed"] == pytest.approx(float(area / known), rel=1e-12, abs=1e-3 / float(known))
+    assert run["bounds"]["squeezed"]["low"] <= float(area / known) or known < run["horizon"]
+    return True
+
+
+def test_a_real_campaign_at_its_end(make_study, capsys):
+    """Once all is done, the numbers that a client has are those of `gapline score`."""
+    study = with_references(make_study(ARMS, seeds=(1,), horizon=60.0))
     with serving(study.path) as served:
         process = study.start("-j", "2")
         listener = Listener(served)
-        while process.poll() is None:
-            listener.until(lambda one, n=listener.number: one.number != n or process.poll() is not None)
-            if compared >= 40 or chance.random() < 0.2:
-                continue
-            # Copied, then asked, then copied: where nothing ended in between, the copy is of that moment.
-            before, state = done_attempts(study), served.state()
-            if not state["current"] or done_attempts(study) != before or state["progress"]["done"] != len(before):
-                continue
-            copies += 1
-            copy = tmp_path / f"copy{copies}"
-            # Not what the runner is writing or replacing in this moment: journals are enough.
-            shutil.copytree(study.path, copy, ignore=shutil.ignore_patterns(".*", "campaign", "results"))
-            if done_attempts(study) != before:
-                continue
-            expected = scored(copy, capsys)
-            assert state["arms"] == ([] if expected is None else expected["arms"])
-            compared += 1
         process.communicate()
-        document = listener.until(lambda one: one.document["phase"] == "finished")
+        document = listener.until(lambda one: one.document.get("phase") == "finished")
         expected = scored(study.path, capsys)
         assert document["arms"] == expected["arms"]
         assert document["coverage"] == expected["coverage"]
@@ -67,16 +122,6 @@ def test_a_real_campaign_at_random_moments_and_at_its_end(make_study, tmp_path, 
             (row,) = [row for row in document["arms"] if row["arm"] == one["arm"]]
             assert one["low"] == one["high"] == row["scores"]["squeezed"]
         listener.close()
-    assert compared >= 3
-
-
-def done_attempts(study):
-    """The attempts that say how they ended."""
-    return sorted(
-        attempt
-        for attempt in study.path.glob("journal/*/attempt-*")
-        if (attempt / "events.jsonl").is_file() and b'"end":{' in (attempt / "events.jsonl").read_bytes()
-    )
 
 
 def test_a_runner_that_is_killed_is_said_to_be_dead_and_goes_on(make_study, capsys):
@@ -114,22 +159,20 @@ def test_a_server_that_is_killed_is_not_noticed_by_the_runs(make_study):
     assert gl.open(study.path / "campaign").runs["status"].to_list() == ["finished"] * 4
 
 
-@pytest.mark.parametrize("watched", [False, True])
-def test_deterministic_arms_give_the_same_candidates_with_and_without_a_server(make_study, watched, tmp_path_factory):
-    study = with_references(make_study({"a": ["scripted", "1", "10", "0.01"], "b": ["scripted", "2", "5", "0.02"]}))
-    if watched:
-        with serving(study.path) as served:
-            listener = Listener(served)
-            done = study.run()
-            listener.close()
-    else:
-        done = study.run()
-    assert done.returncode == 0
-    found = json.dumps(candidates(study.path), sort_keys=True)
-    kept = tmp_path_factory.getbasetemp() / "candidates.json"
-    if kept.exists():
-        assert kept.read_text() == found
-    kept.write_text(found)
+def test_deterministic_arms_give_the_same_candidates_with_and_without_a_server(make_study, tmp_path):
+    alone = with_references(make_study({"a": ["scripted", "1", "10", "0.01"], "b": ["scripted", "2", "5", "0.02"]}))
+    watched = ScriptedStudy(tmp_path / "watched")
+    shutil.copytree(alone.path, watched.path)
+    assert alone.run().returncode == 0
+    with serving(watched.path) as served:
+        listener = Listener(served)
+        assert watched.run().returncode == 0
+        document = listener.until(lambda one: one.document.get("phase") == "finished")
+        listener.close()
+    assert document["progress"]["done"] == 8
+    found = candidates(watched.path)
+    assert [len(said) for said in found.values()] == [10] * 4 + [5] * 4
+    assert found == candidates(alone.path)
 
 
 def candidates(path):

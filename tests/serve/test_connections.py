@@ -1,10 +1,23 @@
 """Connections are bounded in number and in time; tests/serve/test_server.py tries it from outside."""
 
+import socket
+import struct
+
 from gapline.serve.connections import BoundedProtocol, Connections
 
 
 class Transport:
     aborted = 0
+
+    def __init__(self):
+        self.options = []
+
+    def get_extra_info(self, name):
+        assert name == "socket"
+        return self
+
+    def setsockopt(self, *option):
+        self.options.append(option)
 
     def abort(self):
         self.aborted += 1
@@ -20,6 +33,9 @@ def test_a_connection_is_dropped_by_the_address_of_its_other_end():
     assert protocol.transport.aborted == 0
     connections.drop(["127.0.0.1", 5])
     assert protocol.transport.aborted == 1
+    # At once: what the kernel has for somebody who does not read is not waited for.
+    linger = struct.pack("ii", 1, 0)
+    assert protocol.transport.options == [(socket.SOL_SOCKET, socket.SO_LINGER, linger)]
 
 
 def test_each_server_has_its_own_room():

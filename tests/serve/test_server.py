@@ -4,7 +4,6 @@ import http.client
 import json
 import re
 import signal
-import socket
 import time
 
 import pytest
@@ -312,31 +311,6 @@ def test_it_says_goodbye(tmp_path):
         listener.until(lambda one: "bye" in one.kinds)
         assert served.process.wait(30) == 0
         listener.close()
-
-
-def test_clients_that_do_not_read_are_dropped_and_the_others_are_not_held_up(tmp_path):
-    """Small: 6 that never read among 20; `python -m bench live` has 200 of them."""
-    with live_study(tmp_path / "study", seeds=range(1, 41)) as study, serving(study.path) as served:
-        ask = b"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % served.port
-        deaf = []
-        for _ in range(6):
-            one = socket.socket()
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            one.connect((served.host, served.port))
-            one.sendall(ask)
-            deaf.append(one)
-        listeners = [Listener(served) for _ in range(14)]
-        for listener in listeners:
-            listener.until(lambda one: one.kinds[:1] == ["state"])
-        for cell in study.cells[:12]:
-            study.run(str(cell.key), [(0.1 * k, 100.0 - k) for k in range(20)])
-            listeners[0].until(lambda one, n=str(cell.key): any(e["run"] == n for e in one.document["events"]))
-        for listener in listeners:
-            document = listener.until(lambda one: one.document["progress"]["done"] == 12)
-            assert document["arms"] == served.state()["arms"]
-            listener.close()
-        for one in deaf:
-            one.close()
 
 
 def test_a_folder_of_studies_shows_all_of_them_and_new_ones(tmp_path):

@@ -9,7 +9,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Container, Iterator
 from pathlib import Path
 
 import msgspec
@@ -21,6 +21,8 @@ from gapline.model.began import began
 
 CLAIM_FILE = "claim"
 LOCKS = Path("/proc/locks")
+# A list of this length comes at once; of a longer one, so many more are read before a lock is said to be in none.
+PAGE, AGAIN = 2048, 3
 # A file server may show a change a minute late; a runner far away may take as long again to clear up.
 PATIENCE = 120.0
 
@@ -55,17 +57,35 @@ def read_claimant(cell: Path) -> Claimant | None:
     return None
 
 
-def locked_inodes(text: str | None = None) -> frozenset[Inode] | None:
-    """Return device and inode of every file of this machine with an exclusive lock; None where the kernel lists none.
+class Locks:
+    """The files of this machine with an exclusive lock, by device and inode, as the kernel lists them.
 
-    >>> sorted(locked_inodes("1: FLOCK ADVISORY WRITE 77 fe:00:5231 0 EOF\\n2: POSIX ADVISORY READ 1 00:1f:9 0 EOF"))
+    The list comes page by page. Where a lock is let go of between two pages, those behind it move up, and one of them
+    stands on neither: what is missing from a list of several pages is looked up in others before it is believed.
+
+    >>> list(Locks("1: FLOCK ADVISORY WRITE 77 fe:00:5231 0 EOF\\n2: POSIX ADVISORY READ 1 00:1f:9 0 EOF"))
     [(254, 0, 5231)]
     """
-    if text is None:
-        try:
-            text = LOCKS.read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return None
+
+    def __init__(self, text: str, again: Callable[[], str | None] = lambda: None) -> None:
+        self._found = _exclusive(text)
+        self._again = again
+        self._left = AGAIN if len(text) > PAGE else 0
+
+    def __iter__(self) -> Iterator[Inode]:
+        return iter(self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __contains__(self, inode: object) -> bool:
+        while inode not in self._found and self._left:
+            self._left -= 1
+            self._found |= _exclusive(self._again() or "")
+        return inode in self._found
+
+
+def _exclusive(text: str) -> set[Inode]:
     found = set()
     for line in text.splitlines():
         words = line.split()
@@ -74,7 +94,20 @@ def locked_inodes(text: str | None = None) -> frozenset[Inode] | None:
             with contextlib.suppress(ValueError):
                 major, minor, inode = words[5].split(":")
                 found.add((int(major, 16), int(minor, 16), int(inode)))
-    return frozenset(found)
+    return found
+
+
+def locked_inodes() -> Locks | None:
+    """Return the exclusive locks of this machine; None where the kernel lists none."""
+    text = _listed()
+    return None if text is None else Locks(text, _listed)
+
+
+def _listed() -> str | None:
+    try:
+        return LOCKS.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
 
 
 def claim_inode(cell: Path) -> Inode | None:
@@ -86,7 +119,7 @@ def claim_inode(cell: Path) -> Inode | None:
     return os.major(facts.st_dev), os.minor(facts.st_dev), facts.st_ino
 
 
-def is_worked_on(cell: Path, locked: Collection[Inode] | None) -> bool:
+def is_worked_on(cell: Path, locked: Container[Inode] | None) -> bool:
     """Say whether somebody works on a cell, given the locks of this machine, without touching it."""
     inode = claim_inode(cell)
     if inode is None:

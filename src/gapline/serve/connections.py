@@ -1,6 +1,8 @@
 """Connections as uvicorn makes them, bounded: how many, how long one may take to ask, and dropped when told to."""
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -11,8 +13,9 @@ MOST = 256
 ASK_WITHIN = 10.0
 # Bytes of a line or of the headers.
 MOST_HEADERS = 16 << 10
-# Bytes that wait in this process for the network, per client, before its stream has to wait.
-HIGH_WATER = 64 << 10
+# Bytes that wait in this process for the network, per client, before its stream has to wait; and in the kernel, which
+# would else take megabytes for each client that does not read.
+HIGH_WATER, KERNEL = 64 << 10, 128 << 10
 
 Peer = tuple[str, int]
 
@@ -28,11 +31,20 @@ class Connections:
         """End a connection now, whatever still waits to be sent."""
         protocol = self.open.get(tuple(peer)) if peer else None
         if protocol is not None and protocol.transport is not None:
-            protocol.transport.abort()
+            end_now(protocol.transport)
 
     def protocol(self) -> type["BoundedProtocol"]:
         """Return the protocol that uvicorn is to use, which keeps the connections here."""
         return type("OwnProtocol", (BoundedProtocol,), {"room": self})
+
+
+def end_now(transport: asyncio.Transport) -> None:
+    """End a connection, and let the kernel forget what it has for it.
+
+    Without that it would wait for somebody who does not read, and hold its memory, long after we closed it.
+    """
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 class BoundedProtocol(H11Protocol):
@@ -50,6 +62,7 @@ class BoundedProtocol(H11Protocol):
             transport.abort()
             return
         transport.set_write_buffer_limits(high=HIGH_WATER)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL)
         peer = transport.get_extra_info("peername")
         self._peer = (peer[0], peer[1])
         self.room.open[self._peer] = self

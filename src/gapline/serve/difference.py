@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Path = list[str]
+_ABSENT = object()
 
 
 @dataclass(slots=True)
@@ -41,20 +42,18 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> Difference:
 def _compare(before: dict[str, Any], after: dict[str, Any], path: Path, found: Difference) -> None:
     found.gone += [[*path, name] for name in before if name not in after]
     for name, new in after.items():
-        here = [*path, name]
-        if name not in before:
-            found.set.append((here, new))
-            continue
-        old = before[name]
+        old = before.get(name, _ABSENT)
         if old is new:
             continue
-        if isinstance(old, dict) and isinstance(new, dict):
-            _compare(old, new, here, found)
-        elif isinstance(old, list) and isinstance(new, list) and 0 < len(old) < len(new) and new[: len(old)] == old:
-            found.append.append((here, new[len(old) :]))
+        kind = type(new)
         # 1 and 1.0 and True are equal, and not the same in JSON.
-        elif type(old) is not type(new) or old != new:
-            found.set.append((here, new))
+        same = type(old) is kind
+        if same and kind is dict:
+            _compare(old, new, [*path, name], found)
+        elif same and kind is list and 0 < len(old) < len(new) and new[: len(old)] == old:
+            found.append.append(([*path, name], new[len(old) :]))
+        elif not same or old != new:
+            found.set.append(([*path, name], new))
 
 
 def apply(document: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

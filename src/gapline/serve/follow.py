@@ -10,7 +10,7 @@ import os
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -61,6 +61,7 @@ class Followed:
 
     cell: Cell
     directory: Path
+    key: RunKey = field(init=False)
     stage: Stage = Stage.MISSING
     growing: GrowingJournal | None = None
     seen: list[Seen] = field(default_factory=list)
@@ -71,10 +72,8 @@ class Followed:
     judged: int = -1
     claim: Inode | None = None
 
-    @property
-    def key(self) -> RunKey:
-        """The run that it is of."""
-        return self.cell.key
+    def __post_init__(self) -> None:
+        self.key = self.cell.key
 
     @property
     def record(self) -> CellRecord[Outcome]:
@@ -206,7 +205,7 @@ class Follower:
         if one.claimant is not None:
             self.claimants.add(one.claimant)
 
-    def _look_at(self, one: Followed, locked: frozenset[Inode] | None) -> bool:
+    def _look_at(self, one: Followed, locked: Container[Inode] | None) -> bool:
         """Settle how far a cell is; return whether its run went on."""
         if one.claim is None:
             one.claim = claim_inode(one.directory)
@@ -261,7 +260,7 @@ class Follower:
 
     def _when_judged(self, one: Followed) -> int:
         """Return when verdicts were last written to a cell that waits for them, or that has them."""
-        counting = one.counting
+        counting = one.counting if one.seen else None
         return -1 if counting is None else self._when(counting.outcome.path.parent)
 
     def _campaign_was_written(self) -> bool:

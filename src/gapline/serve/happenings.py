@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -38,7 +38,7 @@ class Happening:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return asdict(self) | {"kind": self.kind.value}
+        return {"number": self.number, "at": self.at, "kind": self.kind.value, "run": self.run, "text": self.text}
 
 
 class Happenings:

@@ -216,6 +216,7 @@ class LiveStudy:
         table = self.table.document(coverage_states(stages))
         beaten = self._beaten_references()
         self._ring(beaten)
+        self._measure_gaps()
         return {
             **table,
             "schema": SCHEMA,
@@ -243,6 +244,20 @@ class LiveStudy:
             "running_alarms": list(self._running_alarms.values()),
         }
 
+    def _measure_gaps(self) -> None:
+        """Take the gaps of the incumbents that are new, all at once."""
+        new = [
+            (view, reference)
+            for key, view in self.views.items()
+            if view.gaps is None and len(view.objective) and (reference := self._reference(key.instance)) is not None
+        ]
+        if not new:
+            return
+        objectives, references = np.array([(view.objective[-1], reference) for view, reference in new]).T
+        found = {kernel.name: kernel(objectives, references).tolist() for kernel in self.against.kernels}
+        for place, (view, _) in enumerate(new):
+            view.gaps = {name: gaps[place] for name, gaps in found.items()}
+
     def _elapsed(self, one: Followed) -> float:
         """Return how long a run has been under way, as far as the clock of its machine and ours agree."""
         stamp = 0.0 if one.growing is None else one.growing.stamp
@@ -264,10 +279,6 @@ class LiveStudy:
         reference, best = self._best_known(key.instance)
         bounds = self._bounds.get(key)
         names = [kernel.name for kernel in self.against.kernels]
-        gaps = view.gaps
-        if gaps is None and reference is not None and len(view.objective):
-            gaps = {kernel.name: float(kernel(view.objective[-1], reference)) for kernel in self.against.kernels}
-            view.gaps = gaps
         return {
             **key._asdict(),
             "panel": one.cell.instance.panel,
@@ -286,7 +297,7 @@ class LiveStudy:
             "incumbent": float(view.raw[-1]) if len(view.raw) else None,
             "reference": reference,
             "best_possible": best,
-            "gap": gaps,
+            "gap": view.gaps,
             "scores": None if bounds is None else {name: one.so_far for name, one in zip(names, bounds, strict=True)},
             "bounds": None if bounds is None else {n: one.document() for n, one in zip(names, bounds, strict=True)},
         }

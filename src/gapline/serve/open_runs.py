@@ -30,6 +30,8 @@ from gapline.study import declared_choices
 Floats = NDArray[np.float64]
 # Steps of a trace that are handed on; of more, as many at equal distances, and the last.
 MOST_STEPS = 500
+# As plain numbers: each is compared with for every run of every look.
+_VALID, _UNCHECKED, _BOUND = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED), int(VerdictCode.BOUND)
 
 
 @dataclass(slots=True, eq=False)
@@ -110,14 +112,17 @@ def _trace(one: Followed, before: View | None, maximised: frozenset[str]) -> Run
     tail = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
     tail.events = journal.events.after(0 if before is None else before.taken)
     trace = trace_of(tail, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
+    # Most of what is carried is known at the end of a run alone: a column of nothing costs as much as one of numbers.
+    trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
     if before is None or before.kept is None:
         return trace
     kept, new = before.kept, len(trace.time)
     for name in ("time", "objective", "verdict"):
         setattr(trace, name, np.concatenate([getattr(kept, name), np.asarray(getattr(trace, name))]))
-    bounds = [np.full(len(kept.time), np.nan) if kept.bound is None else kept.bound]
-    bounds.append(np.full(new, np.nan) if trace.bound is None else np.asarray(trace.bound))
-    trace.bound = np.concatenate(bounds) if np.isfinite(np.concatenate(bounds)).any() else None
+    if kept.bound is not None or trace.bound is not None:
+        bounds = [np.full(len(kept.time), np.nan) if kept.bound is None else kept.bound]
+        bounds.append(np.full(new, np.nan) if trace.bound is None else np.asarray(trace.bound))
+        trace.bound = np.concatenate(bounds)
     trace.reason = None if trace.reason is None else ["" for _ in kept.time] + list(trace.reason)
     trace.claimed = trace.primary = trace.secondary = None
     return trace
@@ -147,12 +152,12 @@ def _read_views(
             one,
             envelopes.time[part],
             envelopes.objective[part],
-            np.asarray(kept.objective)[np.asarray(kept.verdict) != VerdictCode.BOUND],
+            np.asarray(kept.objective)[np.asarray(kept.verdict) != _BOUND],
             captured,
             rejected,
             late,
             reasons,
-            checked=not trusting or not bool(np.any(verdict == VerdictCode.UNCHECKED)),
+            checked=not trusting or not bool(np.any(verdict == _UNCHECKED)),
             bound=bounds.get(instance),
             kept=None if scale.hierarchical else kept,
             taken=len(one.growing.journal.events),
@@ -171,16 +176,14 @@ def _read_views(
 
 def _steps_of(view: View) -> NDArray[np.bool_]:
     assert view.kept is not None
-    found: NDArray[np.bool_] = np.asarray(view.kept.verdict) != VerdictCode.BOUND
+    found: NDArray[np.bool_] = np.asarray(view.kept.verdict) != _BOUND
     return found
 
 
 def _kept(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> RunTrace:
     """Return of a trace what later looks need: its steps, and the strongest dual bound."""
     raw = _raw_steps(trace, times, scale, instance)
-    code = VerdictCode.VALID
-    if np.any(np.asarray(trace.verdict) == VerdictCode.UNCHECKED):
-        code = VerdictCode.UNCHECKED
+    code = _UNCHECKED if np.any(np.asarray(trace.verdict) == _UNCHECKED) else _VALID
     time, objective = np.asarray(times), raw
     verdict = np.full(len(times), code, np.uint8)
     bound = None
@@ -192,7 +195,7 @@ def _kept(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> RunTra
             place = int(np.argmax(np.where(usable, -stated if turned else stated, -np.inf)))
             time = np.append(time, np.asarray(trace.time)[place])
             objective = np.append(objective, np.nan)
-            verdict = np.append(verdict, np.uint8(VerdictCode.BOUND))
+            verdict = np.append(verdict, np.uint8(_BOUND))
             bound = np.append(np.full(len(times), np.nan), stated[place])
     return RunTrace(time, objective, verdict, bound=bound)
 
@@ -211,7 +214,8 @@ def scale_of(campaign: Campaign, contract: Contract) -> Scale:
 def _raw_steps(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> Floats:
     """Return the objectives of accepted steps as they were said: of equal stamps the best."""
     time, objective = np.asarray(trace.time, np.float64), np.asarray(trace.objective, np.float64)
-    valid = np.isin(np.asarray(trace.verdict), (VerdictCode.VALID, VerdictCode.UNCHECKED))
+    verdict = np.asarray(trace.verdict)
+    valid = (verdict == _VALID) | (verdict == _UNCHECKED)
     time, objective = time[valid], objective[valid]
     order = np.argsort(time, kind="stable")
     time, objective = time[order], objective[order]

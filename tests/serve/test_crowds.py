@@ -1,0 +1,12 @@
+"""The short form of the trial of clients that never read; `make torture` makes the long one."""
+
+from torture.live import trial
+
+
+def test_who_never_reads_is_dropped_and_catches_up_and_nobody_else_waits(tmp_path):
+    """Each change is as large as long traces make it: a handful of them is more than waits for anybody."""
+    found = trial(1, 1, tmp_path, readers=10, deaf=6, within=60.0, running=60, steps=600, speaking=60)
+    assert found["events lost"] == 0
+    assert found["connections of deaf clients dropped"] >= 6
+    assert found["readers cut off"] == 0
+    assert found["memory in % of that with one client"] <= 150
