@@ -220,7 +220,7 @@ def _raw_steps(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> F
     order = np.argsort(time, kind="stable")
     time, objective = time[order], objective[order]
     if not len(times):
-        return objective[:0]
+        return np.empty(0)
     turned = scale.of(instance).maximises
     best = np.maximum.accumulate(objective) if turned else np.minimum.accumulate(objective)
     found: Floats = best[np.searchsorted(time, times, "right") - 1]
