@@ -124,7 +124,7 @@ class Listener:
 def serving(source: Path, *options: str, before: str = "") -> Iterator[Served]:
     """Start `gapline serve` on a source, and end it; `before` is code that comes first."""
     code = f"{before}\nfrom gapline.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", str(source), "--no-open", "--port", "0", *options]
+    command = [sys.executable, "-P", "-c", code, "serve", str(source), "--no-open", "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield Served(process)

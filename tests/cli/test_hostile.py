@@ -181,13 +181,17 @@ CALLS = [
     (["scale", "x@"], {2}),
     (["report", *GOOD, "-o", "report@", "--title", "t@", "--format", "svg"], {0, 1}),
     (["paper", *GOOD, "-o", "paper@", "--title", "t@", "--format", "svg"], {0, 1}),
+    (["watch", "study@", "--once"], {0, 1}),
+    (["watch", "bad@", "--once"], {1, 2}),
+    (["serve", "bad@", "--port", "@"], {2}),
+    (["serve", "no@"], {2}),
     (["run", "bad@"], {2}),
     (["status", "bad@"], {2}),
     (["check", "bad@"], {2}),
     (["doctor", "bad@"], {2}),
     (["nonsense@"], {2}),
 ]  # fmt: skip
-PLAIN = {"demo", "export", "merge", "init", "generate", "paper", "report"}
+PLAIN = {"demo", "export", "merge", "init", "generate", "paper", "report", "serve", "watch"}
 
 
 def test_every_command_is_among_the_calls():

@@ -11,6 +11,7 @@ import pytest
 import gapline
 from cli.two_arms import write_study
 from gapline.cli.app import COMMANDS
+from live_server import serving
 
 SOURCE = str(Path(gapline.__file__).parents[1])
 MARK = """import pathlib
@@ -75,6 +76,7 @@ CALLS = [
     ["snapshot", "log", "references.json"],
     ["snapshot", "page", "references.json", "-o", "out/chain.html"],
     ["scale", "0.05"],
+    ["watch", ".", "--once"],
     ["demo", "."],
     ["init", "."],
     ["generate", "cvrp", "--n", "5", "-o", "instances"],
@@ -109,8 +111,9 @@ def says(*calls, cwd):
     return json.loads(done.stdout.splitlines()[-1]), done
 
 
-def test_every_command_but_two_is_among_the_calls():
-    assert {words[0] for words in CALLS} == set(COMMANDS) - {"run", "check"}
+def test_every_command_that_runs_nothing_is_among_the_calls():
+    # `serve` goes on until it is ended: it has a test of its own.
+    assert {words[0] for words in CALLS} == set(COMMANDS) - {"run", "check", "serve"}
 
 
 def test_nothing_of_a_study_runs_because_it_is_looked_at(study):
@@ -120,6 +123,14 @@ def test_nothing_of_a_study_runs_because_it_is_looked_at(study):
     # They did look: only what would write over the study is refused.
     assert [words[0] for words, code in zip(CALLS, codes, strict=True) if code == 2] == ["demo", "init"]
     assert "missing: " not in done.stdout
+
+
+def test_nothing_of_a_study_runs_because_it_is_served(study, monkeypatch):
+    monkeypatch.chdir(study)
+    with serving(study) as served:
+        for path in ("/", "/api/state", "/api/studies", "/api/curves", "/api/runs", "/report.html"):
+            assert served.get(path).status in (200, 409), path
+    assert sorted(path.name for path in study.rglob("ran/*")) == []
 
 
 def test_the_mark_would_be_seen(study):

@@ -75,6 +75,10 @@ class ProcessesExecutor(Executor):
                 slot.reap()
 
 
+# To start a process reaps all that have ended: not while another thread asks how one of them did, which it would not hear.
+_reaping = threading.Lock()
+
+
 def _leave_ctrl_c_to_others() -> None:
     # Processes inherit it from the thread that starts them: Ctrl-C reaches the whole group, and is ours to act on.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -102,7 +106,8 @@ class _Slot:
         except (EOFError, OSError):
             answer = None
         if answer is None:
-            process.join()
+            with _reaping:
+                process.join()
             self._forget()
             raise WorkerLostError(f"process {process.pid} {_ended(process.exitcode)}")
         is_result, value = pickle.loads(answer)
@@ -111,7 +116,7 @@ class _Slot:
         raise value
 
     def _running(self) -> tuple[Any, Connection]:
-        with self._lock:
+        with self._lock, _reaping:
             if self._closed:
                 raise WorkerLostError("its processes were ended")
             if self._killed and self._process is not None:
@@ -140,7 +145,7 @@ class _Slot:
 
     def reap(self) -> None:
         """Wait for the end of a process that was killed while it had nothing to do."""
-        with self._lock:
+        with self._lock, _reaping:
             if self._process is not None:
                 self._process.join()
 
