@@ -53,14 +53,8 @@ def trial(
             _compare(server, crowd, f"seed {seed}")
         finally:
             crowd.close()
-    where = f"seed {seed}, {count} s"
-    lost = sum(one.lost for one in crowd.readers)
-    ratio = found.memory / alone
-    assert lost == 0, f"{where}: {lost} events were lost"
-    assert min(crowd.dropped, default=1) > 0, f"{where}: {crowd.dropped.count(0)} who never read were not dropped"
-    assert ratio <= MOST_MEMORY, f"{where}: {ratio:.2f} of the memory with one client"
-    assert found.latest <= within, f"{where}: {found.latest:.2f} s from a journal to a client"
-    return {
+    lost, ratio = sum(one.lost for one in crowd.readers), found.memory / alone
+    outcomes = {
         "readers": readers,
         "events lost": lost,
         "worst lateness in ms": round(found.latest * 1000),
@@ -70,6 +64,12 @@ def trial(
         "readers cut off": sum(one.ended for one in crowd.readers),
         "marks": found.marks,
     }
+    where = f"seed {seed}, {count} s, {outcomes}"
+    assert lost == 0, f"{where}: {lost} events were lost"
+    assert min(crowd.dropped, default=1) > 0, f"{where}: {crowd.dropped.count(0)} who never read were not dropped"
+    assert ratio <= MOST_MEMORY, f"{where}: {ratio:.2f} of the memory with one client"
+    assert found.latest <= within, f"{where}: {found.latest:.2f} s from a journal to a client"
+    return outcomes
 
 
 class _Found:
