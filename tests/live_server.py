@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+# Tests wait for looks: these are taken more often than for people.
+OFTEN = "from gapline.serve import hub; hub.LOOK_EVERY, hub.UNWATCHED_EVERY = 0.2, 0.5"
+
 
 class Served:
     """A running `gapline serve`."""
@@ -121,8 +124,8 @@ class Listener:
 
 
 @contextlib.contextmanager
-def serving(source: Path, *options: str, before: str = "") -> Iterator[Served]:
-    """Start `gapline serve` on a source, and end it; `before` is code that comes first."""
+def serving(source: Path, *options: str, before: str = OFTEN) -> Iterator[Served]:
+    """Start `gapline serve` on a source, and end it; `before` is Python that its process runs first."""
     code = f"{before}\nfrom gapline.cli import main; main()"
     command = [sys.executable, "-P", "-c", code, "serve", str(source), "--no-open", "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -24,8 +24,8 @@ SMALL_BUFFER = 4096
 class Server:
     """`gapline serve` as a process: what it answers, and what it takes."""
 
-    def __init__(self, study: Path) -> None:
-        code = "from gapline.cli import main; main()"
+    def __init__(self, study: Path, before: str = "") -> None:
+        code = f"{before}\nfrom gapline.cli import main; main()"
         command = [sys.executable, "-c", code, "serve", str(study), "--no-open", "--port", "0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
@@ -55,9 +55,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def served(study: Path) -> Iterator[Server]:
-    """Start a server, and end it."""
-    server = Server(study)
+def served(study: Path, before: str = "") -> Iterator[Server]:
+    """Start a server, and end it; `before` is Python that its process runs first."""
+    server = Server(study, before)
     try:
         yield server
     finally:

@@ -28,36 +28,33 @@ def trial(
     running: int = RUNNING,
     steps: int = 20,
     speaking: int = 1,
+    every: float = 1.0,
+    before: str = "",
 ) -> dict[str, int]:
-    """Let a study go on for `count` seconds, and until everybody who never reads was dropped; account for all events.
+    """Let a study go on `count` times, and until everybody who never reads was dropped; account for all events.
 
-    So many runs at a time are `speaking` every second; `steps` is the length of traces at the beginning.
+    So many runs are `speaking` each time, once in `every` seconds; `steps` is the length of traces at the beginning,
+    `before` Python that the server runs first.
     """
     chance = random.Random(seed)
     with (
         watched_study(scratch / "study", done=20, running=running, steps=steps, waiting=WAITING) as study,
-        served(study.path) as server,
+        served(study.path, before) as server,
     ):
         crowd = Crowd(server.port, 1, 0)
         assert crowd.attend(time.monotonic() + PATIENCE, lambda: crowd.readers[0].states > 0)
         # What draws curves is loaded once, whoever is there.
         server.ask("/api/curves")
-        before = server.memory()
+        alone = server.memory()
         crowd.close()
         crowd = Crowd(server.port, readers, deaf)
         try:
-            found = _go_on(study, server, crowd, chance, count, speaking)
+            found = _go_on(study, server, crowd, chance, count, speaking, every)
             _compare(server, crowd, f"seed {seed}")
         finally:
             crowd.close()
-    where = f"seed {seed}, {count} s"
-    lost = sum(one.lost for one in crowd.readers)
-    ratio = found.memory / before
-    assert lost == 0, f"{where}: {lost} events were lost"
-    assert min(crowd.dropped, default=1) > 0, f"{where}: {crowd.dropped.count(0)} who never read were not dropped"
-    assert ratio <= MOST_MEMORY, f"{where}: {ratio:.2f} of the memory with one client"
-    assert found.latest <= within, f"{where}: {found.latest:.2f} s from a journal to a client"
-    return {
+    lost, ratio = sum(one.lost for one in crowd.readers), found.memory / alone
+    outcomes = {
         "readers": readers,
         "events lost": lost,
         "worst lateness in ms": round(found.latest * 1000),
@@ -67,6 +64,12 @@ def trial(
         "readers cut off": sum(one.ended for one in crowd.readers),
         "marks": found.marks,
     }
+    where = f"seed {seed}, {count} s, {outcomes}"
+    assert lost == 0, f"{where}: {lost} events were lost"
+    assert min(crowd.dropped, default=1) > 0, f"{where}: {crowd.dropped.count(0)} who never read were not dropped"
+    assert ratio <= MOST_MEMORY, f"{where}: {ratio:.2f} of the memory with one client"
+    assert found.latest <= within, f"{where}: {found.latest:.2f} s from a journal to a client"
+    return outcomes
 
 
 class _Found:
@@ -87,7 +90,7 @@ class _Found:
 
 
 def _go_on(
-    study: WatchedStudy, server: Server, crowd: Crowd, chance: random.Random, count: int, speaking: int
+    study: WatchedStudy, server: Server, crowd: Crowd, chance: random.Random, count: int, speaking: int, every: float
 ) -> _Found:
     found = _Found()
     for reader in crowd.readers[1:]:
@@ -97,8 +100,8 @@ def _go_on(
     slow = crowd.readers[0]
     crowd.deafen(slow)
     start = time.monotonic()
-    while (passed := time.monotonic() - start) < count or (
-        (0 in crowd.dropped or crowd.deafened) and passed < count + PATIENCE
+    while (passed := time.monotonic() - start) < count * every or (
+        (0 in crowd.dropped or crowd.deafened) and passed < count * every + PATIENCE
     ):
         turn += 1
         mark = round(80.0 - turn * 0.001, 6)
@@ -110,7 +113,7 @@ def _go_on(
         if turn % BACK_EVERY == 0:
             crowd.come_back(chance.choice([one for one in crowd.readers if one is not slow]))
             found.back += 1
-        crowd.attend(start + turn)
+        crowd.attend(start + turn * every)
         found.memory = max(found.memory, server.memory())
     assert not crowd.deafened, "a reader that did not read any more was not dropped"
     # It comes late by as long as it did not read, and gets what it missed, not everything.

@@ -171,3 +171,10 @@ def test_means_lie_between_the_means_of_the_ends_and_close_when_all_is_known():
 
 def test_of_no_runs_there_are_no_bounds():
     assert bound_runs([], kernels=[parse_kernel("squeezed")], weight=as_weight("uniform")) == []
+
+
+def test_bertholds_gap_is_least_at_the_reference_and_rises_on_either_side():
+    """Held at 20 it is 1/2 to the end, at 5 it is 1/2 again; in between it may be 0 from the fifth second on."""
+    run = OpenRun(np.array([0.0]), np.array([20.0]), 5.0, HORIZON, 10.0, 5.0)
+    ((bounds,),) = bound_runs([run], kernels=[parse_kernel("berthold")], weight=as_weight("uniform"))
+    assert (bounds.low, bounds.high) == pytest.approx((0.25, 0.5))

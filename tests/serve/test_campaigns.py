@@ -86,7 +86,6 @@ def compare_with_journal(path, run):
         cell for cell in Plan.of(load_contract(path)).cells if cell.key == (run["arm"], run["instance"], run["seed"])
     )
     journal = read_journal(cell.directory(path) / f"attempt-{run['attempt']:03d}")
-    assert journal.ending is None
     said = [(event.time, event.objective) for event in journal.events if event.is_candidate]
     steps = [one for place, one in enumerate(said) if all(one[1] < other for _, other in said[:place])]
     assert run["captured"] == len(said)
@@ -126,7 +125,8 @@ def test_a_real_campaign_at_its_end(make_study, capsys):
 
 def test_a_runner_that_is_killed_is_said_to_be_dead_and_goes_on(make_study, capsys):
     study = with_references(make_study({"a": ["scripted", "1", "30", "0.1"]}, seeds=(1, 2), horizon=20.0))
-    with serving(study.path) as served:
+    # As often as for people, who are to be told within five seconds.
+    with serving(study.path, before="") as served:
         listener = Listener(served)
         process = study.start("-j", "1")
         listener.until(lambda one: any(run["incumbent"] for run in one.document.get("running", {}).values()))

@@ -34,6 +34,11 @@ def test_a_list_that_grew_is_added_to():
     assert found.set == [(["t", "other"], [2])]
 
 
+def test_a_list_that_is_longer_and_another_one_is_replaced():
+    found = difference({"t": [1.0, 2.0]}, {"t": [1.0, 5.0, 6.0]})
+    assert (found.append, found.set) == ([], [(["t"], [1.0, 5.0, 6.0])])
+
+
 def test_the_same_object_is_not_looked_into():
     class Loud(dict):
         def items(self):

@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from gapline.journal.records import Order, order_text
+from gapline.run.claim import claim, new_attempt
 from gapline.serve.follow import Follower, Stage
 from live_studies import live_study
 
@@ -52,6 +54,23 @@ def test_a_cell_goes_through_its_stages(study):
     (moved,) = follower.look().moved
     assert moved[0].stage is Stage.DONE
     assert moved[0].counting.outcome.ending.cause == "exit"
+
+
+def test_a_cell_is_under_way_once_something_is_ordered(study):
+    """As `gapline score` counts it: a claim alone does not say of which run it is."""
+    follower = follower_of(study)
+    directory = study.cell("a/i1/1").directory(study.path)
+    with claim(directory):
+        follower.look()
+        assert stages(follower) == {}
+        attempt = new_attempt(directory)
+        os.utime(study.path / "journal", (1, 1))
+        follower.look()
+        assert stages(follower) == {}
+        order = Order(arm="a", instance="i1", seed=1, panel="i", horizon=10.0, attempt=1)
+        (attempt / "run.json").write_bytes(order_text(order))
+        follower.look()
+        assert stages(follower) == {"a/i1/1": "running"}
 
 
 def test_an_attempt_that_was_cut_short_is_interrupted_and_goes_on_in_a_new_one(study):

@@ -57,6 +57,13 @@ def test_without_a_port_the_host_is_called_at_80():
     assert ask(Guard(through, host="::1", port=80, token=None), headers=[(b"host", b"[::1]")]) == 299
 
 
+@pytest.mark.parametrize(("host", "expected"), [("127.0.0.1", 421), ("0.0.0.0", 299)])
+def test_addresses_of_other_machines_are_ours_only_where_others_can_call(host, expected):
+    guard = Guard(through, host=host, port=80, token=None)
+    assert ask(guard, headers=[(b"host", b"10.0.0.1:80")]) == expected
+    assert ask(guard, headers=[(b"host", b"127.0.0.2:80")]) == 299
+
+
 def test_only_requests_are_answered():
     guard = Guard(through, host="127.0.0.1", port=80, token=None)
 

@@ -54,3 +54,23 @@ def test_who_asks_twice_in_a_moment_looks_once(tmp_path):
             watched.live.close()
 
     asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("ago", "cost", "pause"),
+    [(0.0, 0.01, 1.25), (0.25, 0.25, 1.0), (1.0, 1.0, 1.0), (2.0, 2.0, 1.25), (0.5, None, 1.25)],
+)
+def test_looks_begin_at_equal_distances_and_leave_as_much_time_as_they_take(tmp_path, monkeypatch, ago, cost, pause):
+    """A look that takes long on a busy machine does not put the next one off by as much."""
+
+    async def work():
+        with live_study(tmp_path / "one") as study:
+            hub = Hub(study.path)
+            watched = hub.of(None)
+            monkeypatch.setattr("gapline.serve.hub.time.monotonic", lambda: 100.0)
+            if cost is not None:
+                watched.channel.join(None)
+                watched.looked, watched.cost = 100.0 - ago, cost
+            assert hub._pause() == pytest.approx(pause)
+
+    asyncio.run(work())

@@ -1,6 +1,5 @@
 """The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
 
-import contextlib
 import hashlib
 import shlex
 from collections import Counter
@@ -17,12 +16,12 @@ from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.errors import listing
 from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
 from gapline.journal.calibration import calibration_columns, read_calibrations
+from gapline.journal.claims import claimed_run
 from gapline.journal.events import Event, Events
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.index import Index, Seen
 from gapline.journal.judges import choose_judge, find_judges, judge_notes
 from gapline.journal.read import Journal, Outcome
-from gapline.journal.records import read_order
 from gapline.journal.strays import find_strays, stray_note
 from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts, verdicts_of
 from gapline.model.campaign import Campaign
@@ -153,7 +152,7 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
     def take(cell: Path) -> None:
         if cell.name in survey.running:
             # A journal that grows would look torn, and one whose candidates are being checked would look unchecked.
-            if (under_way := _key_of(cell)) is not None:
+            if (under_way := claimed_run(cell)) is not None:
                 tally.running.append(under_way)
             return
         # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
@@ -198,14 +197,6 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
         problems=problems,
         notes=[*judge_notes(survey.judges, survey.judge, contract=survey.named), *tally.notes(study)],
     )
-
-
-def _key_of(cell: Path) -> RunKey | None:
-    """Return which run the last attempt at a cell is to be, None where its order cannot be read yet."""
-    with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError, IndexError):
-        order = read_order(attempts_of(cell)[-1])
-        return RunKey(order.arm, order.instance, order.seed)
-    return None
 
 
 def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], CellRecord[Outcome], RunTrace | None]:

@@ -18,6 +18,7 @@ from gapline.journal.attempts import attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
 from gapline.journal.records import Order, read_order
 from gapline.model.began import began
+from gapline.model.tables import RunKey
 
 CLAIM_FILE = "claim"
 LOCKS = Path("/proc/locks")
@@ -139,6 +140,15 @@ def worked_on(cells: Collection[Path]) -> frozenset[str]:
     """Return the names of those cells that somebody works on at this moment."""
     locked = locked_inodes()
     return frozenset(cell.name for cell in cells if is_worked_on(cell, locked))
+
+
+def claimed_run(cell: Path) -> RunKey | None:
+    """Return which run a cell that somebody works on is of; None where nothing was ordered yet: it has not begun."""
+    for attempt in reversed(attempts_of(cell)):
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            order = read_order(attempt)
+            return RunKey(order.arm, order.instance, order.seed)
+    return None
 
 
 def _has_ended(cell: Path) -> bool:

@@ -16,7 +16,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from gapline.journal.attempts import CellRecord, attempts_of
-from gapline.journal.claims import Claimant, Inode, claim_inode, is_worked_on, locked_inodes, read_claimant
+from gapline.journal.claims import (
+    Claimant,
+    Inode,
+    claim_inode,
+    claimed_run,
+    is_worked_on,
+    locked_inodes,
+    read_claimant,
+)
 from gapline.journal.grow import GrowingJournal
 from gapline.journal.index import Index, Seen
 from gapline.journal.line import ORDER_FILE
@@ -220,9 +228,17 @@ class Follower:
         self._claimed_by(one)
         self._move(one, self._settle(one))
         one.judged = self._when_judged(one)
+        if one.stage is Stage.MISSING:
+            # Its folder is there: somebody may begin without a change of the one above, so that is listed again.
+            self._listed = -1
         return False
 
     def _follow(self, one: Followed) -> bool:
+        if one.stage is Stage.MISSING and claimed_run(one.directory) is None:
+            # Claimed, and nothing ordered yet.
+            self._claimed_by(one)
+            self._listed = -1
+            return False
         attempts = attempts_of(one.directory) if one.growing is None or self._is_new(one) else None
         if attempts is not None:
             one.modified = self._when(one.directory)

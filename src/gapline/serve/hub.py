@@ -58,8 +58,9 @@ class Watched:
             self.live = None
             return unreadable(self.name, error)
         finally:
-            self.looked = time.monotonic()
-            self.cost = self.looked - began
+            # From its beginning: what came in meanwhile waits for the next look.
+            self.looked = began
+            self.cost = time.monotonic() - began
 
 
 def unreadable(name: str, error: Exception) -> Document:
@@ -117,7 +118,7 @@ class Hub:
 
     async def fresh(self, watched: Watched) -> None:
         """Look at a study unless somebody just did."""
-        if time.monotonic() - watched.looked >= LOOK_EVERY:
+        if time.monotonic() - watched.looked - watched.cost >= LOOK_EVERY:
             await self._look(watched)
 
     async def _look(self, watched: Watched) -> None:
@@ -141,9 +142,15 @@ class Hub:
                 for watched in self.studies.values():
                     watched.channel.beat()
             try:
-                await asyncio.wait_for(self.ended.wait(), LOOK_EVERY)
+                await asyncio.wait_for(self.ended.wait(), self._pause())
             except TimeoutError:
                 continue
+
+    def _pause(self) -> float:
+        """Return how long nobody need be looked at; at least as long as the looks took, however slow the machine is."""
+        watched = [one for one in self.studies.values() if one.channel.clients]
+        due = min((one.looked + LOOK_EVERY - time.monotonic() for one in watched), default=LOOK_EVERY)
+        return min(LOOK_EVERY, max(due, sum(one.cost for one in watched)))
 
     def _find_again(self) -> None:
         try:

@@ -214,8 +214,8 @@ def scale_of(campaign: Campaign, contract: Contract) -> Scale:
 def _raw_steps(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> Floats:
     """Return the objectives of accepted steps as they were said: of equal stamps the best."""
     time, objective = np.asarray(trace.time, np.float64), np.asarray(trace.objective, np.float64)
-    verdict = np.asarray(trace.verdict)
-    valid = (verdict == _VALID) | (verdict == _UNCHECKED)
+    verdict: NDArray[np.uint8] = np.asarray(trace.verdict, np.uint8)
+    valid: NDArray[np.bool_] = (verdict == _VALID) | (verdict == _UNCHECKED)
     time, objective = time[valid], objective[valid]
     order = np.argsort(time, kind="stable")
     time, objective = time[order], objective[order]
