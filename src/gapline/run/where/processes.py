@@ -75,7 +75,7 @@ class ProcessesExecutor(Executor):
                 slot.reap()
 
 
-# To start a process reaps all that have ended: not while another thread asks how one of them did, which it would not hear.
+# To start a process reaps all that have ended: not while another thread asks how one of them did.
 _reaping = threading.Lock()
 
 
