@@ -78,7 +78,7 @@ def _measure(place: Path, parts: list[Path], size: int) -> None:
     process = subprocess.Popen([*command, "--memory", MEMORY, "--json"], stdout=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, _anonymous(process.pid))
+        peak = max(peak, anonymous(process.pid))
         time.sleep(0.02)
     seconds = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -98,7 +98,8 @@ def _column_sums(folder: Path) -> float:
     return time.process_time() - start
 
 
-def _anonymous(pid: int) -> int:
+def anonymous(pid: int) -> int:
+    """Return the bytes of memory that a process holds and that no file backs."""
     try:
         found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
     except OSError:

@@ -8,13 +8,14 @@ much disk as the log, and a quarter more for its columns (TMPDIR names the place
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from bench.large import anonymous
 
 GIGABYTES, FILES = 20.0, 200_000
 # A value stands among so many lines of talk.
@@ -118,14 +119,6 @@ def session(leader: int) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def anonymous(pid: int) -> int:
-    try:
-        found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    except OSError:
-        return 0
-    return int(found[1]) * 1024 if found else 0
 
 
 if __name__ == "__main__":
