@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOWEST := .venv-lowest
+VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
@@ -18,12 +19,12 @@ $(READY): pyproject.toml
 demo: $(READY)
 	$(BIN)/gapline demo
 
-test: $(READY)
+test: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The lower bounds of pyproject.toml are true: every test, with the lowest versions that they allow.
-test-lowest: $(LOWEST)/.ready
+test-lowest: $(LOWEST)/.ready $(VALIDATORS)/.ready
 	tools/system-packages
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal
 
@@ -31,6 +32,14 @@ $(LOWEST)/.ready: pyproject.toml
 	$(OLDEST) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[all,dev]'
+	touch $@
+
+# Programs by which others judge what a package says of itself; they want older libraries than gapline does.
+$(VALIDATORS)/.ready: tools/keep-context
+	$(PYTHON) -m venv --clear $(VALIDATORS)
+	$(VALIDATORS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		roc-validator==0.13.0 cffconvert==2.0.0 rocrate==0.15.0
+	$(VALIDATORS)/bin/python tools/keep-context $(VALIDATORS)/http-cache
 	touch $@
 
 lint: $(READY)
@@ -69,4 +78,4 @@ torture: $(READY)
 	$(BIN)/python -m torture
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(VALIDATORS) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -56,9 +56,9 @@ def run() -> list[Row]:
                 (f"20 M candidates{where} scored within {budget >> 20} MiB / all at once", found, limit)
                 for source, where, budget, limit in (
                     ("whole", "", MODEST, 1.3),
-                    ("whole", "", SMALL, 1.6),
+                    ("whole", "", SMALL, 1.3),
                     ("parts", " in two parts", MODEST, 1.3),
-                    ("parts", " in two parts", SMALL, 1.6),
+                    ("parts", " in two parts", SMALL, 1.3),
                 )
                 for found in [ratio(scored(source, budget), whole, repeats=9)]
             ),

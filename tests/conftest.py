@@ -20,6 +20,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    """Tests of words look at them unbroken; the tests of the layout (`cli/test_layout.py`) set widths of their own."""
+    monkeypatch.setenv("COLUMNS", "1000")
+
+
+@pytest.fixture(autouse=True)
 def own_leases(tmp_path_factory, monkeypatch):
     """Cores are leased for the whole machine: runs of two tests at once would wait for each other."""
     monkeypatch.setenv("GAPLINE_LEASES", str(tmp_path_factory.getbasetemp() / "leases"))

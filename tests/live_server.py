@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+# Not in the thread that needs it: pytest rewrites what it imports, and two threads cannot do that at once.
+from gapline.serve.difference import apply
+
 # Tests wait for looks: these are taken more often than for people.
 OFTEN = "from gapline.serve import hub; hub.LOOK_EVERY, hub.UNWATCHED_EVERY = 0.2, 0.5"
 
@@ -82,8 +85,6 @@ class Listener:
         self._thread.start()
 
     def _read(self) -> None:
-        from gapline.serve.difference import apply
-
         event: dict[str, str] = {}
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException, AttributeError):
             while line := self.answer.readline():
@@ -100,7 +101,8 @@ class Listener:
                             self.document = data
                             self.first = event["data"]
                         elif event["event"] == "change":
-                            self.changes.append(data)
+                            # A copy: what is put into the document is changed there by those that follow.
+                            self.changes.append(json.loads(event["data"]))
                             if self.document:
                                 apply(self.document, data)
                         self.at.append(time.monotonic())

@@ -69,8 +69,8 @@ class LiveWriter:
     def cell(self, name: str) -> Cell:
         return next(cell for cell in self.cells if str(cell.key) == name)
 
-    def begin(self, name: str, *, claimed: bool = True) -> Path:
-        """Claim a cell, as the runner of this process, and begin an attempt."""
+    def begin(self, name: str, *, claimed: bool = True, cpus: Sequence[int] = ()) -> Path:
+        """Claim a cell, as the runner of this process, and begin an attempt, pinned to cores."""
         cell = self.cell(name)
         directory = cell.directory(self.path)
         if claimed:
@@ -83,6 +83,7 @@ class LiveWriter:
         order = Order(
             arm=cell.arm.name, instance=cell.instance.name, seed=cell.seed, panel=cell.instance.panel,
             horizon=cell.horizon, attempt=int(attempt.name[-3:]), carried={"validation": validation, "tier": 1},
+            cpus=list(cpus),
         )  # fmt: skip
         (attempt / ORDER_FILE).write_bytes(order_text(order))
         self.attempts[name] = attempt

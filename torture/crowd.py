@@ -155,7 +155,7 @@ class Reader:
 
 def facts_of(document: dict[str, Any]) -> bytes:
     """Return a state for comparison, without its number and time."""
-    return msgspec.json.encode({k: v for k, v in document.items() if k not in ("id", "at")}, order="sorted")
+    return msgspec.json.encode({k: v for k, v in document.items() if k not in ("id", "at", "looked")}, order="sorted")
 
 
 class Crowd:

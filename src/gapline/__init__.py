@@ -12,6 +12,7 @@ _HOMES = {
     "Envelopes": "gapline.envelope.build",
     "GaplineError": "gapline.errors",
     "Reading": "gapline.model.reading",
+    "Results": "gapline.report.results",
     "Scores": "gapline.scoring.scores",
     "Snapshot": "gapline.reference.snapshot",
     "Study": "gapline.study",
@@ -40,13 +41,16 @@ _HOMES = {
     "merge": "gapline.capture.merge:merge_campaigns",
     "open": "gapline.model.store:open_campaign",
     "open_study": "gapline.study",
+    "pack": "gapline.archive.pack",
     "power_table": "gapline.summary.power",
     "primal_integral": "gapline.scoring.integral",
     "ranking": "gapline.summary.ranking",
     "read": "gapline.capture.read",
     "read_references": "gapline.reference.snapshot",
+    "read_results": "gapline.report.results",
     "record": "gapline.journal.record",
     "register_kernel": "gapline.scoring.kernels",
+    "replicate": "gapline.archive.replicate",
     "resolution_bound": "gapline.scoring.resolution",
     "run_study": "gapline.run.campaign",
     "scale_table": "gapline.scoring.convert",
@@ -57,6 +61,7 @@ _HOMES = {
     "step_weight": "gapline.model.names",
     "study_status": "gapline.run.resume",
     "summarise": "gapline.summary.means",
+    "verify": "gapline.archive.verify",
     "write_report": "gapline.report.write",
 }
 
@@ -66,6 +71,7 @@ __all__ = [
     "Envelopes",
     "GaplineError",
     "Reading",
+    "Results",
     "Scores",
     "Snapshot",
     "Study",
@@ -95,13 +101,16 @@ __all__ = [
     "merge",
     "open",
     "open_study",
+    "pack",
     "power_table",
     "primal_integral",
     "ranking",
     "read",
     "read_references",
+    "read_results",
     "record",
     "register_kernel",
+    "replicate",
     "resolution_bound",
     "run_study",
     "scale_table",
@@ -112,6 +121,7 @@ __all__ = [
     "step_weight",
     "study_status",
     "summarise",
+    "verify",
     "write_report",
 ]
 
@@ -120,6 +130,9 @@ if TYPE_CHECKING:
     from gapline.analysis.comparison import compare as compare
     from gapline.analysis.complementarity import complementarity as complementarity
     from gapline.analysis.horizon_sweep import horizon_sweep as horizon_sweep
+    from gapline.archive.pack import pack as pack
+    from gapline.archive.replicate import replicate as replicate
+    from gapline.archive.verify import verify as verify
     from gapline.capture.importer import import_logs as import_logs
     from gapline.capture.merge import merge_campaigns as merge
     from gapline.capture.read import read as read
@@ -142,6 +155,8 @@ if TYPE_CHECKING:
     from gapline.reference.policy import analysis_snapshot as analysis_snapshot
     from gapline.reference.snapshot import Snapshot as Snapshot
     from gapline.reference.snapshot import read_references as read_references
+    from gapline.report.results import Results as Results
+    from gapline.report.results import read_results as read_results
     from gapline.report.write import write_report as write_report
     from gapline.run.campaign import run_study as run_study
     from gapline.run.check_run import check_study as check_study

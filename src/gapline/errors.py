@@ -104,10 +104,17 @@ class EnvironmentLacksError(GaplineError):
 
 
 def closest(name: str, valid: Iterable[str]) -> str | None:
-    """Return the valid name nearest to a mistyped one, or None."""
+    """Return the valid name nearest to a mistyped one, or None.
+
+    >>> closest("mit", ["ISC", "MIT"]), closest("objectiv", ["objective", "time"]), closest("xyz", ["abc"])
+    ('MIT', 'objective', None)
+    """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [str(one) for one in valid], n=1, cutoff=0.5)
+    names = [str(one) for one in valid]
+    # To the matcher a letter in the other case is another letter.
+    same = [one for one in names if one.casefold() == name.casefold()]
+    near = same or get_close_matches(name, names, n=1, cutoff=0.5)
     return near[0] if near else None
 
 

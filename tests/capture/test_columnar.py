@@ -13,7 +13,6 @@ import gapline as gl
 from capture.odd_tables import as_frame, in_blocks, outcome, tables
 from gapline.capture import carriers, columnar, columnar_trial, heads
 from gapline.capture.columnar import read_columnar, read_sheets
-from gapline.capture.heads import Heads
 from gapline.errors import TraceError
 
 FRAME = pl.DataFrame({"time": [1.0, 2.0], "arm": ["a", "b"]})
@@ -100,9 +99,7 @@ def split_here():
             if parts is None:
                 yield columnar.Sheet(table)
                 continue
-            loose, found, blocks = parts
-            which = blocks["which"].to_numpy() if "which" in blocks.columns else None
-            yield columnar.Sheet(loose, Heads(found, blocks["count"].to_numpy(), range(0), which), table.columns)
+            yield columnar.Sheet(parts[0], parts[1]._replace(lines=range(0)), table.columns)
 
     return read_sheets
 

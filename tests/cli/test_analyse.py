@@ -33,7 +33,7 @@ def test_analyse_json_has_the_published_shape(two_arms, capsys):
 
 
 def test_analyse_prints_every_table(two_arms, capsys):
-    assert run(["analyse", "traces.csv", *two_arms]) == 0
+    assert run(["analyse", "traces.csv", *two_arms, "--all"]) == 0
     out = capsys.readouterr().out
     for title in ("Health", "Pooled", "frozen (frozen, declared)", "Runs that score below zero",
                   "How many times the mean", "Robustness", "Ranking", "Differences of mean", "Pairs of arms",
@@ -112,7 +112,7 @@ def test_other_transforms_and_cutoffs_are_asked_for_on_the_command_line(tmp_path
     assert {r["transform"] for r in document["transforms"]["reversals"]} == {"shift:5"}
     assert [one["transform"] for one in document["transforms"]["unscored"]] == ["shift:0"]
     assert document["cutoffs"]["cutoffs"] == [0.1, 2.0]
-    assert run([*asked, *more]) == 0
+    assert run([*asked, *more, "--table", "transforms"]) == 0
     out = capsys.readouterr().out
     assert "shift:5: 1 of 1 panel orderings reverse" in out
     assert "Cannot be scored under shift:0" in out
@@ -121,3 +121,14 @@ def test_other_transforms_and_cutoffs_are_asked_for_on_the_command_line(tmp_path
         assert words in capsys.readouterr().err
     assert run([*asked, "--vary-transform", "shft:5"]) == 2
     assert "did you mean 'shift'?" in capsys.readouterr().err
+
+
+def test_without_a_table_a_summary_of_one_screen_is_printed(two_arms, capsys):
+    assert run(["analyse", "traces.csv", *two_arms, "--contrast", "mine", "theirs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "mine is ahead of theirs by 0.05360"
+    assert len(lines) <= 40
+    assert run(["analyse", "traces.csv", *two_arms, "--table", "health"]) == 0
+    assert capsys.readouterr().out.startswith("Health: what was captured, and what was left out\n")
+    assert run(["analyse", "traces.csv", *two_arms, "--table", "helth"]) == 2
+    assert "did you mean 'health'?" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_curve_plots_on_the_terminal(worked, capsys):
     out = capsys.readouterr().out
     assert "mean squeezed gap" in out
     assert "share of runs within 1 % of the reference" in out
-    assert "━ run 1" in out
+    assert "A run 1   B run 2   C run 3" in out
 
 
 def test_the_classical_kinds_are_printed_and_written(worked, capsys):

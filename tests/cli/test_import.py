@@ -88,10 +88,11 @@ def test_the_campaign_scores_as_it_is(capsys):
 def test_dry_run_prints_every_file_and_writes_nothing(here, capsys):
     (here / "logs" / "broken.out").write_text(DIMACS.replace("C1", "C2").replace("1020.5 50.5", "x 50.5"))
     assert run(["import", "logs", "--dry-run"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    said, *lines = capsys.readouterr().out.splitlines()
+    assert said == "What would be read: 2 files"
     assert lines[0].split() == ["file", "format", "run", "candidates", "first", "last", "status", "problems"]
-    assert lines[1].split() == ["logs/a.out", "dimacs", "team/C1/?", "2", "10", "50", "finished"]
-    assert lines[2].split() == ["logs/broken.out", "dimacs", "team/C2/?", "2", "10", "50", "finished", "1"]
+    assert lines[2].split() == ["logs/a.out", "dimacs", "team/C1/?", "2", "10", "50", "finished"]
+    assert lines[3].split() == ["logs/broken.out", "dimacs", "team/C2/?", "2", "10", "50", "finished", "1"]
     assert "logs/broken.out:11: expected a finite objective, got 'x' (objective not a number)" in lines
     assert not (here / "campaign").exists()
 

@@ -87,7 +87,7 @@ def test_with_leave_it_runs_everywhere_and_everything_names_its_source(study, tm
     assert {arm: entry["statistics"][STATISTIC] for arm, entry in by_arm.items()} == dict.fromkeys(by_arm, 2.0)
     assert all(run["statistics"] == {STATISTIC: 2.0} for run in document["runs"])
     printed = gapline_says("score", study, "--allow-code", cwd=tmp_path).stdout
-    assert f"code {KERNEL}, {STATISTIC} ({digest[:19]}…)" in printed.replace("\n", " ")
+    assert f"code {KERNEL}, {STATISTIC} ({digest[:19]}…)" in " ".join(printed.split())
     assert STATISTIC in printed
     compared = gapline_says("compare", f"{study}:mine", f"{study}:theirs", "--allow-code", "--json", cwd=tmp_path)
     answer = json.loads(compared.stdout)

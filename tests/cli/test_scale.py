@@ -8,7 +8,7 @@ from gapline.cli.app import run
 def test_a_score_is_shown_as_the_raw_gap_of_every_kernel(capsys):
     assert run(["scale", "0.05"]) == 0
     out = capsys.readouterr().out
-    assert " ".join(out.splitlines()[4].split()) == "0.05 10.53 % 5.263 % 5.263 % or -5 % 5 % 5 % 5 %"
+    assert " ".join(out.splitlines()[3].split()) == "0.05 10.53 % 5.263 % 5.263 % or -5.000 % 5 % 5 % 5 %"
     assert "berthold: an improvement on the reference reads as a loss." in out
 
 

@@ -24,9 +24,11 @@ def test_without_its_extra_it_names_the_command(tmp_path):
     assert "pip install 'gapline[serve]'" in done.stderr
 
 
-def test_a_folder_without_a_study_is_refused(tmp_path, capsys):
-    assert run(["serve", str(tmp_path), "--no-open"]) == 1
-    assert "expected a study" in capsys.readouterr().err
+def test_a_folder_without_a_study_is_served_and_what_is_not_there_is_refused(tmp_path, capsys):
+    with serving(tmp_path) as served:
+        assert served.state("/api/studies") == []
+    assert run(["serve", str(tmp_path / "none"), "--no-open"]) == 2
+    assert "does not exist" in capsys.readouterr().err
 
 
 def test_the_help_has_an_example(capsys):

@@ -94,7 +94,7 @@ def test_verify_reports_every_file(study, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("BROKEN r/bad.json: the file was changed")
     assert "i1: 10.0 (paper A) there, 9.5 (paper A) here" in lines[1]
-    assert lines[2].startswith("whole  r/before.json")
+    assert lines[2].startswith("whole r/before.json")
     assert lines[3] == "BROKEN r/none.json: expected a snapshot file, got no such file"
 
 

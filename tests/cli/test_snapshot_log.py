@@ -20,12 +20,9 @@ def folder(tmp_path, monkeypatch):
 def test_the_lineage_and_one_value_in_words(capsys):
     assert run(["snapshot", "log", "march.json", "a"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines if line and not line.startswith(" ")] == [
-        "march",
-        "february",
-        "january",
-        "a",
-    ]
+    heads = [line.split()[0] for line in lines[: lines.index("")] if not line.startswith(" ")]
+    assert heads == ["march", "february", "january"]
+    assert "a" in lines
     assert lines[1].startswith("  1 improved, 1 added since its parent sha256:")
     assert [line.split()[:3] for line in lines[-3:]] == [
         ["8.0", "2026-03-31", "improved"], ["9.0", "2026-02-28", "improved"], ["10.0", "2026-01-31", "frozen"],
@@ -68,7 +65,7 @@ def test_commits_of_a_store_at_hand(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert run(["snapshot", "log", "one.json", "n=5/A", "--store", "mamut:store"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    place = lines.index("  in mamut:store:")
+    place = lines.index("n=5/A in mamut:store")
     assert lines[place + 1].split()[:4] == ["9.0", "2026-03-01T10:00:00", "improved", "commit"]
     assert "by keeper: first \\u001b[31mvalue" in lines[place + 2]
     assert run(["snapshot", "log", "one.json", "--store", "mamut:store"]) == 2

@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
 from both_paths import assert_same_bits, frozen
-from gapline.envelope.accept import _accept_slices, _move_down
+from gapline.envelope.accept import COUNTS, _accept_slices, _move_down
 
 HORIZON = 10.0
 # Out of order, missing and negative stamps too: they are faults that are named later, and by both the same.
@@ -39,9 +40,15 @@ def test_numpy_accepts_what_compiled_code_does(runs, count_unchecked, signed, da
         frozen([first[k] for k in order], np.int64), frozen([count[k] for k in order], np.int64),
         frozen([runs[k][1] for k in order]), frozen([row[0] for row in rows]), frozen([row[1] for row in rows]),
         frozen([row[2] for row in rows], np.int8), count_unchecked, -np.inf if signed else 0.0,
-        out_time, out_objective, np.zeros(size, np.int64), np.zeros((5, size), np.int64), np.full(size, -1, np.int8),
-        np.full(size, -1, np.int64), np.zeros(size), np.zeros(size, np.bool_), tidy=clear_rest,
+        out_time, out_objective, *found_of(size), tidy=clear_rest,
     )  # fmt: skip
+
+
+def found_of(runs):
+    """Room for what is found of so many runs: first step, counts, last verdict, place, value and time of the best."""
+    places = [np.zeros(runs, np.int64) for _ in ("first", *COUNTS)]
+    best = np.zeros(runs, np.int64), np.zeros(runs), np.zeros(runs)
+    return *places, np.zeros(runs, np.int8), *best, np.zeros(runs, np.bool_)
 
 
 def clear_rest(steps, arguments):
@@ -55,17 +62,17 @@ def test_a_part_is_moved_down_over_itself_alike(values, source, size):
     assert_same_bits(_move_down, np.array(values), source, source - 1, size)
 
 
-def test_a_thousand_runs_of_every_length_are_accepted_alike():
+@pytest.mark.parametrize("verdicts", [[1], [0, 1, 1, 1, 1, 2, 3]])
+def test_a_thousand_runs_of_every_length_are_accepted_alike(verdicts):
     generator = np.random.Generator(np.random.PCG64(1))
     count = generator.integers(0, 70, 1000)
     first = np.cumsum(count) - count
     total = int(count.sum())
     time = np.concatenate([np.sort(generator.integers(0, 12, size) / 2.0) for size in count.tolist()])
     objective = generator.integers(1, 1000, total) / 7.0
-    verdict = generator.choice(np.array([0, 1, 1, 1, 1, 2, 3], np.int8), total)
+    verdict = generator.choice(np.array(verdicts, np.int8), total)
     assert_same_bits(
         _accept_slices, 0, 1000, 0, frozen(first, np.int64), frozen(count, np.int64), frozen(np.full(1000, 5.0)),
         frozen(time), frozen(objective), frozen(verdict, np.int8), False, 0.0, np.zeros(total), np.zeros(total),
-        np.zeros(1000, np.int64), np.zeros((5, 1000), np.int64), np.full(1000, -1, np.int8),
-        np.full(1000, -1, np.int64), np.zeros(1000), np.zeros(1000, np.bool_), tidy=clear_rest,
+        *found_of(1000), tidy=clear_rest,
     )  # fmt: skip

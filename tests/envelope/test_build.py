@@ -102,6 +102,27 @@ def test_a_shorter_horizon_is_the_envelope_cut_off(run):
     assert any("shorter horizon" in note for note in envelopes.notes)
 
 
+@given(st.lists(strategies.runs(), min_size=1, max_size=4), st.data())
+def test_each_run_can_have_a_shorter_horizon_of_its_own(runs, data):
+    named = [run | {"seed": seed} for seed, run in enumerate(runs)]
+    shares = [data.draw(st.sampled_from([0.25, 0.5, 1.0])) for _ in runs]
+    horizons = np.array([share * run["horizon"] for share, run in zip(shares, runs, strict=True)])
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(named), horizon=horizons)
+    assert envelopes.runs["horizon"].to_list() == horizons.tolist()
+    assert envelopes.runs["announced"].to_list() == [run["horizon"] for run in runs]
+    for row, run in enumerate(runs):
+        assert steps_of(envelopes, row) == exact_steps(oracle.envelope(run["trace"], horizons[row]))
+
+
+def test_a_horizon_of_its_own_is_refused_beyond_what_was_seen_or_where_it_is_none():
+    campaign = one_run([(1, 9.0)])
+    longer = campaign.runs["horizon"].to_numpy() * 2
+    with pytest.raises(HorizonError):
+        gl.build_envelopes(campaign, horizon=longer)
+    with pytest.raises(UsageError, match="expected positive finite seconds"):
+        gl.build_envelopes(campaign, horizon=longer * 0)
+
+
 @pytest.mark.parametrize("bad", [0.0, -1.0, -5e-324])
 def test_a_valid_objective_that_is_not_positive_is_refused_and_the_transforms_are_named(bad):
     with pytest.raises(ObjectiveError) as caught:

@@ -1,5 +1,6 @@
 """The contract of a new study says what it was given."""
 
+import re
 import tomllib
 
 import pytest
@@ -12,7 +13,9 @@ from gapline.generate.contract_text import (
     problem_arms,
     quoted,
 )
-from gapline.model.contract import ContractFile
+from gapline.generate.own import write_own_study
+from gapline.model.contract import ContractFile, load_contract
+from gapline.model.metadata import METADATA_FIELDS
 from gapline.solvers.catalogue import ADAPTERS
 
 
@@ -47,3 +50,15 @@ def test_references_and_names_of_any_kind():
     assert told.seeds == [4, 5]
     assert contract().reference.policy == "analysis"
     assert quoted("é") == '"é"'
+
+
+def test_the_commented_metadata_is_taken_as_it_stands(tmp_path):
+    """Whoever takes the marks away has authors, licence and all the rest."""
+    write_own_study(tmp_path / "study")
+    contract = tmp_path / "study" / "study.toml"
+    text = contract.read_text(encoding="utf-8")
+    assert load_contract(contract).study.authors == []
+    uncommented = re.sub(r"^# (\w+ = )", r"\1", text.partition("[objective]")[0], flags=re.MULTILINE)
+    contract.write_text(uncommented + "[objective]" + text.partition("[objective]")[2], encoding="utf-8")
+    study = load_contract(contract).study
+    assert all(getattr(study, field) for field in METADATA_FIELDS)

@@ -91,7 +91,7 @@ def test_the_summary_takes_the_worst_and_counts_reasons():
         "2 of 3 runs pinned to their cores on 2 hosts; governor powersave, boost not readable, "
         "CPU time / wall time 1.00 (median)",
         "at worst: load 3, others' share of the cores 20.0%, overshoot 0.250 s, stamps' jitter 30.0 ms",
-        "1 runs were disturbed (late stamps 1, shared cores 1)",
+        "1 runs were disturbed (delayed stamps 1, shared cores 1)",
     ]
     assert found.document()["reasons"] == {"shared cores": 1, "late stamps": 1}
     assert summarise_fairness([]).lines() == []

@@ -12,7 +12,7 @@ import pytest
 
 from gapline.errors import IntegrityError
 from gapline.journal import register as module
-from gapline.journal.register import declare, read_register, register_plan
+from gapline.journal.register import Register, declare, read_register, register_plan
 from gapline.model.contract import load_contract
 from gapline.model.plan import Plan
 
@@ -100,8 +100,39 @@ def test_a_change_after_the_runs_is_a_new_line_and_the_first_stays(study):
 def test_an_edit_that_changes_no_choice_is_named_as_such(study):
     register(study)
     begin_a_run(study)
-    append(study, "# a remark")
+    append(study, "[score]\nkernel = 'squeezed'")
     assert read_register(study).changes() == [
+        "study.toml was edited, and nothing that is registered changed by it (not registered yet)"
+    ]
+
+
+def test_authors_licence_and_comments_are_no_change_of_the_plan(study):
+    register(study)
+    begin_a_run(study)
+    contract = study / "study.toml"
+    text = contract.read_text(encoding="utf-8")
+    stated = '[study]\ntitle = "A title"\nlicence = "CC-BY-4.0"\nauthors = [{ family = "Lovelace" }]\ndate = 2026-08-01'
+    contract.write_text("# a remark\n" + text.replace("[study]", stated), encoding="utf-8")
+    assert read_register(study).changes() == []
+    register(study)
+    found = read_register(study)
+    # The file is another one, which a line of its own says.
+    assert len({entry.contract for entry in found.entries}) == len(found.entries) == 2
+    assert len({entry.experiment for entry in found.entries}) == 1
+    assert found.changes() == []
+    # The name is no metadata: it stands in file names and snapshots.
+    contract.write_text(text.replace("[study]\nname = ", "[study]\nname = 'an' #"), encoding="utf-8")
+    assert found.changes() == [
+        "study.toml was edited, and nothing that is registered changed by it (not registered yet)"
+    ]
+
+
+def test_of_a_line_from_before_the_experiment_had_a_digest_an_edit_is_named(study):
+    register(study)
+    begin_a_run(study)
+    entry = msgspec.structs.replace(read_register(study).entries[0], experiment=None)
+    append(study, "# a remark")
+    assert Register(study, (entry,)).changes() == [
         "study.toml was edited, and nothing that is registered changed by it (not registered yet)"
     ]
 

@@ -83,3 +83,10 @@ def test_transforms_are_declared_for_all_for_panels_and_for_instances(tmp_path):
     assert load_contract(write(tmp_path, SMALL)).transforms == ()
     wrong = text.replace("panel:large=shift:2", "panel:large=shft:2")
     assert [m for m in mistakes_of(tmp_path, wrong) if "did you mean 'shift'" in m]
+
+
+def test_a_package_in_the_place_of_a_contract_is_said_to_be_one(tmp_path):
+    (tmp_path / "p.zip").write_bytes(b"PK\3\4\xe4\xff")
+    with pytest.raises(ContractError, match="expected TOML") as error:
+        load_contract(tmp_path / "p.zip")
+    assert error.value.hint == "a replication package is read by gapline.open_study"

@@ -72,3 +72,13 @@ def _write(pipe, data):
             stream.write(data)
     except BrokenPipeError:
         pass
+
+
+def test_packages_have_limits_of_their_own(monkeypatch):
+    assert (limits.most_package_bytes(), limits.most_package_members()) == (8 << 30, 200_000)
+    monkeypatch.setenv("GAPLINE_MOST_PACKAGE_BYTES", "12")
+    monkeypatch.setenv("GAPLINE_MOST_PACKAGE_MEMBERS", "7")
+    assert (limits.most_package_bytes(), limits.most_package_members()) == (12, 7)
+    monkeypatch.setenv("GAPLINE_MOST_PACKAGE_MEMBERS", "-1")
+    with pytest.raises(UsageError, match="GAPLINE_MOST_PACKAGE_MEMBERS: expected a number of members, got '-1'"):
+        limits.most_package_members()

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.model.numbered import Numbered, rows_of
+from gapline.model.numbered import Numbered, count_words, distinct, rows_of
 
 FAR = st.sampled_from([-(2**62), 0, 1, 2, 2**62])
 ROW = st.tuples(st.sampled_from("ab"), st.sampled_from(["i", "j", "k", None]), FAR, st.sampled_from([0.5, -0.0, 0.0]))
@@ -19,7 +19,25 @@ def test_rows_have_one_number_where_they_are_equal(rows, names, many):
     kept = [tuple(row[list(schema).index(name)] for name in names[:many]) for row in rows]
     assert len(set(zip(kept, found.row.tolist(), strict=True))) == len(set(kept)) == found.size
     assert set(found.row.tolist()) == set(range(found.size))
-    assert found.first_row().tolist() == [found.row.tolist().index(k) for k in range(found.size)]
+    assert found.first_row.tolist() == [found.row.tolist().index(k) for k in range(found.size)]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=40))
+def test_names_come_once_each_in_the_order_of_their_rows(names):
+    rows = Numbered(pl.DataFrame({"arm": names}, {"arm": pl.String}))
+    assert rows.names("arm") == list(dict.fromkeys(names))
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=40))
+def test_words_are_counted_whichever_stands_first(names):
+    table = pl.DataFrame({"arm": names}, {"arm": pl.String})
+    assert count_words(table, "arm", ["a", "b", "d"]) == {word: names.count(word) for word in ("a", "b", "d")}
+
+
+@given(st.lists(st.sampled_from([1.0, 2.5, None]), max_size=8))
+def test_numbers_come_once_each_in_their_order(numbers):
+    found = distinct(pl.Series(numbers, dtype=pl.Float64))
+    assert found == [None] * (None in numbers) + sorted({number for number in numbers if number is not None})
 
 
 def test_more_pairs_than_rows_are_numbered_too():

@@ -7,7 +7,7 @@ import lzma
 
 import pytest
 
-from gapline.model.problem import pointed_digest, problem_digest, problem_digest_of, sidecar_names
+from gapline.model.problem import files_beside, pointed_digest, problem_digest, problem_digest_of, sidecar_names
 
 INSTANCE = {"instance_name": "T", "demands": [0, 3], "horizon": [0, 90], "metadata": {"sidecars": {"geo": "aa"}}}
 LIBRARY = "NAME : T\nCOMMENT : (first)\nDIMENSION : 2\nNODE_COORD_SECTION\n1 0 0\n2 3 4\nEOF\n"
@@ -108,3 +108,18 @@ def test_sidecars_are_those_that_are_read_and_never_lead_out_of_the_collection()
     document = {"td": td, "metadata": {"sidecars": {"geo": {"path": "A.geo.json"}}}}
     assert sidecar_names(json.dumps(document).encode()) == ["A.atf.json", "net/r.json"]
     assert sidecar_names(b"{") == sidecar_names(b"[]") == sidecar_names(b'{"td": 1}') == []
+
+
+def test_what_lies_beside_an_instance_is_found_inside_of_a_folder_alone(tmp_path):
+    study = tmp_path / "study"
+    (study / "i").mkdir(parents=True)
+    for place in (tmp_path / "out.json", study / "top.json", study / "i" / "near.json"):
+        place.write_text("{}")
+    td = {"a_path": "near.json", "b_path": "top.json", "c_path": "out.json", "d_path": "gone.json"}
+    instance = study / "i" / "one.vrp.json"
+    instance.write_text(json.dumps({"td": td}))
+    assert files_beside(instance, study) == [study / "i" / "near.json", study / "top.json"]
+    (study / "mamut-collection.json").write_text("{}")
+    assert files_beside(instance, study)[-1] == study / "mamut-collection.json"
+    instance.write_text("{}")
+    assert files_beside(instance, study) == []

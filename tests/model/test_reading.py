@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from gapline.model.package import Identity
 from gapline.model.reading import Coverage, Reading, ReferenceLabel, add_coverage, vouched
 
 LABEL = ReferenceLabel("frozen", "bks-2026", "sha256:0123456789abcdef")
@@ -51,3 +52,10 @@ def test_what_was_planned_is_known_only_where_every_part_knows_it():
 def test_a_column_in_the_file_is_a_declaration_and_no_validation():
     assert vouched("declared") == "valid as the source declares"
     assert [vouched(who) for who in ("checker", "solver")] == ["validated by checker", "validated by solver"]
+
+
+def test_packages_are_named_where_there_are_some():
+    known = Identity("demo.zip", "sha256:" + "1" * 64, "swh:1:dir:" + "2" * 40)
+    read = replace(READING, packages=(known,))
+    assert read.line() == f"{READING.line()}; from the package demo.zip (sha256:111111111111…)"
+    assert read.document() == READING.document() | {"packages": [known.document()]}

@@ -1,6 +1,7 @@
 """Arrays beyond the budget lie in files without a name, and are used like any other."""
 
 import errno
+import mmap
 import os
 import tempfile
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_rooms_are_filled_and_kept_in_part_in_memory_in_a_file_and_beyond_what_a
             room = made.room(end, end + size)
             assert len(room) == size
             room[:] = 10 * end + np.arange(size)
-            made.keep(end, kept)
+            made.keep(end, [(0, kept)])
             end += kept
         assert made.cut(end).tolist() == [0.0, 1.0, *(20.0 + k for k in range(8)), 100.0]
 
@@ -53,8 +54,32 @@ def test_the_room_of_a_file_is_one_piece_of_memory_and_is_written_also_in_small_
         assert np.shares_memory(*rooms)
         assert not np.shares_memory(rooms[0], made.array)
         rooms[1][:] = np.arange(4.0)
-        made.keep(0, 4)
+        made.keep(0, [(0, 4)])
         assert made.cut(4).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_pieces_of_the_room_are_kept_one_behind_the_other():
+    with limited_memory(16 * 8):
+        made = ScratchArray(20)
+        made.room(0, 4)[:] = np.arange(4.0)
+        assert made.room_apart
+        made.keep(0, [(0, 1), (2, 2)])
+        assert made.cut(3).tolist() == [0.0, 2.0, 3.0]
+
+
+def test_memory_of_a_large_array_is_given_back_in_parts_and_what_is_kept_stays():
+    """A page that was given back is all zeros when it is looked at again."""
+    size, page = 1 << 20, mmap.PAGESIZE // 8
+    made = ScratchArray(size)
+    whole = made.array
+    whole[:] = 1.0
+    made.give_back(1, 4 * page - 1)
+    assert [whole[k * page : (k + 1) * page].sum() for k in range(5)] == [page, 0, 0, page, page]
+    cut = made.cut(5 * page + 1)
+    assert whole[4 * page : 6 * page].all()
+    assert not whole[6 * page :].any()
+    assert len(cut) == 5 * page + 1
+    assert not cut.flags.writeable
 
 
 def test_files_are_closed_with_their_arrays():
@@ -83,7 +108,7 @@ def test_a_full_disk_is_said_before_anything_is_written(monkeypatch):
         made = ScratchArray(20)
         made.room(0, 4)
         with pytest.raises(OSError, match=r"a scratch file of 32 bytes"):
-            made.keep(0, 4)
+            made.keep(0, [(0, 4)])
 
 
 def test_a_disk_that_takes_back_what_it_reserved_is_said_too(monkeypatch):
@@ -95,7 +120,7 @@ def test_a_disk_that_takes_back_what_it_reserved_is_said_too(monkeypatch):
         made = ScratchArray(20)
         made.room(0, 4)
         with pytest.raises(OSError, match=r"a scratch file of 32 bytes, got: No space left"):
-            made.keep(0, 4)
+            made.keep(0, [(0, 4)])
 
 
 def test_no_room_for_a_file_at_all(monkeypatch, tmp_path):

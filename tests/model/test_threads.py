@@ -3,17 +3,19 @@
 import subprocess
 import sys
 import threading
+from itertools import accumulate
+from unittest.mock import Mock, patch
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gapline as gl
 import strategies
 from gapline.model import threads as threads_module
-from gapline.model.threads import in_slices
+from gapline.model.threads import at_once, in_slices
 
 
 def large_campaign():
@@ -65,6 +67,20 @@ def test_slices_cover_every_row_once(weights, threads):
     assert slices[-1][1] == len(weights)
 
 
+@given(
+    st.lists(st.integers(0, 40_000), min_size=12, max_size=60), st.integers(2, 6), st.integers(0, 5_000),
+    st.integers(1, 9),
+)  # fmt: skip
+def test_slices_end_where_their_share_of_the_weight_is_reached(weights, threads, each, block):
+    whole = np.array(weights, np.int64) + each
+    assume(whole.sum() >= 50_000)
+    with patch.object(threads_module, "_BLOCK", block):
+        slices = in_slices(np.array(weights, np.int64), Mock(), each=each, threads=threads)
+    shares = np.linspace(0, whole.sum(), threads + 1)[1:-1]
+    ends = [next(k for k, reached in enumerate(accumulate(whole.tolist())) if reached >= share) for share in shares]
+    assert {high for _, high in slices} == {*(end + 1 for end in ends), len(weights)}
+
+
 _TWO_PASSES = """
 import os, threading
 import numpy as np
@@ -108,3 +124,13 @@ def test_whoever_fails_is_told_of_after_everybody_has_ended():
 
     with pytest.raises(ValueError, match="theirs"):
         in_slices(np.full(4, 60_000), other, threads=2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_calls_at_once_are_all_made_and_what_one_raises_is_raised(threads, monkeypatch):
+    monkeypatch.setattr(threads_module, "thread_count", lambda: threads)
+    made = []
+    at_once(lambda: made.append("a"), lambda: made.append("b"))
+    assert sorted(made) == ["a", "b"]
+    with pytest.raises(ZeroDivisionError):
+        at_once(lambda: made.append("c"), lambda: made.append(1 // 0))

@@ -6,6 +6,7 @@ import pytest
 
 from gapline.errors import UsageError
 from gapline.model.contract import Contract
+from gapline.model.package import Identity
 from gapline.model.reading import Coverage
 from gapline.report.facts import instance_set_digest
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
@@ -194,3 +195,24 @@ def test_who_kept_the_limits_is_said_of_runs_that_were_supervised():
         envelopes = replace(study.envelopes, runs=runs.with_columns(limits=pl.lit(kept)))
         text = clauses(study, envelopes=envelopes)["limits"].text
         assert text == f"Limits on cores, memory and processes were {words}."
+
+
+ONE, TWO = (Identity(f"{name}.zip", f"sha256:{digit * 64}", f"swh:1:dir:{digit * 40}") for name, digit in ("a1", "b2"))
+
+
+def test_a_package_is_named_by_what_finds_it_again_and_a_directory_is_not():
+    study = by_hand()
+    assert "package" not in clauses(study)
+    text = clauses(study, packages=(ONE,))["package"].text
+    assert text == (
+        f"The runs, references and verdicts are those of the replication package a.zip ({ONE.sha256}, {ONE.swhid})."
+    )
+    assert "replication packages a.zip (" in clauses(study, packages=(ONE, TWO))["package"].text
+    packed = replace(study, packages=(ONE,))
+    markdown = methods_markdown(packed, make_statements(packed).facts)
+    # To be copied from there as they are.
+    assert ONE.sha256 in markdown
+    assert ONE.swhid in markdown
+    latex = methods_latex(packed, make_statements(packed).facts).replace("\\allowbreak{}", "")
+    assert ONE.sha256 in latex
+    assert ONE.swhid in latex

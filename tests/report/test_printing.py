@@ -1,5 +1,6 @@
 import gapline as gl
-from gapline.report.printing import analysis_tables, negative_lines, note_lines, print_scores
+from gapline.report.analysis_tables import analysis_tables
+from gapline.report.printing import negative_lines, note_lines, print_scores
 from report.report_studies import by_hand, synthetic_analyses
 
 

@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
 
-from gapline.report.terminal_plot import StepCurve, plot_steps
+from crowded_traces import crowd_names
+from gapline.report.terminal_plot import LETTERS, StepCurve, plot_steps
+from pseudo_terminal import on_terminal
 
 
 def curve(name, *steps):
@@ -43,3 +46,46 @@ def test_a_name_is_no_markup_and_sends_nothing_to_the_terminal():
     text = plot_steps([curve("[red]\x1b[31m", (0, 1))], end=1.0, title="t", colour=True)
     assert "\\[red]" in text
     assert "\x1b" not in text
+
+
+def many(count):
+    return [curve(name, (0, 1), (1 + k, 0.1 * k)) for k, name in enumerate(crowd_names(count))]
+
+
+@pytest.mark.parametrize("room", [60, 80, 120])
+@pytest.mark.parametrize("count", [1, 4, 20])
+def test_a_plot_is_as_wide_as_its_room_with_a_letter_for_each_curve(room, count):
+    text = plot_steps(many(count), end=30.0, title="mean gap", room=room, letters=True)
+    lines = text.splitlines()
+    assert max(map(len, lines)) == room
+    drawn = "".join(line.partition("┤")[2] for line in lines)
+    assert set(drawn) - {" "} <= set(LETTERS[:count])
+    assert len(set(drawn) - {" "}) > count / 2
+    assert all(f"{LETTERS[k]} " in text for k in range(count))
+
+
+PLOT = """
+import sys
+import numpy as np
+from gapline.report.terminal_plot import StepCurve, print_plot
+curves = [StepCurve(f"arm {k}", np.array([0.0, 1.0 + k]), np.array([1.0, 0.1 * k])) for k in range(int(sys.argv[1]))]
+print_plot(curves, end=30.0, title="gap")
+"""
+
+
+def test_colours_tell_few_curves_apart_and_letters_where_there_are_none():
+    coloured, _ = on_terminal(PLOT, 3, columns=70)
+    assert "\x1b[36m" in coloured
+    assert "⠉" in coloured
+    for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        plain, _ = on_terminal(PLOT, 3, columns=70, **settings)
+        assert "\x1b[3" not in plain
+        assert "⠉" not in plain
+        assert " A arm 0   B arm 1   C arm 2" in plain
+        assert max(map(len, plain.splitlines())) == 70
+
+
+def test_more_curves_than_colours_have_letters_in_colours():
+    text, _ = on_terminal(PLOT, 9, columns=70)
+    assert "\x1b[36mA\x1b[0m" in text
+    assert "\x1b[36mI\x1b[0m" in text

@@ -12,8 +12,10 @@ import pytest
 from gapline import __version__
 from gapline.errors import UsageError
 from gapline.model.store import file_digest
+from gapline.report.results import read_results
 from gapline.report.write import remove_stale, write_report
 from gapline.report.writers.latex import escape
+from report.published_results import assert_fits
 from report.report_studies import by_hand, synthetic
 
 WRITE = """
@@ -84,6 +86,8 @@ def assert_complete(names: set[str]) -> None:
 def assert_described(folder: Path) -> None:
     """results.json names the digest of every file but the PDFs; digests and version stand inside the files."""
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert_fits(document)
+    assert read_results(folder).files == document["files"]
     listed = document["files"]
     assert set(listed) == {name for name in files(folder) if name != "results.json" and not name.endswith(".pdf")}
     assert all(file_digest(folder / name) == digest for name, digest in listed.items())

@@ -57,6 +57,25 @@ def test_every_score_is_that_of_the_compiled_pass(steps, weight, data):
     )  # fmt: skip
 
 
+def test_runs_of_every_length_are_integrated_alike():
+    """Short runs are summed as their terms are made, longer ones are not."""
+    generator = np.random.default_rng(1)
+    count = np.repeat(np.arange(40), 5)
+    time = np.concatenate([np.sort(generator.uniform(0, 10, size)) for size in count.tolist()])
+    objective = np.concatenate([np.sort(generator.uniform(1, 9, size))[::-1] for size in count.tolist()])
+    first = np.cumsum(count) - count
+    # Every fifth run is feasible at 0, and so has a raw score.
+    time[first[count > 0][::5]] = 0.0
+    edges, values = weight_arrays(WEIGHTS[0])
+    assert_same_bits(
+        _integrate_slices, 0, len(count), frozen(time), frozen(objective), frozen(first, np.int64),
+        frozen(count, np.int64), frozen(np.full(len(count), 10.0)), generator.uniform(1, 9, len(count)),
+        np.array([int(kernel.code) for kernel in KERNELS]), np.array([kernel.parameter for kernel in KERNELS]),
+        np.array([kernel.tolerance for kernel in KERNELS]), np.array([kernel.before or 0.0 for kernel in KERNELS]),
+        np.arange(len(KERNELS)), 0, 0.0, edges, values, np.zeros((len(count), len(KERNELS))),
+    )  # fmt: skip
+
+
 @given(envelopes(), st.sampled_from(WEIGHTS[:5]), st.data())
 def test_gaps_of_the_users_own_are_summed_alike(steps, weight, data):
     time, _, count, horizon = steps

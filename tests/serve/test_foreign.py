@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import gapline as gl
 from gapline.cli.app import run as gapline
 from gapline.serve.foreign import LiveTraces
 from live_server import Listener, serving
@@ -72,11 +73,88 @@ def test_jsonl_and_a_file_that_is_begun_anew(tmp_path, references):
     live.close()
 
 
-def test_without_references_it_says_what_score_says(tmp_path):
+def test_open_runs_have_gap_and_score_of_the_reading_of_score(tmp_path, references, capsys):
+    """The score so far is that of the file re-scored at the time up to which the run is known."""
+    path = tmp_path / "traces.csv"
+    path.write_text(HEAD + "a,i,1,1.0,30,true,10,\na,i,1,4.0,20,true,10,\na,i,1,6.0,25,false,10,\nb,i,1,,,,10,\n")
+    live = LiveTraces(path, references=references)
+    state = live.look()
+    capsys.readouterr()
+    assert gapline(["score", str(path), "--references", references, "--horizon", "6", "--per-run", "--json"]) == 0
+    cut = {run["arm"]: run["scores"] for run in json.loads(capsys.readouterr().out)["runs"]}
+    run = state["running"]["a/i/1"]
+    assert (run["known"], run["reference"]) == (6.0, 10.0)
+    assert run["gap"]["squeezed"] == pytest.approx((20 - 10) / (20 + 10))
+    assert run["scores"]["squeezed"] == cut["a"]["squeezed"]
+    # By hand: nothing for a second, then (30-10)/(30+10) for three, then 1/3; at best it jumps to the lower end of -1.
+    assert run["scores"]["squeezed"] == pytest.approx((1 + 3 * 0.5 + 2 / 3) / 6)
+    assert run["bounds"]["squeezed"]["high"] == pytest.approx((1 + 3 * 0.5 + 6 / 3) / 10)
+    assert run["bounds"]["squeezed"]["low"] == pytest.approx((1 + 3 * 0.5 + 2 / 3 - 4) / 10)
+    assert run["bounds"]["squeezed"]["to_reference"] == pytest.approx((1 + 3 * 0.5 + 2 / 3) / 10)
+    silent = state["running"]["b/i/1"]
+    assert (silent["incumbent"], silent["gap"]) == (None, None)
+    live.close()
+
+
+def test_a_snapshot_is_read_as_score_reads_it(tmp_path):
+    path, snapshot = tmp_path / "traces.csv", tmp_path / "known.json"
+    path.write_text(HEAD + "a,i,1,1.0,30,true,10,\n")
+    gl.Snapshot.from_values({"i": 10.0}, name="known", certified=["i"]).save(snapshot)
+    found = LiveTraces(path, snapshots=[str(snapshot)])
+    state = found.look()
+    assert state["reference"]["name"] == "known"
+    run = state["running"]["a/i/1"]
+    assert run["gap"]["squeezed"] == pytest.approx(0.5)
+    # A certified value bounds it from below.
+    assert run["best_possible"] == pytest.approx(10.0)
+    assert run["bounds"]["squeezed"]["low"] == pytest.approx(0.1, abs=1e-8)
+    found.close()
+
+
+def test_without_references_it_shows_the_runs_and_says_what_it_lacks(tmp_path):
+    path = tmp_path / "traces.csv"
+    path.write_text(HEAD + "a,i,1,1.0,30,true,10,\nb,i,1,1.0,30,true,10,finished\n")
+    live = LiveTraces(path)
+    state = live.look()
+    assert "expected a reference" in state["refused"]["message"]
+    assert "--references FILE" in state["refused"]["hint"]
+    assert (state["phase"], state["arms"], state["bounds"]) == ("running", [], {})
+    assert (state["progress"]["planned"], state["progress"]["done"]) == (2, 1)
+    run = state["running"]["a/i/1"]
+    assert (run["incumbent"], run["trace"]["objective"]) == (30.0, [30.0])
+    assert [run[name] for name in ("reference", "gap", "scores", "bounds")] == [None] * 4
+    with path.open("a") as stream:
+        stream.write("a,i,1,2.0,20,true,10,\n")
+    assert live.look()["running"]["a/i/1"]["incumbent"] == 20.0
+    assert "20" in live.look()["events"][0]["text"]
+    live.close()
+
+
+def test_references_that_lack_an_instance_are_refused_in_the_words_of_score(tmp_path, references, capsys):
+    path = tmp_path / "traces.csv"
+    path.write_text(HEAD + "a,i,1,1.0,30,true,10,\na,other,1,1.0,30,true,10,\n")
+    live = LiveTraces(path, references=references)
+    state = live.look()
+    assert gapline(["score", str(path), "--references", references]) != 0
+    assert state["refused"]["message"] in " ".join(capsys.readouterr().err.split())
+    assert "other" in state["refused"]["message"]
+    assert set(state["running"]) == {"a/i/1", "a/other/1"}
+    live.close()
+
+
+def test_a_file_that_cannot_be_read_any_more_keeps_its_runs_and_one_begun_anew_has_none(tmp_path, references):
     path = tmp_path / "traces.csv"
     path.write_text(HEAD + "a,i,1,1.0,30,true,10,\n")
-    live = LiveTraces(path)
-    assert "expected a reference" in live.look()["refused"]["message"]
+    live = LiveTraces(path, references=references)
+    live.look()
+    with path.open("a") as stream:
+        # Another horizon of the same run is no trace.
+        stream.write("a,i,1,2.0,20,true,12,\n")
+    state = live.look()
+    assert (state["refused"] is None, list(state["running"])) == (False, ["a/i/1"])
+    path.write_text(HEAD)
+    state = live.look()
+    assert (state["phase"], state["running"]) == ("not begun", {})
     live.close()
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gapline.errors import TraceError, UsageError
+from gapline.errors import UsageError
 from gapline.serve.hub import Hub, find_studies
 from live_studies import live_study
 
@@ -16,9 +16,8 @@ def test_a_study_a_folder_of_them_and_a_file(tmp_path):
         assert list(find_studies(tmp_path / "two" / "study.toml")) == ["study.toml"]
 
 
-def test_what_is_no_study_is_refused(tmp_path):
-    with pytest.raises(TraceError, match="expected a study"):
-        find_studies(tmp_path)
+def test_a_folder_may_have_none_yet_and_what_is_not_there_is_refused(tmp_path):
+    assert find_studies(tmp_path) == {}
     with pytest.raises(UsageError, match="no such file"):
         find_studies(tmp_path / "none")
 
@@ -33,6 +32,41 @@ def test_new_studies_are_found_and_names_are_looked_up(tmp_path):
             with live_study(tmp_path / "two"):
                 hub._find_again()
                 assert list(hub.studies) == ["one", "two"]
+
+    asyncio.run(work())
+
+
+def test_a_study_that_is_gone_is_listed_no_more_and_kept_for_those_who_watch_it(tmp_path):
+    async def work():
+        with live_study(tmp_path / "one") as one, live_study(tmp_path / "two") as two:
+            hub = Hub(tmp_path)
+            client = hub.of("two").channel.join(None)
+            for study in (one, two):
+                (study.path / "study.toml").rename(study.path / "kept.toml")
+            hub._find_again()
+            assert (list(hub.studies), hub.documents(), hub.of(None)) == (["two"], [], None)
+            assert hub.of("two").look()["phase"] == "absent"
+            hub.of("two").channel.leave(client)
+            hub._find_again()
+            assert hub.of("two") is None
+            (two.path / "kept.toml").rename(two.path / "study.toml")
+            hub._find_again()
+            assert hub.of(None).look()["phase"] == "not begun"
+            hub.of(None).close()
+
+    asyncio.run(work())
+
+
+def test_no_more_studies_are_followed_than_one_can_be_told_of(tmp_path, monkeypatch):
+    """Of those that appear later none pushes out one that is followed."""
+    monkeypatch.setattr("gapline.serve.hub.MOST_STUDIES", 1)
+
+    async def work():
+        with live_study(tmp_path / "two"):
+            hub = Hub(tmp_path)
+            with live_study(tmp_path / "one"):
+                hub._find_again()
+                assert [one["id"] for one in hub.documents()] == ["two"]
 
     asyncio.run(work())
 

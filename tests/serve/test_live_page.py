@@ -1,5 +1,6 @@
 """A real browser watches: campaigns to their end, random moments, deaths of runner and server, hostile names."""
 
+import datetime
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import pytest
 import gapline as gl
 from gapline.cli.app import run as gapline
 from gapline.report.numbers import interval, number, percent
+from gapline.serve.difference import apply
 from live_server import Listener, serving
 from live_studies import live_study
 from report.page_reader import PageReader
@@ -170,7 +172,7 @@ def test_at_forty_random_moments_its_numbers_are_those_of_the_journals(tmp_path,
                 assert bits(mine["mean"]) == row["scores"]["squeezed"].hex()
             # The rest, open runs and their bounds among it, is that of the state of the same event.
             listener.until(lambda one, event=event: one.number >= event)
-            documents = replayed(listener)
+            replay(listener, documents)
             assert_table(shown, documents[shown["id"]])
             assert_running(shown, documents[shown["id"]])
             ends = {row["arm"]: row for row in documents[event]["bounds"]["squeezed"]["arms"]}
@@ -182,16 +184,56 @@ def test_at_forty_random_moments_its_numbers_are_those_of_the_journals(tmp_path,
         assert compared >= 30
 
 
-def replayed(listener):
-    """Every state that there was, by its number."""
-    from gapline.serve.difference import apply
+def test_what_is_written_is_on_the_page_after_the_next_look(tmp_path, watch):
+    """By the server's own stamps, however busy the machine is: no look that began later misses what was written before.
 
-    document = json.loads(listener.first)
-    found = {document["id"]: json.loads(json.dumps(document))}
-    for change in list(listener.changes):
-        document = apply(document, json.loads(json.dumps(change))) | {"id": change["id"]}
-        found[change["id"]] = json.loads(json.dumps(document))
-    return found
+    So nothing is later than the distance of two looks and the time that one takes; `python -m bench live` says how many
+    seconds these are.
+    """
+    note = """(run) => { window.drawn = []; const shown = () => document.querySelector(
+        `[data-run="${run}"] [data-fact=incumbent]`)?.textContent;
+        new MutationObserver(() => window.drawn.push([Number(document.documentElement.dataset.live), shown()]))
+          .observe(document.documentElement, { attributes: true, attributeFilter: ["data-live"] }) }"""
+    chance = random.Random(2)
+    with live_study(tmp_path / "study", horizon=1000.0) as writer, serving(writer.path) as served:
+        writer.begin("a/i1/1")
+        writer.say("a/i1/1", 0.1, 100.0)
+        page, listener = watch(served.address), Listener(served)
+        page.until("page.running['a/i1/1']?.incumbent === '100'")
+        page.page.evaluate(note, "a/i1/1")
+        written = []
+        for number in range(1, 9):
+            page.page.wait_for_timeout(chance.uniform(0, 400))
+            writer.say("a/i1/1", 0.1 + number, 100.0 - number)
+            written.append((datetime.datetime.now(datetime.UTC), 100.0 - number))
+            page.until("page.running['a/i1/1'].incumbent === String(value)", 100 - number)
+        drawn = page.page.evaluate("() => window.drawn")
+        listener.until(lambda one: one.number >= drawn[-1][0])
+        looks = [(datetime.datetime.fromisoformat(one["looked"]), one) for one in listener.changes]
+        listener.close()
+    for moment, value in written:
+        path = ["running", "a/i1/1", "incumbent"]
+        (event,) = [one["id"] for _, one in looks if [path, value] in one["set"]]
+        # Stamps are in milliseconds.
+        later = [one["id"] for looked, one in looks if looked > moment + datetime.timedelta(milliseconds=1)]
+        assert all(event <= number for number in later)
+        # The page draws it with the event that brings it, or with one that comes before the next frame.
+        assert all(float(shown) <= value for number, shown in drawn if number >= event)
+        assert all(float(shown) > value for number, shown in drawn if number < event)
+    assert len({event for event, _ in drawn}) >= len(written)
+
+
+def replay(listener, documents):
+    """Add every state that there was since the last time, by its number."""
+    if not documents:
+        document = json.loads(listener.first)
+        documents[document["id"]] = document
+    last = max(documents)
+    for change in [one for one in list(listener.changes) if one["id"] > last]:
+        # What a later change adds to must not be that of the state before it.
+        document = json.loads(json.dumps(documents[last]))
+        documents[change["id"]] = apply(document, change) | {"id": change["id"]}
+        last = change["id"]
 
 
 def assert_running(page, state):
@@ -411,6 +453,52 @@ def test_a_folder_of_studies_is_a_list_and_a_click_opens_one(tmp_path, watch):
             page.page.wait_for_selector("[data-study=three]", timeout=30_000)
 
 
+def test_an_empty_folder_says_so_and_shows_the_study_that_appears_goes_and_comes_back(tmp_path, watch):
+    folder = tmp_path / "studies"
+    folder.mkdir()
+    with serving(folder) as served:
+        page = watch(served.address)
+        page.page.wait_for_selector("text=No study is in this folder yet")
+        assert page.read()["title"] == "No study yet · gapline live"
+        assert not page.page.locator("#study-table").is_visible()
+        with live_study(folder / "one") as one:
+            one.run("a/i1/1", [(1.0, 15.0)])
+            renewed = "page.counts.done === '1' && page.report.startsWith('As of') && !page.report.includes('renew')"
+            page.until(renewed)
+            assert not page.page.locator("#studies").is_visible()
+            one.path.rename(tmp_path / "elsewhere")
+            shown = page.until("page.phase.startsWith('No study here')")
+            assert "it is shown as soon as it is" in shown["phase"]
+            assert (shown["counts"], shown["arms"], shown["link"]) == ({}, [], "connected")
+            assert "undefined" not in page.page.locator("body").inner_text()
+            (tmp_path / "elsewhere").rename(one.path)
+            page.until(renewed)
+            # A page of a study that is gone, opened or loaded anew, says so and goes on when it is there.
+            one.path.rename(tmp_path / "elsewhere")
+            page.until("page.phase.startsWith('No study here')")
+            page.excused = True
+            page.page.goto(f"{served.address}?study=other")
+            page.until("page.link.startsWith('The server has no study “other”')")
+            (tmp_path / "elsewhere").rename(folder / "other")
+            page.until("page.link === 'connected' && page.counts.done === '1'")
+
+
+def test_a_trace_file_without_references_shows_its_runs_and_says_what_it_lacks(tmp_path, watch):
+    path = tmp_path / "traces.csv"
+    path.write_text("arm,instance,seed,time,objective,horizon\na,i1,1,1.0,15,10\n")
+    with serving(path) as served:
+        page = watch(served.address)
+        shown = page.until("Object.keys(page.running).length === 1")
+        assert shown["running"]["a/i1/1"] == {"incumbent": "15", "candidates": "1"}
+        assert "expected a reference" in shown["refused"]
+        assert "--references FILE" in shown["refused"]
+        card = page.page.locator(".run-card").text_content()
+        assert "Its instance has no reference, so it has no gap and no score." in card
+        with path.open("a") as stream:
+            stream.write("a,i1,1,2.0,12,10\n")
+        page.until("page.running['a/i1/1'].incumbent === '12'")
+
+
 def test_a_trace_file_of_somebody_else_is_followed(tmp_path, watch):
     path, references = tmp_path / "traces.csv", tmp_path / "references.csv"
     references.write_text("instance,value\ni1,10\n")
@@ -419,6 +507,11 @@ def test_a_trace_file_of_somebody_else_is_followed(tmp_path, watch):
         page = watch(served.address)
         shown = page.until("Object.keys(page.running).length === 1")
         assert shown["running"]["a/i1/1"]["incumbent"] == "15"
+        # (15 - 10) / (15 + 10) now, 1 until its first candidate, which is all that is known; held for the nine that are
+        # left it ends at 0.28, and at least at the lower end of the kernel.
+        assert shown["running"]["a/i1/1"]["gap"] == number(0.2)
+        assert shown["running"]["a/i1/1"]["score so far"] == number(1.0)
+        assert shown["running"]["a/i1/1"]["final score between"] == f"{number(-0.8)} to {number(0.28)}"
         with path.open("a") as stream:
             stream.write("a,i1,1,2.0,12\nb,i1,1,1.0,1")
         page.until("page.running['a/i1/1'].incumbent === '12'")

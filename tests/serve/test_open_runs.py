@@ -1,8 +1,13 @@
 """Runs under way are accepted as whole ones are."""
 
+import copy
+
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gapline.model.contract import load_contract
+from gapline.serve.difference import apply, difference
 from gapline.serve.follow import Follower
 from gapline.serve.open_runs import MOST_STEPS, best_possible, open_run, read_views, thinned
 from live_studies import live_study
@@ -47,6 +52,24 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends():
     assert len(found) <= MOST_STEPS
     assert (found[0], found[-1]) == (0.0, 9999.0)
     assert thinned(np.array([1.0, 2.0])) == [1.0, 2.0]
+    assert thinned(np.empty(0)) == []
+
+
+@given(st.integers(1, 5000), st.lists(st.integers(1, 300), min_size=1, max_size=20))
+def test_a_trace_that_grows_is_sent_by_what_was_added(first, more):
+    """The state after the changes is the whole one; besides what is new, its last step alone is said again."""
+    size, state = first, {"trace": thinned(np.arange(float(first)))}
+    for added in more:
+        size += added
+        now = {"trace": thinned(np.arange(float(size)))}
+        assert MOST_STEPS / 2 <= len(now["trace"]) <= MOST_STEPS or size == len(now["trace"])
+        distance = now["trace"][1] if size > 1 else 1.0
+        found = difference(state, now)
+        if len(state["trace"]) == 1 or distance == state["trace"][1]:
+            assert found.set == []
+            assert sum(len(values) for _, values in found.append) <= added / distance + 2
+        state = apply(copy.deepcopy(state), found.document())
+        assert state == now
 
 
 def test_what_is_read_bit_by_bit_is_what_is_read_at_once(tmp_path):

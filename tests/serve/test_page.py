@@ -25,7 +25,7 @@ def study(tmp_path):
 
 
 def watched_of(path):
-    found = Watched("study", path, lambda: LiveStudy(path))
+    found = Watched("study", path, lambda _name, path: LiveStudy(path))
     found.look()
     return found
 

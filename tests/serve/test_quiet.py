@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from gapline.serve.quiet import allowed_cores, avoid_cores
+from gapline.serve.quiet import REMEMBER, Distance, allowed_cores, avoid_cores
 
 
 def test_it_moves_to_cores_that_no_run_has_and_stays_where_there_are_none():
@@ -18,6 +18,26 @@ def test_it_moves_to_cores_that_no_run_has_and_stays_where_there_are_none():
     finally:
         avoid_cores([], allowed)
     assert allowed_cores() == allowed
+
+
+def test_it_stays_off_cores_that_were_pinned_lately_while_there_are_others(monkeypatch):
+    """Between two runs a core is free for a moment: whoever came back to it would be there when the next begins."""
+    moved, now = [], [0.0]
+    monkeypatch.setattr("gapline.serve.quiet.allowed_cores", lambda: frozenset({0, 1, 2}))
+    monkeypatch.setattr("gapline.serve.quiet.avoid_cores", lambda pinned, _allowed: moved.append(set(pinned)))
+    distance = Distance(clock=lambda: now[0])
+    assert distance.keep([]) == frozenset()
+    assert distance.keep([0]) == {0}
+    assert distance.keep([0]) == {0}
+    assert distance.keep([]) == {0}
+    now[0] = 10.0
+    assert distance.keep([1]) == {0, 1}
+    # Where runs had all of them, it stays off those that have one now.
+    assert distance.keep([1, 2]) == {1, 2}
+    now[0] = 10.0 + REMEMBER + 1
+    assert distance.keep([]) == frozenset()
+    # Nothing is moved where nothing changed.
+    assert moved == [{0}, {0, 1}, {1, 2}, set()]
 
 
 def test_it_lets_others_go_first_once():

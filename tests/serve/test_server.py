@@ -3,9 +3,12 @@
 import contextlib
 import http.client
 import json
+import os
 import re
 import select
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -312,6 +315,70 @@ def test_a_folder_of_studies_shows_all_of_them_and_new_ones(tmp_path):
             assert found == {"one": 1, "two": 0}
             assert served.state("/api/state?study=two")["phase"] == "not begun"
             assert served.state()["study"]["id"] == "one"
+
+
+def test_an_empty_folder_is_served_and_studies_come_and_go(tmp_path, eventually):
+    folder = tmp_path / "studies"
+    folder.mkdir()
+
+    def listed():
+        return [study["id"] for study in served.state("/api/studies")]
+
+    with serving(folder) as served:
+        assert listed() == []
+        for path in ("/api/state", "/api/events", "/api/curves", "/api/runs", "/api/report", "/report.html"):
+            assert served.get(path).status == 404, path
+        assert served.get("/").status == 200
+        with live_study(folder / "late") as study:
+            eventually(lambda: listed() == ["late"])
+            assert served.state()["phase"] == "not begun"
+            study.run("a/i1/1", [(1.0, 30.0)])
+            listener = Listener(served, path="/api/events?study=late")
+            listener.until(lambda one: one.document.get("progress", {}).get("done") == 1)
+            study.path.rename(tmp_path / "elsewhere")
+            document = listener.until(lambda one: one.document["phase"] == "absent")
+            assert "progress" not in document
+            eventually(lambda: listed() == [])
+            (tmp_path / "elsewhere").rename(study.path)
+            listener.until(lambda one: one.document.get("progress", {}).get("done") == 1)
+            assert listed() == ["late"]
+            shutil.rmtree(study.path)
+            listener.until(lambda one: one.document["phase"] == "absent")
+            listener.close()
+            # Nobody watches it any more: it is forgotten.
+            eventually(lambda: served.get("/api/state?study=late").status == 404)
+
+
+def test_a_folder_that_becomes_a_study_is_that_study(tmp_path, eventually):
+    (tmp_path / "study").mkdir()
+    with serving(tmp_path / "study") as served:
+        assert served.state("/api/studies") == []
+        with live_study(tmp_path / "study") as study:
+            eventually(lambda: [one["id"] for one in served.state("/api/studies")] == ["study"])
+            study.run("a/i1/1", [(1.0, 30.0)])
+            eventually(lambda: served.state()["progress"]["done"] == 1)
+
+
+def test_it_leaves_the_cores_of_runs_and_stays_off_them_between_two(tmp_path, eventually):
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        pytest.skip("there is no other core to go to")
+    first, second = sorted(cores)[:2]
+    with live_study(tmp_path / "study") as study, serving(study.path) as served:
+
+        def used():
+            tasks = Path(f"/proc/{served.process.pid}/task").iterdir()
+            return set().union(*(os.sched_getaffinity(int(task.name)) for task in tasks))
+
+        assert used() == cores
+        study.begin("a/i1/1", cpus=[first])
+        eventually(lambda: used() == cores - {first})
+        study.end("a/i1/1")
+        eventually(lambda: served.state()["progress"]["done"] == 1)
+        assert used() == cores - {first}
+        if len(cores) == 2:
+            study.begin("b/i1/1", cpus=[second])
+            eventually(lambda: used() == {first})
 
 
 def test_a_study_that_becomes_unreadable_says_so_and_recovers(tmp_path):

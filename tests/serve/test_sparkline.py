@@ -13,5 +13,14 @@ def test_below_zero_the_bottom_is_lower():
     assert sparkline([0.0, 5.0], [0.0, -1.0], end=10.0, width=2) == "▅▁"
 
 
+def test_a_lower_top_lets_small_values_be_seen():
+    time, value = [0.0, 1.0, 5.0], [1.0, 0.2, 0.1]
+    assert sparkline(time, value, end=10.0, width=2) == "▂▁"
+    assert sparkline(time, value, end=10.0, width=2, top=0.2) == "█▅"
+    # What is higher than that is no reason to draw beyond the top.
+    assert sparkline(time, value, end=10.0, width=2, top=0.0) == "█▅"
+    assert sparkline([0.0], [0.0], end=10.0, width=2, top=0.0) == "▁▁"
+
+
 def test_without_a_curve_there_is_none():
     assert sparkline([], [], end=10.0) == sparkline([0.0], [1.0], end=0.0) == ""

@@ -4,6 +4,7 @@ All read one `Study`, against its declared reference; metric and reference sensi
 it, and complementarity is against that one alone, as in the paper.
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +33,9 @@ from gapline.analysis.reference_sensitivity import ReferenceSensitivity, referen
 from gapline.analysis.robustness import Robustness, robustness
 from gapline.analysis.transform_sensitivity import TransformSensitivity, transform_sensitivity
 from gapline.envelope.build import Envelopes
+from gapline.model.expected import expect
 from gapline.model.reading import ReferenceLabel
+from gapline.model.shown import Shown
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
 from gapline.reference.choose import LabelledSnapshot
@@ -45,8 +48,8 @@ from gapline.summary.cells import remaining_pairs
 from gapline.summary.power import PowerTable, power_table
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(Shown):
     """The analyses of one study, each made when it is first asked for; `analyse` says what the choices are."""
 
     study: Study
@@ -57,6 +60,18 @@ class Analysis:
     score_shift: float = 1.0
     transforms_by: tuple[str, ...] | None = None
     cutoffs_at: tuple[float, ...] | None = None
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return what there is: the name of each analysis and what it says."""
+        made = {
+            name: (inspect.getdoc(part) or "").split("\n")[0]
+            for name, part in inspect.getmembers_static(type(self), lambda part: isinstance(part, cached_property))
+        }
+        return pl.DataFrame({"name": list(made), "what": list(made.values())})
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"of {self.study.caption()}"
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -451,7 +466,7 @@ def analyse(
     1
     """
     return Analysis(
-        study,
+        expect(study, Study, "analyse"),
         ladders_by=None if ladders is None else tuple(ladders),
         screen=screen,
         par=par,

@@ -162,6 +162,10 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged. Where no
     reference is given and one source alone has one, it is read for both.
     """
+    if odd := [type(given).__name__ for given in (first, second) if not isinstance(given, str | Path)]:
+        raise UsageError(
+            f"compare: expected SOURCE:ARM, got {odd[0]}", hint="gl.contrasts(scores) compares the arms of one campaign"
+        )
     named = [_split(str(given)) for given in (first, second)]
     # Opened once where both arms are in it: the difference is then the one that every other command states.
     opened = open_studies(list(dict.fromkeys(source for source, _ in named)), **choices)
@@ -172,12 +176,13 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
 def compare_sides(first: Side, second: Side, /) -> Comparison:
     """Compare two arms that are already opened."""
     notes = check_comparable(first, second)
-    both = _scores(first, second)
+    both = paired_scores(first, second)
     lead = first.study
     # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
     judged = whole.judge(method=lead.interval, level=lead.level)
+    panels = panel_differences(boot, lead.interval, lead.level)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
         notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
@@ -192,7 +197,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
     notes += [note for study in studies for note in study.notes()]
     return Comparison(
-        frame=_panels(boot, lead.interval, lead.level).with_columns(machine_differs=pl.lit(_differ(machines))),
+        frame=panels.with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
         second=second.name,
         verdict=verdict(judged.low, judged.high),
@@ -264,7 +269,7 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     for side in (first, second):
         if side.arm in side.study.tier_two:
             raise UsageError(f"compare: expected arms of tier 1, got {side.name} of tier 2, which is descriptive")
-    _refuse_other_question(first, second)
+    refuse_other_question(first, second)
     notes = []
     checkers = [side.study.checker for side in (first, second)]
     vouched = [side.validation for side in (first, second)]
@@ -296,7 +301,7 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     return notes
 
 
-def _refuse_other_question(first: Side, second: Side) -> None:
+def refuse_other_question(first: Side, second: Side) -> None:
     """Refuse references or declared choices that differ between the sides."""
     for side in (first, second):
         if len(side.study.references) > 1:
@@ -352,7 +357,7 @@ def _split(given: str) -> tuple[str, str | None]:
     return (given, None) if whole else (source, arm)
 
 
-def _scores(first: Side, second: Side) -> Scores:
+def paired_scores(first: Side, second: Side) -> Scores:
     """Put the runs of both sides into one table, the first as arm "1", the second as arm "2"."""
     parts = []
     for side, label in ((first, "1"), (second, "2")):
@@ -364,7 +369,9 @@ def _scores(first: Side, second: Side) -> Scores:
     frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
     coverage = add_coverage([part.reading.coverage for part in parts])
     scale = join_time_scales([part.reading.time_scale for part in parts])
-    return replace(parts[0], frame=frame, reading=replace(parts[0].reading, coverage=coverage, time_scale=scale))
+    packages = tuple(dict.fromkeys(package for part in parts for package in part.reading.packages))
+    reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages)
+    return replace(parts[0], frame=frame, reading=reading)
 
 
 def _absent(first: Side, second: Side) -> tuple[str, ...]:
@@ -380,7 +387,8 @@ def _absent(first: Side, second: Side) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _panels(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
+def panel_differences(boot: Bootstrap, interval: str, level: float) -> pl.DataFrame:
+    """Return the second side minus the first in each panel, paired by instance, with intervals."""
     rows: list[Sequence[Any]] = []
     for panel in boot.cells.panels:
         estimate = boot.panel_difference("2", "1", panel)

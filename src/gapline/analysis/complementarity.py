@@ -10,10 +10,12 @@ import polars as pl
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.document import as_document
+from gapline.model.expected import expect
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
+from gapline.model.shown import Shown
 from gapline.model.tables import COMPLEMENTARITY_GRID, COMPLEMENTARITY_PAIRS
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.given import References, as_snapshot
 from gapline.scoring.endpoints import final_gaps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
@@ -25,8 +27,8 @@ MAX_SCORE, MIN_FINAL, MIN_ATTAINMENT, GOAL = 0.005, 0.01, 0.10, 0.01
 _FACTORS = (0.5, 1.0, 2.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Complementarity:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Complementarity(Shown):
     """Every within-panel pair of arms with its absolute differences, and whether the rule selects it.
 
     `d_final` is null where an arm has no non-empty run in the panel. `grid` counts what the rule would select with its
@@ -44,6 +46,15 @@ class Complementarity:
         """The selected pairs, nearest scores first."""
         return self.pairs.filter("selected").drop("selected").sort("d_score", "panel", "a", "b")
 
+    def to_polars(self) -> pl.DataFrame:
+        """Return every pair with its differences."""
+        return self.pairs
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        chosen = f"{self.contrasts.height} of {self.pairs.height} pairs selected"
+        return f"{chosen}; {self.kernel}, goal {self.goal:g}, against {self.reference}"
+
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         return as_document(self) | {"pairs": self.pairs.height, "contrasts": self.contrasts.to_dicts()}
@@ -51,7 +62,7 @@ class Complementarity:
 
 def complementarity(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
     kernel: str | Kernel = "squeezed",
@@ -68,6 +79,8 @@ def complementarity(
     the attainment of the goal by at least `min_attainment`. Means are over instances as the scores are; final gaps over
     non-empty runs alone. Thresholds hold to 1e-12, so that a difference of exactly ten points counts as ten points.
     """
+    expect(envelopes, Envelopes, "complementarity")
+    snapshot = as_snapshot(snapshot)
     for name, value in (("max_score", max_score), ("min_final", min_final), ("min_attainment", min_attainment)):
         if not (np.isfinite(value) and value >= 0):
             raise UsageError(f"{name}: expected a finite number of 0 or more, got {value}")

@@ -24,6 +24,7 @@ from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.document import as_document
 from gapline.model.names import parse_weight
+from gapline.model.shown import Shown
 from gapline.model.tables import CUTOFF_FLIPS, CUTOFF_SCORES
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
@@ -47,8 +48,8 @@ class CutoffSwap:
     above: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CutoffSweep:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CutoffSweep(Shown):
     """Scores by kind of weight, cutoff and arm; the columns stand in `model/tables.py`.
 
     `flips` are the pairs of tier-1 arms whose order at a cutoff of the grid is not that under the declared weight.
@@ -66,6 +67,14 @@ class CutoffSweep:
     flips: pl.DataFrame
     swaps: tuple[CutoffSwap, ...] | None
     sweep: HorizonSweep
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the scores by kind of weight, cutoff and arm."""
+        return self.scores
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"mean {self.kernel} score over {len(self.cutoffs)} cutoffs; {self.flips.height} flips"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""

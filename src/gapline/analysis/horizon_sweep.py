@@ -18,9 +18,11 @@ from gapline.analysis.events import Events, collect_groups, in_threads
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
+from gapline.model.expected import expect
 from gapline.model.reading import TOLERANCE
 from gapline.model.scratch import scratch_array
-from gapline.reference.snapshot import Snapshot
+from gapline.model.shown import Shown
+from gapline.reference.given import References, as_snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
@@ -67,8 +69,8 @@ class Swap:
     after: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HorizonSweep:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HorizonSweep(Shown):
     """Exact score curves over the horizon, and the swaps of every pair of arms."""
 
     curves: dict[str, SweepCurve]
@@ -91,6 +93,14 @@ class HorizonSweep:
         ]
         return pl.concat(frames)
 
+    def to_polars(self) -> pl.DataFrame:
+        """Return the scores at equal steps of the horizon."""
+        return self.table()
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"mean {self.kernel} score over the horizon up to {self.horizon:g}; {self.weighting}-equal"
+
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {
@@ -109,7 +119,7 @@ class HorizonSweep:
 
 def horizon_sweep(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
     kernel: str | Kernel = "squeezed",
@@ -141,6 +151,7 @@ def horizon_sweep(
     >>> sweep.swaps_of("early", "late")
     (Swap(horizon=7.0, before='early', after='late'),)
     """
+    expect(envelopes, Envelopes, "horizon_sweep")
     chosen = parse_kernel(kernel, tolerance=tolerance)
     if chosen.before is None:
         raise UsageError(
@@ -154,7 +165,7 @@ def horizon_sweep(
         raise UsageError("horizon sweep: expected relative time where horizons differ, got relative=False")
     groups = group_rows(envelopes.runs, ["arm"])
     if events is None:
-        references = reference_column(snapshot, envelopes)
+        references = reference_column(as_snapshot(snapshot), envelopes)
         events = collect_groups(envelopes, references, [rows for _, rows in groups], relative=relative)
     weights = run_weights(envelopes.runs, by=["arm"], weighting=rule)
     wanted = [

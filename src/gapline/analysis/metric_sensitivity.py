@@ -10,14 +10,15 @@ import polars as pl
 from gapline.analysis.orderings import Reversal, find_reversals, panel_signs
 from gapline.analysis.readings import Readings
 from gapline.model.document import as_document
+from gapline.model.shown import Shown
 from gapline.model.tables import METRIC_KERNEL_RATIOS, METRIC_POOLED, METRIC_RATIOS, METRIC_RUNS
 from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
 from gapline.summary.cells import finite_or_none
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MetricSensitivity:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricSensitivity(Shown):
     """Every run rescored under every kernel and reference; the columns stand in `model/tables.py`.
 
     `runs` counts, arm by arm, the runs of which no candidate was accepted under a threshold (`saturated`, null under a
@@ -43,6 +44,15 @@ class MetricSensitivity:
     def lead(self) -> str:
         """The kernel that others are compared with."""
         return str(self.pooled["kernel"][0])
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled scores under every kernel."""
+        return self.pooled
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.lead}"
+        return f"{found}; weight {self.weight}, {self.weighting}-equal"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""

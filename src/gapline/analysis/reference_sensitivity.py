@@ -9,12 +9,13 @@ import polars as pl
 from gapline.analysis.orderings import Reversal, find_reversals
 from gapline.analysis.readings import Readings
 from gapline.model.document import as_document
+from gapline.model.shown import Shown
 from gapline.model.tables import REFERENCE_NEGATIVE, REFERENCE_SHIFT
 from gapline.summary.cells import finite_or_none
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceSensitivity:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReferenceSensitivity(Shown):
     """The first snapshot against another one: pooled scores and runs below zero under both, and what reverses.
 
     Of the `instances` of the campaign, `changed` have references that differ by more than the tolerance.
@@ -29,6 +30,15 @@ class ReferenceSensitivity:
     reversals: tuple[Reversal, ...]
     weight: str
     weighting: str
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled scores under both references."""
+        return self.shift
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        changed = f"{self.changed} of {self.instances} references changed"
+        return f"{self.before} to {self.after}: {changed}, {len(self.reversals)} reversals"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""

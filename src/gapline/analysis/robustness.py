@@ -19,6 +19,7 @@ from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run
 from gapline.errors import UsageError
 from gapline.model.names import TimeWeight, parse_weight
+from gapline.model.shown import Shown
 from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.integral import integrate_envelopes
@@ -43,13 +44,21 @@ class Choice:
     pooled: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Robustness:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Robustness(Shown):
     """One verdict per contrast and choice, and a line per contrast; `left_out` are choices that cannot judge."""
 
     summary: pl.DataFrame
     verdicts: pl.DataFrame
     left_out: tuple[str, ...]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a line per contrast."""
+        return self.summary
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"{self.summary.height} contrasts under {self.verdicts.height} choices"
 
     def document(self) -> list[dict[str, Any]]:
         """Return it for JSON: a row per contrast, with the choices that flip it."""

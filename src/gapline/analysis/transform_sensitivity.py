@@ -20,6 +20,7 @@ from gapline.envelope.build import build_envelopes
 from gapline.errors import MissingReferenceError, ObjectiveError, listing
 from gapline.model.document import as_document
 from gapline.model.scale import Scale, vary_scale
+from gapline.model.shown import Shown
 from gapline.model.tables import TRANSFORM_POOLED
 from gapline.reference.choose import fold_reference
 from gapline.reference.policy import Policy
@@ -52,8 +53,8 @@ class Unscored:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TransformSensitivity:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TransformSensitivity(Shown):
     """The declared transform (`base`) against others; the columns of `pooled` stand in `model/tables.py`.
 
     `shift` is the score under the transform minus that under the base. `pairs` counts pairs of tier-1 arms × panels
@@ -71,6 +72,15 @@ class TransformSensitivity:
     notes: tuple[str, ...]
     choices: tuple[Choice, ...]
     left_out: tuple[str, ...]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled scores under every transform."""
+        return self.pooled
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.base}"
+        return f"{found}; {self.kernel}, weight {self.weight}"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""

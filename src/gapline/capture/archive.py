@@ -27,7 +27,7 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
         if contract := next((name for name in names if Path(name).name == CONTRACT_FILE), None):
             raise TraceError(
                 f"{path}: expected a campaign directory or trace files, got a study ({contract})",
-                hint="unpack it; `gapline export STUDY -o NAME.zip` writes what a study scores",
+                hint="`gapline pack STUDY -o NAME.zip` packs a study so that every command reads it; or unpack it",
             )
         manifests = [file for file in files if file.name == MANIFEST]
         # Those of parts belong to the directory that they are parts of.
@@ -49,7 +49,7 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                     f"{path}: expected a campaign directory ({MANIFEST}) or trace files, got "
                     f"{listing(names, most=5) or 'nothing'}"
                 )
-            campaign = _named(merge_campaigns([read_place(file) for file in read]), folder, path)
+            campaign = named_after(merge_campaigns([read_place(file) for file in read]), folder, path)
         rest = [name for name, file in zip(names, files, strict=True) if file not in read]
     # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them, and
     # nobody else can change them.
@@ -74,7 +74,7 @@ def _is_trace(name: str) -> bool:
     return not hidden and neutral_format(Path(name)) is not None
 
 
-def _named(campaign: Campaign, folder: Path, path: Path) -> Campaign:
+def named_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
     """Let everything that was said while reading name the zip instead of a folder that is gone."""
     found, here = campaign.diagnostics, str(folder)
     words: dict[str, Any] = {

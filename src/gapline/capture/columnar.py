@@ -7,6 +7,7 @@ holds a table at a time on both sides.
 
 import atexit
 import contextlib
+import fcntl
 import io
 import json
 import os
@@ -29,6 +30,8 @@ from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
 from gapline.model.scratch import scratch_array
 
+# What lies between the two processes: as much as anybody may ask for.
+_PIPE = 1 << 20
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
 
 
@@ -60,6 +63,9 @@ class _Reader(subprocess.Popen[bytes]):
         except OSError:
             self.questions.close()
             raise
+        # In larger pieces, the two wait less often for each other; some systems have no such pipes.
+        with contextlib.suppress(AttributeError, OSError):
+            fcntl.fcntl(_pipe(self.stdout), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 class _Readers:
@@ -159,10 +165,14 @@ def _answers(
     before, plain = 0, _Plain()
     while True:
         word, _, rest = answers.readline().decode("utf-8", "replace").rstrip("\n").partition(" ")
-        if plain.rows and word != "numbers":
+        if plain.rows and word not in ("numbers", "heads"):
             yield plain.sheet(before)
             before, plain = before + plain.rows, _Plain()
-        if word not in ("table", "split", "numbers"):
+        if word == "numbers":
+            if not plain.take(answers, json.loads(rest)):
+                return None
+            continue
+        if word not in ("table", "split", "heads"):
             return rest if word == "end" else None
         parts = []
         for size in rest.split(" ", 3)[:3]:
@@ -170,9 +180,8 @@ def _answers(
             if len(data) < int(size):
                 return None
             parts.append(pl.read_ipc_stream(io.BytesIO(data)))
-        if word == "numbers":
-            if not plain.take(answers, parts, json.loads(rest.split(" ", 3)[3])):
-                return None
+        if word == "heads":
+            plain.add(*parts)
             continue
         if word == "table":
             yield Sheet(parts[0])
@@ -197,19 +206,22 @@ class _Plain:
         self._others: list[pl.DataFrame] = []
         self._heads: list[Heads] = []
 
-    def take(self, answers: IO[bytes], parts: list[pl.DataFrame], facts: dict[str, Any]) -> bool:
-        """Take one more table, and say whether it came whole."""
-        others, heads, blocks = parts
-        if not self._heads:
+    def take(self, answers: IO[bytes], facts: dict[str, Any]) -> bool:
+        """Take the numbers of one more table, and say whether they came whole."""
+        if not self.rows:
             # As many as there may be: memory is taken as they come.
             kinds = {name: np.dtype(kind.lower()) for name, kind in facts["numbers"].items()}
             self._facts, self._columns = facts, {name: scratch_array(facts["of"], kind) for name, kind in kinds.items()}
         start, self.rows = self.rows, self.rows + facts["rows"]
-        self._others.append(others)
-        self._heads.append(_heads(heads, blocks, start, facts["rows"]))
         places = [column[start : self.rows].data.cast("B") for column in self._columns.values()]
         # What has a buffer reads until the place is full.
         return all(answers.readinto(place) == len(place) for place in places)  # type: ignore[attr-defined]
+
+    def add(self, others: pl.DataFrame, heads: pl.DataFrame, blocks: pl.DataFrame) -> None:
+        """Take what else the rows have whose numbers have come since the last time."""
+        start = sum(len(some.lines) for some in self._heads)
+        self._others.append(others)
+        self._heads.append(_heads(heads, blocks, start, self.rows - start))
 
     def sheet(self, before: int) -> Sheet:
         """Return the rows that came, of which the first has so many before it."""

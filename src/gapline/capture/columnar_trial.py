@@ -5,8 +5,9 @@ behind which stands why the file could not be read, if so. A table is a line `ta
 large one is a line `split SIZE SIZE SIZE NAMES` and three pieces of Arrow: the columns that were named in the question,
 the others once per block of rows that are equal in them, and the blocks; then the names of all columns in their order.
 
-Where its columns are plain numbers it is a line `numbers SIZE SIZE SIZE FACTS` and such three pieces, the first of them
-without the numbers, which follow as they lie in memory, column by column: there is nothing to decode on the other side.
+Where its columns are plain numbers it is a line `numbers FACTS`, and they follow as they lie in memory, column by
+column: there is nothing to decode on the other side. What else several such tables have comes behind them, together: a
+line `heads SIZE SIZE SIZE`, and three pieces as above, the first of them without the numbers.
 """
 
 import contextlib
@@ -17,9 +18,12 @@ import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import accumulate, pairwise
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import polars as pl
+
+if TYPE_CHECKING:
+    from gapline.capture.heads import Heads
 
 # Rows of a table: with its text, some 50 MB.
 PIECE = 1 << 18
@@ -129,26 +133,34 @@ def answer(
 
     for file, form, most, names in questions:
         said = ""
+        # What comes behind the numbers: their truths, and their heads.
+        truths: list[pl.DataFrame] = []
+        found: list[Heads] = []
         try:
             limit(os.fstat(file.fileno()).st_size + most + _ROOM)
             height, tables = read_tables(file, form, most)
             for table in tables:
                 parts = _split(table, names) if table.height >= _LARGE else None
-                if parts is None:
-                    send("table", [table])
-                    continue
-                loose, heads, blocks = parts
-                truths = [column for column in loose if column.dtype == pl.Boolean]
-                numbers = [column for column in loose if column.dtype != pl.Boolean]
-                if all(map(_is_plain, numbers)):
+                numbers = [] if parts is None else [column for column in parts[0] if column.dtype != pl.Boolean]
+                plain = parts is not None and all(map(_is_plain, numbers))
+                if parts is not None and plain:
                     kinds = {column.name: str(column.dtype) for column in numbers}
-                    facts = {"names": table.columns, "loose": loose.columns, "numbers": kinds}
+                    facts = {"names": table.columns, "loose": parts[0].columns, "numbers": kinds}
                     rows = {"rows": table.height, "of": height}
-                    send("numbers", [pl.DataFrame(truths), heads, blocks], facts | rows)
+                    answers.write(f"numbers {json.dumps(facts | rows)}\n".encode())
                     for column in numbers:
                         answers.write(column.to_numpy().data)
-                else:
-                    send("split", parts, {"names": table.columns})
+                    truths.append(parts[0].drop(kinds))
+                    found.append(parts[1])
+                if found and not (plain and sum(heads.table.height for heads in found) < PIECE):
+                    send("heads", [pl.concat(truths), *_blocks(found)])
+                    truths, found = [], []
+                if parts is None:
+                    send("table", [table])
+                elif not plain:
+                    send("split", [parts[0], *_blocks([parts[1]])], {"names": table.columns})
+            if found:
+                send("heads", [pl.concat(truths), *_blocks(found)])
         # A panic of Rust is no `Exception`.
         except BaseException as error:
             said = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
@@ -166,8 +178,8 @@ def _is_plain(column: pl.Series) -> bool:
     return bool(numbers.min() >= -_EXACT and numbers.max() <= _EXACT)
 
 
-def _split(table: pl.DataFrame, names: Collection[str]) -> list[pl.DataFrame] | None:
-    """Return the columns named, the others once per block, and the blocks; None where that is not less."""
+def _split(table: pl.DataFrame, names: Collection[str]) -> "tuple[pl.DataFrame, Heads] | None":
+    """Return the columns named, and the others once per block; None where that is not less."""
     loose = [column for column in table if column.name in names or column.dtype.is_nested()]
     others = [column for column in table if column.name not in names and not column.dtype.is_nested()]
     if not loose or not others:
@@ -180,8 +192,16 @@ def _split(table: pl.DataFrame, names: Collection[str]) -> list[pl.DataFrame] | 
     heads = find_heads(pl.DataFrame(others), range(table.height))
     if heads.table.height * _SEVERAL > table.height:
         return None
-    blocks = pl.DataFrame({"count": heads.counts} | ({} if heads.which is None else {"which": heads.which}))
-    return [pl.DataFrame(loose), heads.table, blocks]
+    return pl.DataFrame(loose), heads
+
+
+def _blocks(found: "list[Heads]") -> list[pl.DataFrame]:
+    """Return the heads of tables one behind the other, and their blocks, which name their heads if some are shared."""
+    from gapline.capture.heads import join_heads
+
+    table, counts, which = join_heads(found)
+    shared = any(heads.which is not None for heads in found)
+    return [table, pl.DataFrame({"count": counts} | ({"which": which} if shared else {}))]
 
 
 def _asked(questions: socket.socket) -> Iterator[Question]:

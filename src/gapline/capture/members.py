@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gapline.capture.sources import Kind, Member, Source, cut_sources, marks_of
+from gapline.capture.tar_headers import Careful, EndsEarlyError, tar_headers
 from gapline.capture.unrolled import Unrolled
 from gapline.errors import GaplineError, TraceError
-from gapline.model.limits import most_bytes, most_document, too_much
+from gapline.model.limits import most_bytes, most_document
 from gapline.model.regular import open_regular, reason_of
 from gapline.model.text import printable
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst")
-# A header of a tar with a long name or with attributes; beyond this nobody means well.
-_MOST_HEADER = 1 << 20
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 # How often a packed tar may be gone through to take its members in the order of their names.
 _MOST_PASSES = 4
@@ -127,76 +126,20 @@ def _members(path: str) -> Iterator[_Found]:
             raise TraceError(f"{path}: expected a whole archive, got one that ends early or is damaged")
 
 
-class _Careful:
-    """A stream of which only so much is taken at once, and so much in all: what is taken is held in memory."""
-
-    def __init__(self, stream: Any, path: str, *, at_once: int, forward: bool) -> None:
-        self._stream, self._path, self._at_once, self._forward = stream, path, at_once, forward
-        self._taken = 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        size = self._at_once if size < 0 else size
-        self._taken += size
-        if size > self._at_once or self._taken > most_bytes():
-            most = self._at_once if size > self._at_once else most_bytes()
-            raise too_much(self._path, most, what="bytes of names")
-        found: bytes = self._stream.read(size)
-        return found
-
-    def seek(self, place: int, whence: int = 0, /) -> int:
-        if self._forward and place < self._stream.tell():
-            raise TraceError(f"{self._path}: expected members one behind the other, got one that is not")
-        found: int = self._stream.seek(place, whence)
-        return found
-
-    def tell(self) -> int:
-        found: int = self._stream.tell()
-        return found
-
-    def seekable(self) -> bool:
-        return True
-
-
-class _Header(tarfile.TarInfo):
-    """A header that lets its archive know why there is none: `tarfile` takes any end for the end."""
-
-    @classmethod
-    def fromtarfile(cls, tar: tarfile.TarFile) -> Any:
-        try:
-            return super().fromtarfile(tar)
-        except tarfile.HeaderError as error:
-            tar.ended_by = error  # type: ignore[attr-defined]
-            raise
-
-
 def _in_tar(path: str, stream: Any, kind: Kind) -> Iterator[_Found]:
-    careful: Any = _Careful(stream, path, at_once=_MOST_HEADER, forward=True)
     before: tarfile.TarInfo | None = None
     try:
-        tar = tarfile.TarFile(fileobj=careful, tarinfo=_Header, errors="surrogateescape")
-        while (info := tar.next()) is not None:
-            if info.size < 0:
-                raise ValueError(f"a member of {info.size:,} bytes")
+        for info in tar_headers(path, stream):
             # That there is one behind it shows that the one before it is whole.
             if before is not None:
                 yield from _of_tar(path, before, kind)
             before = info
-            tar.members.clear()  # type: ignore[attr-defined]  # it would hold them all
+    except EndsEarlyError:
         if before is not None:
             yield from _of_tar(path, before, kind)
-    except (GaplineError, OSError):
         raise
-    # On a damaged header `tarfile` raises whatever its arithmetic comes to.
-    except Exception as error:
-        raise TraceError(f"{path}: expected a whole tar archive, got {printable(error)}{_behind(before)}") from error
-    # An archive ends with a block of zeros, unless it was cut.
-    if not isinstance(getattr(tar, "ended_by", None), tarfile.EOFHeaderError):  # type: ignore[attr-defined]
-        ends = f"got one that ends early or is damaged{_behind(before)}"
-        raise TraceError(f"{path}: expected a whole tar archive, {ends}")
-
-
-def _behind(info: tarfile.TarInfo | None) -> str:
-    return "" if info is None else f" at {printable(info.name)} or behind it"
+    if before is not None:
+        yield from _of_tar(path, before, kind)
 
 
 def _of_tar(path: str, info: tarfile.TarInfo, kind: Kind) -> Iterator[_Found]:
@@ -217,7 +160,7 @@ def _of_tar(path: str, info: tarfile.TarInfo, kind: Kind) -> Iterator[_Found]:
 
 def _in_zip(path: str) -> Iterator[_Found]:
     with open_regular(path) as stream:
-        careful: Any = _Careful(stream, path, at_once=most_document(), forward=False)
+        careful: Any = Careful(stream, path, at_once=most_document(), forward=False)
         try:
             infos = zipfile.ZipFile(careful).infolist()
         except (GaplineError, OSError):

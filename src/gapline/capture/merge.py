@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from gapline.model.campaign import Campaign
+from gapline.model.expected import expect, several
 from gapline.model.join import join_campaigns
 from gapline.model.layout import campaign_directory
 from gapline.model.parted import PartedColumn
@@ -22,7 +23,8 @@ def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED)
 
     Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
     """
-    return campaigns[0] if len(campaigns) == 1 else gathered(join_campaigns(campaigns), in_memory=in_memory)
+    parts = [expect(one, Campaign, "merge") for one in several(campaigns)]
+    return parts[0] if len(parts) == 1 else gathered(join_campaigns(parts), in_memory=in_memory)
 
 
 def gathered(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:

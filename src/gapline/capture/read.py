@@ -1,16 +1,19 @@
 """`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from gapline.capture.archive import read_archive
+from gapline.capture.archive import named_after, read_archive
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.merge import gathered
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
+from gapline.capture.opened import naming_packages, opened_package
+from gapline.capture.package import is_package
 from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
@@ -18,6 +21,7 @@ from gapline.model.diagnostics import Diagnostics
 from gapline.model.join import join_campaigns
 from gapline.model.layout import JOURNALS, campaign_directory, is_study
 from gapline.model.remote import is_url, local_path, matching_urls
+from gapline.model.shown import Shown
 from gapline.model.store import open_campaign
 from gapline.model.zip_read import is_zip
 
@@ -37,10 +41,10 @@ def read(
     ----------
     source
         A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
-        directory, to a .zip of a campaign directory or of traces; a URL of a campaign directory or a trace
-        (`s3://bucket/campaign`); a pattern of such paths (`traces/*.jsonl`); any frame
-        that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of records; or a list of any
-        of these, which must hold disjoint runs.
+        directory, to a replication package (.zip, .tar.zst), to a .zip of a campaign directory or of traces; a URL of
+        a campaign directory, a package or a trace (`s3://bucket/campaign`); a pattern of such paths
+        (`traces/*.jsonl`); any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a
+        list of records; or a list of any of these, which must hold disjoint runs.
     columns
         The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
     decimal
@@ -49,7 +53,8 @@ def read(
         Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
         end. Otherwise they are named and counted in `Campaign.diagnostics`.
     checker
-        Of a study directory: count the verdicts of this checker (`cvrp`, `cvrp 1.0`) instead of the contract's.
+        Of a study directory or a package: count the verdicts of this checker (`cvrp`, `cvrp 1.0`) instead of the
+        contract's.
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
@@ -58,6 +63,7 @@ def read(
     return gathered(read_in_parts(source, columns=columns, decimal=decimal, strict=strict, checker=checker))
 
 
+@naming_packages()
 def read_in_parts(
     source: Any,
     /,
@@ -91,6 +97,8 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
         return _no_table(source, dialect, "a campaign")
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
+    if isinstance(source, Shown):
+        raise UsageError(f"read: expected traces, got {type(source).__name__}, which is made of them")
     # The one interface that pandas, polars, pyarrow and duckdb share: none of them is imported for it.
     if hasattr(source, "__arrow_c_stream__"):
         return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0, dialect=dialect)
@@ -109,6 +117,13 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
 def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
     """Read the journals of a study under another checker; its `campaign/` holds the verdicts of the contract's."""
     path = Path(source) if isinstance(source, str | Path) else None
+    if path is not None and is_package(path):
+        package = opened_package(path, journals=True)
+        if any(name.count("/") > 1 for name in package.digests if name.startswith(f"{JOURNALS}/")):
+            from gapline.capture.journals import read_study
+
+            judged = read_study(package.folder, checker=checker)
+            return _no_table(named_after(judged, package.folder, path), dialect, path)
     if path is None or not (path / JOURNALS).is_dir():
         raise UsageError(
             f"--checker: expected a study directory with journals, got {'several sources' if path is None else path}",
@@ -159,9 +174,19 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
         return join_campaigns([_read_path(Path(one), dialect) for one in matched])
     if not path.exists():
         raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+    if is_package(path):
+        return _no_table(_read_package(path), dialect, path)
     if is_zip(path):
         return read_archive(path, lambda place: _read_plain(place, dialect))
     return _read_plain(path, dialect)
+
+
+def _read_package(path: Path) -> Campaign:
+    """Open the campaign of a package, whose bytes its sums have shown to be those that were packed."""
+    package = opened_package(path)
+    campaign = named_after(open_campaign(campaign_directory(package.folder)), package.folder, path)
+    # Nobody else can change the files of a private folder, and at the end of the process nobody is to miss them.
+    return replace(campaign, files=())
 
 
 def _read_plain(path: Path, dialect: Dialect) -> Campaign:

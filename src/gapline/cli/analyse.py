@@ -4,7 +4,8 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options, tables
+from gapline.terminal import say
 
 
 @click.command("analyse")
@@ -42,16 +43,29 @@ from gapline.cli import options
     metavar="SECONDS,...",
     help="Cutoffs of the logarithmic weights: 0.01,0.1,1 (default: powers of ten up to half of the horizon).",
 )
+@click.option(
+    "--table",
+    metavar="NAME",
+    shell_complete=completion.words(*completion.TABLES),
+    help="Print this table; the summary names them all.",
+)
+@click.option("--all", "every", is_flag=True, help="Print every table.")
+@tables.options
 @options.as_json
 def command(
+    *,
     sources: tuple[str, ...],
     ladders: tuple[str, ...],
     transforms: tuple[str, ...],
     cutoffs: str | None,
+    table: str | None,
+    every: bool,
+    outputs: tuple[str, ...],
+    all_columns: bool,
     as_json: bool,
     **choices: Any,
 ) -> int:
-    """Rescore the same runs under other choices and say what survives.
+    """Rescore the same runs under other choices and say what survives: a summary, one table, or --all of them.
 
     Means, intervals, ranks and contrasts are against the declared reference, as in `score` and `report`. Metric
     sensitivity is shown against it and against the analysis reference (the runs folded in); complementarity is judged
@@ -61,8 +75,13 @@ def command(
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
     from gapline.analysis.analyse import analyse
-    from gapline.report.printing import print_analysis
+    from gapline.errors import UsageError
+    from gapline.report.analysis_tables import analysis_table, analysis_tables
+    from gapline.report.screenful import screenful
+    from gapline.terminal import width
 
+    if table is not None and every:
+        raise UsageError("analyse: expected --table or --all, got both")
     names = ("max_score", "min_final", "min_attainment")
     screen = {name: value for name in names if (value := choices.pop(name)) is not None}
     classical = {name: choices.pop(name) for name in ("par", "shift", "score_shift")}
@@ -75,8 +94,19 @@ def command(
         cutoffs=None if cutoffs is None else options.numbers("--cutoffs", cutoffs),
         **classical,
     )
+
+    def answer() -> dict[str, Any]:
+        return analysis.document() | options.study_document(study)
+
     if as_json:
-        options.print_json(analysis.document() | options.study_document(study))
+        options.print_json(answer())
         return 1 if study.alarms else 0
-    print_analysis(analysis)
+    if table is None and not every and not outputs:
+        # What was asked for and cannot be is refused, also where the summary would not show it.
+        _ = study.intervals, ladders and analysis.ladders, screen and analysis.complementarity
+        _ = cutoffs is not None and analysis.cutoffs
+        say("\n".join(screenful(analysis, width())[1:]))
+        return 1 if study.alarms else 0
+    found = analysis_tables(analysis) if table is None else [analysis_table(analysis, table)]
+    tables.show(found, outputs=outputs, all_columns=all_columns, document=answer)
     return options.print_remarks(study)

@@ -20,7 +20,7 @@ from gapline.terminal import say
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
     "demo", "init", "generate", "run", "status", "serve", "watch", "check", "import", "export", "merge", "snapshot",
-    "score", "curve", "compare", "analyse", "plan", "report", "paper", "scale", "doctor",
+    "score", "curve", "compare", "analyse", "plan", "report", "pack", "verify", "replicate", "paper", "scale", "doctor",
 )  # fmt: skip
 
 
@@ -65,6 +65,15 @@ def run(arguments: list[str]) -> int:
         compiled = sys.modules.get("gapline.model.compiled")
         while compiled is not None and compiled.notes:
             say(f"note: {compiled.notes.pop()}", err=True)
+        _clear_leftovers()
+
+
+def _clear_leftovers() -> None:
+    """Remove what commands that were killed left unpacked; what works with no scratch files does not look for them."""
+    if "gapline.model.scratch" in sys.modules:
+        from gapline.model.scratch_folder import clear_leftovers
+
+        clear_leftovers()
 
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to end)

@@ -1,20 +1,35 @@
 """`gapline check`: re-evaluate the captured candidates of a study."""
 
 from collections import Counter
+from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
-from gapline.terminal import say
+from gapline.cli import completion, options, tables
+from gapline.terminal import say, say_words
 
 
 @click.command("check")
-@click.argument("study", type=click.Path(exists=True, file_okay=False))
+@options.study_directory
 @click.option("--again", is_flag=True, help="Judge anew what this version of the checker has judged before.")
-@click.option("--checker", help="Another checker: tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION.")
+@click.option(
+    "--checker",
+    shell_complete=completion.words(*completion.CHECKERS),
+    help="Another checker: tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION.",
+)
 @options.place
+@tables.options
 @options.as_json
-def command(study: str, again: bool, checker: str | None, on: str | None, as_json: bool) -> int:
+def command(
+    *,
+    study: str,
+    again: bool,
+    checker: str | None,
+    on: str | None,
+    outputs: tuple[str, ...],
+    all_columns: bool,
+    as_json: bool,
+) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or
@@ -27,9 +42,11 @@ def command(study: str, again: bool, checker: str | None, on: str | None, as_jso
     from contextlib import nullcontext
     from pathlib import Path
 
+    import polars as pl
+
     from gapline.journal.strays import find_strays, stray_note
     from gapline.model.contract import load_contract
-    from gapline.model.text import printable
+    from gapline.report.table import frame_table
     from gapline.run.check_run import check_study
     from gapline.run.progress import task_progress
 
@@ -45,22 +62,26 @@ def command(study: str, again: bool, checker: str | None, on: str | None, as_jso
     problems = [problem for result in results for problem in result.problems]
     fresh = sum(result.fresh for result in results)
     strays = find_strays(Path(study))
+    document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
     if as_json:
-        document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
         options.print_json(document)
         return 1 if unchecked else 0
-    # As printed: an escaped name is longer than it is.
-    width = max([3, *(len(printable(arm)) for arm in counts)])
-    say(f"{'arm':<{width}}  candidates   valid  invalid  unchecked")
-    for arm, count in counts.items():
-        numbers = "{candidates:>10}  {valid:>6}  {invalid:>7}  {unchecked:>9}".format(**count)
-        say(f"{printable(arm):<{width}}  {numbers}")
+    names = ("candidates", "valid", "invalid", "unchecked")
+    whole = {name: sum(count[name] for count in counts.values()) for name in names}
+    say_words(", ".join([f"{whole['candidates']:,} candidates", *(f"{whole[name]:,} {name}" for name in names[1:])]))
+    say_words(f"{fresh} of {len(results)} runs judged now, the others before")
+    if unchecked:
+        say_words(
+            f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them"
+        )
+    say()
+    rows = [{"arm": arm} | {name: count[name] for name in names} for arm, count in counts.items()]
+    schema: dict[str, Any] = {"arm": pl.String} | dict.fromkeys(names, pl.Int64)
+    table = frame_table("verdicts", "Verdicts by arm", pl.DataFrame(rows, schema=schema))
+    tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
     options.print_lines("problem: ", problems, err=True)
     if strays:
-        say(f"note: {stray_note(strays)}")
-    say(f"{fresh} of {len(results)} runs judged now, the others before")
+        say_words(f"note: {stray_note(strays)}")
     if checker is not None and checker != load_contract(study).objective.checker:
-        say(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
-    if unchecked:
-        say(f"{unchecked} candidates are unchecked: the study is incomplete until gapline check {study} reaches them")
+        say_words(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
     return 1 if unchecked else 0

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options, tables
+from gapline.cli.working import show_work
 from gapline.terminal import say
 
 if TYPE_CHECKING:
@@ -12,13 +13,12 @@ if TYPE_CHECKING:
 
     from gapline.report.writers.junit import Case
 
-STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-
 
 @click.command("compare")
-@click.argument("first", metavar="SOURCE[:ARM]")
-@click.argument("second", metavar="SOURCE[:ARM]")
+@click.argument("first", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
+@click.argument("second", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
 @options.choices
+@options.one_policy
 @click.option(
     "--fail-if-worse",
     type=click.FloatRange(min=0),
@@ -56,12 +56,16 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
     help="Write Markdown for a pull request, and append it to $GITHUB_STEP_SUMMARY where that is set.",
 )
 @click.option("--junit", metavar="FILE", help="Write JUnit XML: the gate, and alarms, as test cases.")
+@tables.options
 @options.as_json
 def command(
+    *,
     first: str,
     second: str,
     markdown: str | None,
     junit: str | None,
+    outputs: tuple[str, ...],
+    all_columns: bool,
     as_json: bool,
     **asked: Any,
 ) -> int:
@@ -74,60 +78,36 @@ def command(
     """
     from gapline.analysis.judged import judge_pair
     from gapline.errors import GaplineError, UsageError
-    from gapline.report.judged import judged_cases, judged_lines, refused_cases
-    from gapline.report.printing import print_comparison
+    from gapline.report.judged import detail_lines, judged_cases, refused_cases, verdict_lines
     from gapline.report.pull_request import refused_pull_request, to_pull_request
+    from gapline.report.tables.contrasts import comparison_table
 
     if as_json and markdown == "-":
         raise UsageError("compare: expected --json or --markdown - on the standard output, got both")
+    show_work()
     try:
         judged = judge_pair(first, second, **asked)
     except GaplineError as error:
         # Who reads the pull request or the list of tests has to see why there is no verdict.
-        _write_markdown(markdown, refused_pull_request(first, second, error))
+        options.write_markdown(markdown, refused_pull_request(first, second, error))
         _write_junit(junit, refused_cases(first, second, error))
         raise
     if as_json:
         options.print_json(judged.document())
     elif markdown != "-":
-        print_comparison(judged.comparison)
-        options.print_lines("", judged_lines(judged))
-    _write_markdown(markdown, to_pull_request(judged))
+        # The verdict first: who looks for nothing else stops reading there.
+        options.print_lines("", verdict_lines(judged))
+        say()
+        table = [comparison_table(judged.comparison)]
+        tables.show(table, outputs=outputs, all_columns=all_columns, document=judged.document)
+        options.print_lines("", detail_lines(judged))
+    options.write_markdown(markdown, to_pull_request(judged))
     _write_junit(junit, judged_cases(judged))
     return 1 if judged.failed else 0
-
-
-def _write_markdown(place: str | None, text: str) -> None:
-    """Write the Markdown to a file or the standard output, and to the summary of a workflow that has one."""
-    import os
-    from pathlib import Path
-
-    if place is None:
-        return
-    if place == "-":
-        say(text.rstrip("\n"))
-    else:
-        _write(place, text.encode())
-    if summary := os.environ.get(STEP_SUMMARY):
-        # Appended, as GitHub asks for it: other steps write to the same file.
-        with Path(summary).open("ab") as stream:
-            stream.write(f"{text}\n".encode())
-        say(f"appended to ${STEP_SUMMARY}", err=True)
 
 
 def _write_junit(place: str | None, cases: "Sequence[Case]") -> None:
     from gapline.report.writers.junit import to_junit
 
     if place is not None:
-        _write(place, to_junit("gapline compare", cases))
-
-
-def _write(place: str, content: bytes) -> None:
-    from pathlib import Path
-
-    from gapline.model.writing import refuse_no_file, write_atomically
-
-    refuse_no_file(Path(place))
-    write_atomically(Path(place), lambda stream: stream.write(content))
-    # On the error stream: the standard output may be one document.
-    say(f"wrote {place}", err=True)
+        options.write_output(place, to_junit("gapline compare", cases))

@@ -4,12 +4,12 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options
 from gapline.terminal import say
 
 
 @click.command("curve")
-@options.study
+@options.one_reference
 @options.place
 @click.option(
     "--kind",
@@ -18,8 +18,19 @@ from gapline.terminal import say
     show_default=True,
     help="Mean and goal attainment; ECDF over a grid of goals; attainment surfaces; where those of two arms differ.",
 )
-@click.option("--pair", nargs=2, metavar="A B", help="Arms of --kind eaf-difference (default: the first contrast).")
-@click.option("--by", multiple=True, help="Columns that make the curves (repeatable; default: arm).")
+@click.option(
+    "--pair",
+    nargs=2,
+    metavar="A B",
+    shell_complete=options.arms,
+    help="Arms of --kind eaf-difference (default: the first contrast).",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    shell_complete=completion.words(*completion.COLUMNS),
+    help="Columns that make the curves (repeatable; default: arm).",
+)
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
 @click.option(
     "--points",

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 # (time, objective) of each run against a reference of 10 over 30 seconds.
 RUNS = {
@@ -54,9 +54,10 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     study = gl.open_study(folder, kernels=demo_campaign.KERNELS)
     caption = "Health: what was captured, and what the checker let through"
     print_table(frame_table("health", caption, demo_campaign.delivered(study.envelopes)))
+    say()
     print_scores(study.scores[0], study.summary)
     for line in note_lines(study.notes()):
-        say(line)
+        say_words(line)
     say()
     study_curves(study, by=["arm"]).print()
     say()
@@ -84,8 +85,12 @@ def _score_worked_example() -> None:
     summary = gl.summarise(scores)
     print_scores(scores, summary)
     for line in note_lines(summary.notes):
-        say(line)
+        say_words(line)
     say()
     CurvePair(gl.mean_curve(envelopes, snapshot), gl.attainment_curve(envelopes, snapshot)).print()
-    say("\nrun 1 found nothing and scores 1; run 2 is late; run 3 ends below its reference, so its score is negative")
+    say()
+    say_words(
+        "run 1 found nothing and scores 1; run 2 finds its values slowly; run 3 ends below its reference, so its score "
+        "is negative"
+    )
     say("next: gapline score YOUR_TRACES.csv --references YOUR_REFS.csv --horizon SECONDS")

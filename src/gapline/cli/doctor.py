@@ -2,15 +2,16 @@
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import options, tables
 from gapline.terminal import say
 
 
 @click.command("doctor")
 @click.argument("study", required=False, type=click.Path())
 @click.option("--calibrate", is_flag=True, help="Time a fixed work load here; with STUDY, record it for --time-scale.")
+@tables.options
 @options.as_json
-def command(study: str | None, calibrate: bool, as_json: bool) -> int:
+def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
     Every arm and the checker of a study are looked at: packages, programs, licences, options; no code of the study
@@ -36,11 +37,12 @@ def command(study: str | None, calibrate: bool, as_json: bool) -> int:
     if as_json:
         options.print_json(facts)
     else:
-        # The list of what is missing is printed below, a line each.
-        for name, value in facts.items():
-            if not isinstance(value, list):
-                say(f"{name:<22} {value}")
+        from gapline.report.table import text_table
+
         options.print_lines("missing: ", lacking)
+        rows = [(name, str(value)) for name, value in facts.items() if not isinstance(value, list)]
+        table = text_table("environment", "What is here", ["what", "which"], rows, text=2, notes=())
+        tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: facts)
         if study is not None and not lacking:
             say(f"next: gapline run {study}")
     return 3 if lacking else 0

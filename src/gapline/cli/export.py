@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.model.text import counted
-from gapline.terminal import say
+from gapline.cli.working import show_work
+from gapline.model.doing import doing
+from gapline.model.text import counted, printable
+from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,35 +54,25 @@ def command(
     from pathlib import Path
 
     from gapline.capture.archive import write_archive
-    from gapline.capture.export import not_in_a_trace, with_senses, write_trace
-    from gapline.capture.planned import planned_cells, runs_of_contract
+    from gapline.capture.export import not_in_a_trace, write_trace
+    from gapline.capture.opened import study_folder
     from gapline.errors import UsageError
     from gapline.model.contract import load_contract
-    from gapline.model.layout import JOURNALS, is_study
-    from gapline.model.reading import TOLERANCE
     from gapline.model.writing import refuse_no_file
-    from gapline.study import declared_choices, score_options
+    from gapline.study import score_options
 
     packed = (form or Path(output).suffix.lstrip(".")).lower() == "zip"
     if (references or snapshots) and not packed:
         raise UsageError(f"{output}: expected a .zip for --references and --snapshot, got a trace, which holds none")
+    show_work()
+    doing("reading")
     campaign, lines = read_and_count(sources, filters, checker)
-    command, contract, folder = "", None, None
-    if len(sources) == 1 and is_study(sources[0]):
-        # What the study scores is what is written: not the runs of arms that its contract no longer has.
-        contract, folder = load_contract(sources[0]), Path(sources[0])
-        planned = (folder / JOURNALS).is_dir()
-        campaign, removed = runs_of_contract(campaign, contract, cells=planned)
-        if removed:
-            lines.append(f"left out, because the contract does not have their arms or cells: {counted(removed, 'run')}")
-        if packed and planned:
-            states = planned_cells(campaign, contract, filters)["state"]
-            if missing := int((states == "missing").sum()):
-                lines.append(f"not in the file, which has no plan: {counted(missing, 'planned run')} never begun")
-        stated = declared_choices(contract)
-        campaign = with_senses(campaign, stated["sense"])
-        if stated["tolerance"] != TOLERANCE:
-            lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")
+    doing("writing")
+    command, contract = "", None
+    folder = study_folder(sources[0]) if len(sources) == 1 else None
+    if folder is not None:
+        contract = load_contract(folder)
+        campaign = _as_scored(campaign, contract, folder, filters, lines, packed=packed)
     carried = None
     if packed:
         refuse_no_file(Path(output))
@@ -91,12 +83,49 @@ def command(
         write_trace(campaign, Path(output), form=form)
         lines += not_in_a_trace(campaign)
     if contract is not None and folder is not None:
-        choices = score_options(contract, folder, carried=carried is not None)
+        lines += (inside := [] if carried is not None else _left_inside(sources, folder, contract))
+        choices = score_options(contract, folder, carried=carried is not None or bool(inside))
         command = shlex.join(["gapline", "score", output, *choices])
-    say(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}")
+    say_words(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}")
     options.print_lines("", lines)
     if command:
-        options.print_lines("", [f"next, to score it as the study does: {command}"])
+        # On one line, however long: it is there to be copied.
+        say(f"next, to score it as the study does: {printable(command)}")
+
+
+def _as_scored(
+    campaign: "Campaign", contract: "Contract", folder: "Path", filters: Any, lines: list[str], *, packed: bool
+) -> "Campaign":
+    """Return what a study scores of its runs, and add to `lines` what the file will not say."""
+    from gapline.capture.export import with_senses
+    from gapline.capture.planned import planned_cells, runs_of_contract
+    from gapline.model.layout import JOURNALS
+    from gapline.model.reading import TOLERANCE
+    from gapline.study import declared_choices
+
+    # Not the runs of arms that its contract no longer has.
+    planned = (folder / JOURNALS).is_dir()
+    campaign, removed = runs_of_contract(campaign, contract, cells=planned)
+    if removed:
+        lines.append(f"left out, because the contract does not have their arms or cells: {counted(removed, 'run')}")
+    if packed and planned:
+        states = planned_cells(campaign, contract, filters)["state"]
+        if missing := int((states == "missing").sum()):
+            lines.append(f"not in the file, which has no plan: {counted(missing, 'planned run')} never begun")
+    stated = declared_choices(contract)
+    if stated["tolerance"] != TOLERANCE:
+        lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")
+    return with_senses(campaign, stated["sense"])
+
+
+def _left_inside(sources: tuple[str, ...], folder: "Path", contract: "Contract") -> list[str]:
+    """Say which references stay in a package: what lies in one has no path that an option could name."""
+    from gapline.capture.package import is_package
+
+    found = _carried(sources, folder, contract, None, ())[0] if is_package(sources[0]) else None
+    if found is None:
+        return []
+    return [f"its references ({found.name}) stay in {sources[0]}: a .zip carries them, a trace has no place for them"]
 
 
 def _carried(

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
-from gapline.model.text import counted, printable
-from gapline.terminal import console, say
+from gapline.model.text import counted
+from gapline.terminal import console, say, say_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gapline.capture.importer import Imported
     from gapline.capture.survey import Survey
+    from gapline.report.table import Table
 
 # For the campaign that is made of what was read; the other options are for the reading.
 LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate", "strict")
@@ -27,7 +28,14 @@ SHOWN_LEFT_OUT = 20
 
 @click.command("import")
 @click.argument("files", nargs=-1, type=click.Path())
-@click.option("--format", "format_", default="auto", show_default=True, help="Format of the files, or auto.")
+@click.option(
+    "--format",
+    "format_",
+    default="auto",
+    show_default=True,
+    shell_complete=completion.words(*completion.FORMATS),
+    help="Format of the files, or auto.",
+)
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Campaign directory to write.")
 @options.tables
 @click.option("--only", multiple=True, metavar="PATTERN", help="Read files of these names alone ('*.log'; repeatable).")
@@ -92,6 +100,7 @@ def command(
         raise click.UsageError("Missing argument 'FILES...'.")
     if output is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output' (or --dry-run).")
+    _refuse_packages(files)
     place = read_place(on, jobs=jobs)
     if on is not None and dry_run:
         raise click.UsageError("--on: expected an import, got --dry-run, which reads here.")
@@ -123,8 +132,16 @@ def command(
     if as_json:
         options.print_json(facts)
     else:
-        say("\n".join(_report(imported, facts)))
+        _print_report(imported, facts)
     return 1 if imported.bad else 0
+
+
+def _refuse_packages(files: tuple[str, ...]) -> None:
+    """Refuse a replication package among the archives of logs; a .tar.zst is not gone through for that."""
+    from gapline.capture.opened import refuse_package
+
+    for file in (file for file in files if file.lower().endswith(".zip")):
+        refuse_package(file, "import", f"it is a source as it is: gapline score {file}", on="logs")
 
 
 @contextmanager
@@ -173,7 +190,11 @@ def _print_formats(as_json: bool) -> int:
     if as_json:
         options.print_json({reader.name: reader.describes for reader in readers})
         return 0
-    options.print_lines("", (f"{reader.name:<12} {reader.describes}" for reader in readers))
+    from gapline.report.table import text_table
+    from gapline.report.writers.terminal import print_table
+
+    rows = [(reader.name, reader.describes) for reader in readers]
+    print_table(text_table("formats", "Formats", ["format", "what it is"], rows, text=2, notes=()))
     options.print_lines("note: ", notes, err=True)
     return 0
 
@@ -267,6 +288,17 @@ def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str,
         return {"not_checked": error.message}
 
 
+def _print_report(imported: "Imported", facts: dict[str, Any]) -> None:
+    """Print what was read; the files that were not, or not whole, as tables behind it."""
+    from gapline.report.writers.terminal import View, print_tables
+
+    *lines, last = _report(imported, facts)
+    options.print_lines("", lines)
+    if imported.campaign.diagnostics.problem_count:
+        print_tables(_left_out_tables(facts), View(how="--json has all"))
+    say(last)
+
+
 def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     from dataclasses import replace
 
@@ -279,7 +311,6 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
         lines.insert(0, f"kept {counted(imported.kept, 'file')} that an import before this one had read")
     if known.problem_count:
         lines += [f"{counted(known.problem_count, 'problem')} while reading:", *first_problems(known)]
-        lines += _left_out_tables(facts)
     if references := facts.get("references"):
         lines.append(
             f"references: {references['instances']:,} instances, {references['certified']:,} certified, "
@@ -302,22 +333,24 @@ def _report(imported: "Imported", facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _left_out_tables(facts: dict[str, Any]) -> list[str]:
-    """Lay out which files were left out, and of which some lines were; the first ones, where they are many."""
-    lines: list[str] = []
-    for what, first, rows in (
-        ("left out", ("file", "why"), [(row["file"], row["why"]) for row in facts["left_out"]]),
-        (
-            "read in part",
-            ("file", "problems", "first"),
-            [(row["file"], f"{row['problems']:,}", row["first"]) for row in facts["left_out_inside"]],
-        ),
-    ):
-        if rows:
-            lines += [f"{what}: {counted(len(rows), 'file')}", *_aligned([first, *rows[:SHOWN_LEFT_OUT]])]
-        if len(rows) > SHOWN_LEFT_OUT:
-            lines.append(f"and {len(rows) - SHOWN_LEFT_OUT:,} more (--json lists them all)")
-    return lines
+def _left_out_tables(facts: dict[str, Any]) -> "list[Table]":
+    """Return which files were left out, and of which some lines were; the first ones, where they are many."""
+    from gapline.report.table import Column, word_table
+
+    file = Column("file", text=True)
+    out = [(row["file"], row["why"]) for row in facts["left_out"]]
+    cut = [(row["file"], f"{row['problems']:,}", row["first"]) for row in facts["left_out_inside"]]
+    found: list[tuple[str, tuple[Column, ...], Sequence[tuple[str, ...]]]] = [
+        ("left out", (file, Column("why", text=True)), out),
+        ("read in part", (file, Column("problems", spare=0), Column("first", text=True)), cut),
+    ]
+    tables = []
+    for what, columns, rows in found:
+        left = len(rows) - SHOWN_LEFT_OUT
+        more = [f"and {left:,} more (--json lists them all)"] if left > 0 else []
+        caption = f"{what}: {counted(len(rows), 'file')}"
+        tables += [word_table(what, caption, columns, rows[:SHOWN_LEFT_OUT], notes=more)] if rows else []
+    return tables
 
 
 def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int:
@@ -334,15 +367,24 @@ def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int
     if as_json:
         options.print_json({"files": rows, "notes": survey.all_notes(), "error": str(refused) if refused else None})
         return 1 if refused else 0
-    say("\n".join(_aligned(_table_rows(rows))))
+    from gapline.report.writers.terminal import View, print_table
+
+    if refused:
+        say_words(f"the import would be refused: {refused}")
+    print_table(_survey_table(rows), View(how="--json has all"))
     shown = [problem for row in rows for problem in row["problems"][:SHOWN_PROBLEMS]]
-    for line in (*shown, *survey.all_notes(), *([f"the import would be refused: {refused}"] if refused else [])):
-        say(line)
+    options.print_lines("", (*shown, *survey.all_notes()))
     return 1 if refused else 0
 
 
-def _table_rows(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    table: list[tuple[str, ...]] = [("file", "format", "run", "candidates", "first", "last", "status", "problems")]
+def _survey_table(rows: list[dict[str, Any]]) -> "Table":
+    """Return what would be read, a row per run."""
+    from gapline.report.numbers import plain_numbers
+    from gapline.report.table import Column, word_table
+
+    runs = [run for row in rows for run in row["runs"]]
+    stamps = {name: iter(plain_numbers([run[name] for run in runs])) for name in ("first", "last")}
+    table: list[tuple[str, ...]] = []
     for row in rows:
         head = (row["path"], row["format"] or "-")
         problems = str(row["problem_count"] or "")
@@ -350,17 +392,15 @@ def _table_rows(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             table.append((*head, "-", "", "", "", "", problems))
         for k, run in enumerate(row["runs"]):
             who = f"{run['arm'] or '?'}/{run['instance'] or '?'}/{'?' if run['seed'] is None else run['seed']}"
-            times = ["-" if run[name] is None else f"{run[name]:g}" for name in ("first", "last")]
+            times = [next(stamps[name]) for name in ("first", "last")]
             mine = (who, f"{run['candidates']:,}", *times, run["status"])
             table.append((*head, *mine, problems) if k == 0 else ("", "", *mine, ""))
-    return table
-
-
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    """Lay out a table without cutting a cell: a path that is cut cannot be pasted."""
-    safe = [tuple(map(printable, row)) for row in table]
-    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
+    columns = (
+        Column("file", text=True), Column("format", text=True, spare=4), Column("run", text=True),
+        Column("candidates", spare=0), Column("first", spare=3), Column("last", spare=3),
+        Column("status", text=True, spare=2), Column("problems", spare=1),
+    )  # fmt: skip
+    return word_table("survey", f"What would be read: {counted(len(rows), 'file')}", columns, table)
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:

@@ -5,8 +5,10 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.working import show_work
+from gapline.model.doing import doing
 from gapline.model.text import counted
-from gapline.terminal import say
+from gapline.terminal import say_words
 
 
 @click.command("merge")
@@ -30,8 +32,11 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
     from gapline.model.join import join_campaigns
     from gapline.model.store import read_manifest
 
+    show_work()
+    doing("reading")
     parts = parts_of((path for source in sources for path in matching(source)), read)
     campaign, lines = filter_and_count(join_campaigns([part.campaign for part in parts]), filters)
+    doing("writing")
     if flat or len(parts) == 1:
         digest = read_manifest(campaign.save(output))["digest"]
     else:
@@ -39,5 +44,5 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
         digest = written.digest
         files = [f"{n:,} files {how}" for n, how in ((written.linked, "linked"), (written.copied, "copied")) if n]
         lines.insert(0, ", ".join([f"in {len(parts)} parts", *files]))
-    say(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}, {digest}")
+    say_words(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}, {digest}")
     options.print_lines("", (*campaign.diagnostics.lines(), *lines))

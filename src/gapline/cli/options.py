@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from gapline.cli import completion
+from gapline.cli.working import show_work
 from gapline.errors import UsageError
-from gapline.terminal import say, say_json
+from gapline.terminal import say, say_json, say_words
 
 if TYPE_CHECKING:
     from gapline.study import Study
 
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -23,6 +26,34 @@ def _together(*decorators: Decorator) -> Decorator:
 
     return decorate
 
+
+# What does on a package what a command does on a study directory.
+_INSTEAD = {
+    "run": "`gapline replicate {path} -o DIR` runs its campaign again here",
+    "check": "`gapline verify --recheck {path}` runs its checker again",
+    "status": "`gapline score {path}` counts its runs, `gapline verify {path}` shows what it holds",
+    "watch": "nothing runs in it: `gapline report {path} -o DIR` writes its page",
+    "serve": "nothing runs in it: `gapline report {path} -o DIR` writes its page",
+}
+
+
+class StudyDirectory(click.Path):
+    """A study directory to work in; a replication package is refused with the command that takes one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of a directory."""
+        command = (ctx.info_name if ctx is not None else None) or ""
+        if command in _INSTEAD:
+            from pathlib import Path
+
+            if Path(value).is_file():
+                from gapline.capture.opened import refuse_package
+
+                refuse_package(value, command=command, instead=_INSTEAD[command].format(path=value))
+        return super().convert(value, param, ctx)
+
+
+study_directory = click.argument("study", type=StudyDirectory(exists=True, file_okay=False))
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -46,20 +77,43 @@ memory = click.option(
 place = click.option(
     "--on",
     metavar="PLACE",
+    shell_complete=completion.words(*completion.PLACES),
     help="Where the work is done: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
 )
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
+arms, instances, panels = (completion.names(kind) for kind in ("arm", "instance", "panel"))
 filters = _together(
-    click.option("--arm", multiple=True, help="Keep arms that match this name or pattern (repeatable)."),
-    click.option("--panel", multiple=True, help="Keep panels that match this name or pattern (repeatable)."),
-    click.option("--instance", multiple=True, help="Keep instances that match this name or pattern (repeatable)."),
-    click.option("--exclude", multiple=True, help="Leave out instances that match this name or pattern (repeatable)."),
+    click.option(
+        "--arm",
+        multiple=True,
+        shell_complete=arms,
+        help="Keep arms that match this name or pattern (repeatable).",
+    ),
+    click.option(
+        "--panel",
+        multiple=True,
+        shell_complete=panels,
+        help="Keep panels that match this name or pattern (repeatable).",
+    ),
+    click.option(
+        "--instance",
+        multiple=True,
+        shell_complete=instances,
+        help="Keep instances that match this name or pattern (repeatable).",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        shell_complete=instances,
+        help="Leave out instances that match this name or pattern (repeatable).",
+    ),
 )
 checker = click.option(
     "--checker",
     metavar="NAME",
+    shell_complete=completion.words(*completion.CHECKERS),
     help="Count the verdicts of this checker instead of the contract's: cvrp, 'mine 2.0'.",
 )
 tables = _together(
@@ -78,13 +132,18 @@ choices = _together(
     tables,
     memory,
     click.option(
-        "--references", metavar="FILE|STORE:PLACE", help="CSV instance,value (+ certified,source), .solu, or a store."
+        "--references",
+        metavar="FILE|STORE:PLACE",
+        shell_complete=completion.files,
+        help="CSV instance,value (+ certified,source), .solu, or a store.",
     ),
-    click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Snapshot JSON (repeatable)."),
     click.option(
-        "--policy",
-        type=click.Choice(["frozen", "analysis", "both"]),
-        help="`frozen` refuses values known after the runs; `analysis` folds the runs' best in; `both` side by side.",
+        "--snapshot",
+        "snapshots",
+        multiple=True,
+        type=click.Path(),
+        shell_complete=completion.snapshots,
+        help="Snapshot JSON (repeatable).",
     ),
     click.option(
         "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
@@ -95,7 +154,13 @@ choices = _together(
         metavar="HOST=FACTOR|measured[:HOST]",
         help="Multiply the times of runs on HOST (repeatable), or scale by recorded calibrations; always printed.",
     ),
-    click.option("--negate", multiple=True, metavar="ARM", help="An arm whose source reports the negated objective."),
+    click.option(
+        "--negate",
+        multiple=True,
+        metavar="ARM",
+        shell_complete=arms,
+        help="An arm whose source reports the negated objective.",
+    ),
     click.option(
         "--transform",
         multiple=True,
@@ -125,21 +190,37 @@ choices = _together(
         "--kernel",
         "kernels",
         multiple=True,
+        shell_complete=completion.kernels,
         help="squeezed, maxform, berthold, dimacs:THETA, raw, python:MODULE:FUNCTION (repeatable; the first leads).",
     ),
     click.option(
         "--allow-code", is_flag=True, help="Run Python functions that the contract names, and modules of its directory."
     ),
     click.option(
-        "--weight", help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, python:MODULE:FUNCTION."
+        "--weight",
+        shell_complete=completion.weights,
+        help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, python:MODULE:FUNCTION.",
     ),
     click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),
     click.option(
         "--weighting", type=click.Choice(["panel", "instance", "run"]), help="Which units count alike in a mean."
     ),
-    click.option("--tier2", "tier_two", multiple=True, metavar="ARM", help="A descriptive arm: shown, not compared."),
     click.option(
-        "--contrast", "contrasts", nargs=2, multiple=True, metavar="A B", help="A declared contrast (repeatable)."
+        "--tier2",
+        "tier_two",
+        multiple=True,
+        metavar="ARM",
+        shell_complete=arms,
+        help="A descriptive arm: shown, not compared.",
+    ),
+    click.option(
+        "--contrast",
+        "contrasts",
+        nargs=2,
+        multiple=True,
+        metavar="A B",
+        shell_complete=arms,
+        help="A declared contrast (repeatable).",
     ),
     click.option(
         "--interval",
@@ -155,8 +236,29 @@ choices = _together(
     click.option("--draws", type=click.IntRange(min=1), help="Draws of a bootstrap or of signs (default: 10,000)."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of the draws (default: 1)."),
 )
-sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-study = _together(sources, choices)
+# Of those who watch: a study has a contract that says these things.
+trace_file = _together(
+    click.option(
+        "--references", metavar="FILE", help="Of a trace file: reference values, as `gapline score` takes them."
+    ),
+    click.option(
+        "--snapshot",
+        "snapshots",
+        multiple=True,
+        type=click.Path(),
+        help="Of a trace file: snapshot JSON, as `gapline score` takes it (repeatable; the first leads).",
+    ),
+    click.option("--horizon", type=float, help="Of a trace file: the horizon of runs that state none."),
+)
+sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
+_POLICY = "`frozen` refuses values known after the runs; `analysis` folds the runs' best in"
+# What reads one reference alone has no side by side to offer.
+one_policy = click.option("--policy", type=click.Choice(["frozen", "analysis"]), help=f"{_POLICY}.")
+any_policy = click.option(
+    "--policy", type=click.Choice(["frozen", "analysis", "both"]), help=f"{_POLICY}; `both` side by side."
+)
+study = _together(sources, choices, any_policy)
+one_reference = _together(sources, choices, one_policy)
 log_time = click.option("--log-time", is_flag=True, help="Draw time logarithmically; the numbers stay the same.")
 figure_formats = click.option(
     "--format",
@@ -172,6 +274,7 @@ def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study
     from gapline.study import open_study
 
     if on is None:
+        show_work()
         return open_study(*sources, **choices)
     from gapline.model.remote import is_url
     from gapline.run.progress import task_progress
@@ -212,6 +315,36 @@ def numbers(option: str, text: str) -> list[float]:
         ) from None
 
 
+def write_markdown(place: str | None, text: str) -> None:
+    """Write Markdown to a file or the standard output, and to the summary of a workflow that has one."""
+    import os
+    from pathlib import Path
+
+    if place is None:
+        return
+    if place == "-":
+        say(text.rstrip("\n"))
+    else:
+        write_output(place, text.encode())
+    if summary := os.environ.get(STEP_SUMMARY):
+        # Appended, as GitHub asks for it: other steps write to the same file.
+        with Path(summary).open("ab") as stream:
+            stream.write(f"{text}\n".encode())
+        say(f"appended to ${STEP_SUMMARY}", err=True)
+
+
+def write_output(place: str, content: bytes) -> None:
+    """Write a file that the caller names, and say so."""
+    from pathlib import Path
+
+    from gapline.model.writing import refuse_no_file, write_atomically
+
+    refuse_no_file(Path(place))
+    write_atomically(Path(place), lambda stream: stream.write(content))
+    # On the error stream: the standard output may be one document.
+    say(f"wrote {place}", err=True)
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document as every command does."""
     say_json(document)
@@ -230,11 +363,11 @@ def study_document(opened: "Study") -> dict[str, Any]:
 
 
 def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> None:
-    """Print each fact on a line of its own behind the label, whatever characters it holds."""
+    """Print each fact behind the label, broken at its spaces where it is long, whatever characters it holds."""
     from gapline.model.text import printable
 
     for fact in facts:
-        say(f"{label}{printable(fact)}", err=err)
+        say_words(f"{label}{printable(fact)}", err=err)
 
 
 def print_remarks(opened: "Study") -> int:
@@ -246,11 +379,11 @@ def print_remarks(opened: "Study") -> int:
     read = opened.campaign.diagnostics
     if read.problem_count:
         shown = listing(map(printable, read.problems), most=3)
-        say(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
+        say_words(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
     return print_alarms(opened)
 
 
-def print_alarms(opened: "Study") -> int:
+def print_alarms(opened: "Study", *, err: bool = False) -> int:
     """Print the alarms; return the exit code that they ask for."""
-    print_lines("ALARM ", opened.alarms)
+    print_lines("ALARM ", opened.alarms, err=err)
     return 1 if opened.alarms else 0

@@ -4,13 +4,15 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
-from gapline.terminal import say
+from gapline.cli import completion, options
+from gapline.cli.working import show_work
+from gapline.terminal import say_words
 
 
 @click.command("paper")
-@click.argument("sources", nargs=-1, metavar="[SOURCE...]")
+@click.argument("sources", nargs=-1, metavar="[SOURCE...]", shell_complete=completion.files)
 @options.choices
+@options.one_policy
 @click.option("-o", "--output", type=click.Path(file_okay=False), required=True, help="Directory to write to.")
 @click.option("--title", default=None, help="What captions call the study.")
 @options.figure_formats
@@ -27,6 +29,7 @@ def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_
     from gapline.report.drawing import FILE_FORMATS
     from gapline.study import open_study
 
+    show_work()
     study = open_study(*sources, **choices) if sources else None
     written = write_paper(output, study, formats=formats or FILE_FORMATS)
     if as_json:
@@ -35,5 +38,5 @@ def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_
         return 1 if study is not None and study.alarms else 0
     figures = len({path.stem for path in written if path.parent.name == "figures"})
     tables = len({path.stem for path in written if path.parent.name == "tables"})
-    say(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
+    say_words(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
     return options.print_alarms(study) if study is not None else 0

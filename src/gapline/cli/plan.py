@@ -4,11 +4,13 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import options, tables
+from gapline.cli.working import show_work
+from gapline.terminal import say
 
 
 @click.command("plan")
-@options.study
+@options.one_reference
 @click.option(
     "--detect",
     "deltas",
@@ -26,7 +28,15 @@ from gapline.cli import options
     show_default=True,
     help="In which share of campaigns it is to be shown.",
 )
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="A B", help="Two arms (default: contrasts, or all).")
+@click.option(
+    "--pair",
+    "pairs",
+    nargs=2,
+    multiple=True,
+    metavar="A B",
+    shell_complete=options.arms,
+    help="Two arms (default: contrasts, or all).",
+)
 @click.option(
     "--seeds",
     multiple=True,
@@ -36,13 +46,17 @@ from gapline.cli import options
     metavar="N",
     help="Seeds per instance (repeatable).",
 )
+@tables.options
 @options.as_json
 def command(
+    *,
     sources: tuple[str, ...],
     deltas: tuple[float, ...],
     power: float,
     pairs: tuple[tuple[str, str], ...],
     seeds: tuple[int, ...],
+    outputs: tuple[str, ...],
+    all_columns: bool,
     as_json: bool,
     **choices: Any,
 ) -> int:
@@ -55,10 +69,10 @@ def command(
     """
     from gapline.errors import UsageError, listing
     from gapline.report.tables.plan import plan_table
-    from gapline.report.writers.terminal import print_table
     from gapline.study import open_study
     from gapline.summary.power import power_table
 
+    show_work()
     study = open_study(*sources, **choices)
     chosen = list(pairs) or study.pairs
     if not chosen:
@@ -72,9 +86,14 @@ def command(
         level=study.level,
         weighting=study.weighting,
     )
+
+    def answer() -> dict[str, Any]:
+        return plan.document() | options.study_document(study)
+
     if as_json:
-        options.print_json(plan.document() | options.study_document(study))
+        options.print_json(answer())
         return 1 if study.alarms else 0
-    print_table(plan_table(plan))
     options.print_lines("", plan.words())
+    say()
+    tables.show([plan_table(plan)], outputs=outputs, all_columns=all_columns, document=answer)
     return options.print_remarks(study)

@@ -5,7 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.terminal import say
+from gapline.terminal import say_words
 
 
 @click.command("report")
@@ -35,7 +35,8 @@ def command(
 
     from gapline.model.layout import RESULTS, is_study
     from gapline.report.drawing import FILE_FORMATS
-    from gapline.report.write import PAGE, RESULTS_FILE, write_report
+    from gapline.report.results import RESULTS_FILE
+    from gapline.report.write import PAGE, write_report
 
     study = options.open_on(sources, **choices)
     own = len(sources) == 1 and is_study(sources[0])
@@ -45,5 +46,5 @@ def command(
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
         options.print_json(answer | options.study_document(study))
         return 1 if study.alarms else 0
-    say(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
+    say_words(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
     return options.print_alarms(study)

@@ -5,14 +5,14 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 # Exit code: all that is left is in the hands of others.
 HELD = 4
 
 
 @click.command("run")
-@click.argument("study", type=click.Path(exists=True, file_okay=False))
+@options.study_directory
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
 @click.option(
     "--on",
@@ -69,7 +69,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
         options.print_json(answer)
     else:
         options.print_lines("problem: ", problems, err=True)
-        say(f"{report.done} of {report.planned} runs done, {report.left} left")
+        say_words(f"{report.done} of {report.planned} runs done, {report.left} left")
         if campaign is not None:
             options.print_lines("", campaign.diagnostics.lines())
         if noisy:
@@ -82,7 +82,7 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
         if report.left or report.busy:
             say(f"go on with: {go_on}")
         if lack:
-            say(lack)
+            say_words(lack)
         print_next(following)
     # The machine's failure comes before the interruption that it caused.
     if report.infrastructure is not None:

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options, tables
 
 
 # A score below zero begins with a dash and is no option.
@@ -13,10 +13,19 @@ from gapline.cli import options
     "--kernel",
     "kernels",
     multiple=True,
+    shell_complete=completion.kernels,
     help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; default: those of the paper).",
 )
+@tables.options
 @options.as_json
-def command(scores: tuple[float, ...], raw_gaps: tuple[float, ...], kernels: tuple[str, ...], as_json: bool) -> int:
+def command(
+    scores: tuple[float, ...],
+    raw_gaps: tuple[float, ...],
+    kernels: tuple[str, ...],
+    outputs: tuple[str, ...],
+    all_columns: bool,
+    as_json: bool,
+) -> int:
     """Say which raw gap a score stands for under each kernel, and which score a raw gap or a goal has.
 
     A constant squeezed score of 0.05 is a raw gap of 10.5 %; a raw gap of 5 % is a squeezed score of 0.0244. Without a
@@ -25,13 +34,12 @@ def command(scores: tuple[float, ...], raw_gaps: tuple[float, ...], kernels: tup
     Example: gapline scale 0.05 --raw-gap 0.01
     """
     from gapline.report.tables.scale import scale_reports
-    from gapline.report.writers.terminal import print_table
     from gapline.scoring.convert import SCALE_KERNELS, scale_table
 
     frame = scale_table(scores, raw_gaps, kernels=kernels or SCALE_KERNELS)
+    document = {"scale": frame.to_dicts()}
     if as_json:
-        options.print_json({"scale": frame.to_dicts()})
+        options.print_json(document)
         return 0
-    for table in scale_reports(frame):
-        print_table(table)
+    tables.show(scale_reports(frame), outputs=outputs, all_columns=all_columns, document=lambda: document)
     return 0

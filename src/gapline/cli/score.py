@@ -4,8 +4,8 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
-from gapline.terminal import say
+from gapline.cli import completion, options, tables
+from gapline.terminal import say_words
 
 
 @click.command("score")
@@ -15,17 +15,31 @@ from gapline.terminal import say
     "--statistic",
     "statistics",
     multiple=True,
+    shell_complete=completion.words(*completion.STATISTICS),
     help="How runs are put together: mean (default), median, quantile:Q, trimmed:SHARE; and, repeatable, numbers of "
     "your own per run: python:MODULE:FUNCTION.",
 )
-@click.option("--by", multiple=True, help="Columns that make the groups (repeatable; default: arm).")
+@click.option(
+    "--by",
+    multiple=True,
+    shell_complete=completion.words(*completion.COLUMNS),
+    help="Columns that make the groups (repeatable; default: arm).",
+)
 @click.option("--per-run", is_flag=True, help="Also print every run.")
+@click.option("--intervals", is_flag=True, help="Show the interval of each mean too (--interval, --level).")
+@tables.options
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, numbers in full; runs with --per-run.")
 @options.as_json
 def command(
+    *,
     sources: tuple[str, ...],
     statistics: tuple[str, ...],
     by: tuple[str, ...],
     per_run: bool,
+    intervals: bool,
+    outputs: tuple[str, ...],
+    all_columns: bool,
+    as_csv: bool,
     as_json: bool,
     **choices: Any,
 ) -> int:
@@ -33,37 +47,63 @@ def command(
 
     Example: gapline score traces.csv --references refs.csv --horizon 30 --kernel squeezed --kernel dimacs:1.1
     """
+    from dataclasses import replace
+
     from gapline.errors import UsageError, listing
     from gapline.report import printing
     from gapline.report.documents import score_document
+    from gapline.report.tables.runs import run_table
     from gapline.summary.means import summarise
 
     own = [name for name in statistics if name.startswith("python:")]
     ways = [name for name in statistics if name not in own] or ["mean"]
     if len(ways) > 1:
         raise UsageError(f"--statistic: expected one way to put runs together, got {listing(ways)}")
+    if as_csv and as_json:
+        raise UsageError("score: expected --csv or --json, got both")
+    if intervals and (by or ways != ["mean"]):
+        raise UsageError("--intervals: expected means by arm", hint="leave out --by and --statistic")
     study = options.open_on(sources, statistics=own, **choices)
-    documents = []
-    for scores in study.scores:
+    readings, means, runs = [], [], []
+    for number, scores in enumerate(study.scores):
         # The means that the notes are of too are made once.
         if scores is study.scores[0] and not by and ways == ["mean"]:
             summary = study.summary
         else:
             summary = summarise(scores, by=by or ("arm",), weighting=study.weighting, statistic=ways[0])
-        below = printing.negative_lines(scores)
+        spans: dict[str, Any] = {}
+        if intervals:
+            read = study if number == 0 else replace(study, references=study.references[number : number + 1])
+            spans = {"intervals": read.intervals, "no_intervals": read.no_intervals}
+        readings.append((scores, summary, printing.negative_lines(scores), spans))
         if as_json:
+            continue
+        means.append(printing.score_table(scores, summary, **spans))
+        if per_run:
+            runs.append(run_table(scores))
+
+    def answer() -> dict[str, Any]:
+        documents = []
+        for scores, summary, below, spans in readings:
             document = score_document(scores, summary, per_run=per_run)
             document["notes"] = list(dict.fromkeys([*study.notes(), *summary.notes, *below]))
+            if intervals:
+                found = spans["intervals"]
+                document["intervals"] = None if found is None else found.frame.to_dicts()
             documents.append(document)
-            continue
-        if per_run:
-            printing.print_runs(scores)
-        printing.print_scores(scores, summary)
-        for line in printing.note_lines(below):
-            say(line)
-    if not as_json:
-        return options.print_remarks(study)
-    shared = options.study_document(study)
-    shared.pop("notes")
-    options.print_json((documents[0] if len(documents) == 1 else {"readings": documents}) | shared)
-    return 1 if study.alarms else 0
+        shared = options.study_document(study)
+        shared.pop("notes")
+        return (documents[0] if len(documents) == 1 else {"readings": documents}) | shared
+
+    if as_json:
+        options.print_json(answer())
+        return 1 if study.alarms else 0
+    # As CSV one table alone; on a screen the means come first, the runs behind them.
+    one = as_csv or any(output.lower().endswith(".csv") for output in outputs)
+    shown = runs if one and runs else [*means, *runs]
+    tables.show(shown, outputs=outputs, all_columns=all_columns, document=answer, as_csv=as_csv)
+    if as_csv:
+        return options.print_alarms(study, err=True)
+    for line in printing.note_lines([line for _, _, below, _ in readings for line in below]):
+        say_words(line)
+    return options.print_remarks(study)

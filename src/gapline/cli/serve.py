@@ -2,25 +2,33 @@
 
 import rich_click as click
 
+from gapline.cli import options
 from gapline.terminal import say
 
 
 @click.command("serve")
-@click.argument("source", default=".", type=click.Path(exists=True), metavar="[STUDY|FOLDER|TRACES]")
+@click.argument("source", default=".", type=options.StudyDirectory(exists=True), metavar="[STUDY|FOLDER|TRACES]")
 @click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="Port; 0 picks one.")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this need a token."
 )
 @click.option("--token", help="Token that a browser or a script has to bring; made up where --host needs one.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
-@click.option("--references", metavar="FILE", help="Of a trace file: reference values, as `gapline score` takes them.")
-@click.option("--horizon", type=float, help="Of a trace file: the horizon of runs that state none.")
+@options.trace_file
 def command(
-    source: str, port: int, host: str, token: str | None, no_open: bool, references: str | None, horizon: float | None
+    source: str,
+    port: int,
+    host: str,
+    token: str | None,
+    no_open: bool,
+    references: str | None,
+    snapshots: tuple[str, ...],
+    horizon: float | None,
 ) -> int:
     """Serve a page that follows a study while it runs, wherever it runs: it reads the journals of the study directory.
 
-    A folder of studies shows all of them; a trace file (CSV or JSONL) that a solver is still writing is followed too.
+    A folder shows all studies right below it, also those that appear later; a trace file (CSV or JSONL) that a solver
+    is still writing is followed too.
     Nothing is written, and nobody is let in: it listens on this machine alone unless --host says otherwise, which
     needs the token of the link. The address is the only line on standard output; Ctrl-C ends it, and no run notices.
 
@@ -47,5 +55,5 @@ def command(
 
             webbrowser.open(address)
 
-    serve(source, host=host, port=port, token=token, opened=opener(references, horizon), tell=tell)
+    serve(source, host=host, port=port, token=token, opened=opener(references, horizon, snapshots), tell=tell)
     return 0

@@ -2,12 +2,14 @@
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options, tables
 from gapline.cli import snapshot_words as words
 from gapline.cli.snapshot_fold import fold
 from gapline.cli.snapshot_log import log, page
-from gapline.model.text import counted, printable
-from gapline.terminal import say
+from gapline.cli.working import show_work
+from gapline.model.doing import doing
+from gapline.model.text import counted
+from gapline.terminal import say, say_words
 
 
 @click.group("snapshot", context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +26,7 @@ command.add_command(page)
 
 
 @command.command("freeze")
-@click.argument("sources", nargs=-1, required=True, metavar="FILE|STORE:PLACE...")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE|STORE:PLACE...", shell_complete=completion.files)
 @words.NAME
 @words.OUT
 @click.option("--objective", help="Objective to read, in a store with several.")
@@ -50,6 +52,8 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
     from gapline.reference.alarm import find_alarms
     from gapline.reference.freeze import freeze as freeze_store
 
+    show_work()
+    doing("reading the stores")
     frozen = freeze_store(*sources, name=name, trust_solver=validation == "solver", **facts)
     snapshot = frozen.snapshot
     snapshot.save(output)
@@ -64,7 +68,7 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
     words.print_facts(snapshot)
     options.print_lines("note: ", frozen.notes)
     for one in frozen.moved:
-        say(f"moved: {words.moved_words(one)}")
+        say_words(f"moved: {words.moved_words(one)}")
     options.print_lines("ALARM ", alarms)
     return 1 if frozen.moved or alarms else 0
 
@@ -74,8 +78,18 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 @click.argument("new", type=click.Path(dir_okay=False))
 @words.TOLERANCE
 @words.SENSE
+@tables.options
 @options.as_json
-def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool) -> int:
+def diff(
+    *,
+    old: str,
+    new: str,
+    tolerance: float,
+    sense: str | None,
+    outputs: tuple[str, ...],
+    all_columns: bool,
+    as_json: bool,
+) -> int:
     """Say what changed between two snapshots; exit code 1 where a certificate is contradicted.
 
     Example: gapline snapshot diff references/mine.json references/mine-2.json
@@ -84,28 +98,22 @@ def diff(old: str, new: str, tolerance: float, sense: str | None, as_json: bool)
     from gapline.reference.comparable import rewritten_instances
     from gapline.reference.diff import diff_snapshots
     from gapline.reference.snapshot import Snapshot
+    from gapline.report.tables.snapshots import difference_table
 
     before, after = Snapshot.load(old), Snapshot.load(new)
     found = diff_snapshots(before, after, tolerance=tolerance, sense=sense)
     alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
     notes = rewritten_instances([before, after])
+    document = found.document() | {"notes": notes} | words.alarms(alarms)
     if as_json:
-        options.print_json(found.document() | {"notes": notes} | words.alarms(alarms))
+        options.print_json(document)
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
-    say(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
-    for kind, differences in found.classes().items():
-        if not differences:
-            continue
-        say(f"{kind.replace('_', ' ')}: {len(differences)}")
-        for d in differences:
-            was, now = words.value(d.old, d.old_certified), words.value(d.new, d.new_certified)
-            line = f"  {printable(d.instance)}: {was} -> {now}"
-            if kind == "instance_changed":
-                line += f"  ({d.old_instance_digest} -> {d.new_instance_digest}: not comparable)"
-            elif d.new_source:
-                line += f"  ({printable(d.new_source)})"
-            say(line)
+    say_words(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
+    table = difference_table(found.classes())
+    if table.rows or outputs:
+        say()
+        tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
     options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
@@ -150,21 +158,28 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
         return 1 if broken or alarms else 0
     for result in results:
         if not result["whole"]:
-            say(f"BROKEN {result['error']}")
+            say_words(f"BROKEN {result['error']}")
             continue
         parent_note = ""
         if result["parent"]:
             parent_note = f", parent {result['parent_file'] or str(result['parent']) + ' not at hand'}"
-        say(f"whole  {result['file']}: {result['digest']}{parent_note}")
+        say_words(f"whole {result['file']}: {result['digest']}{parent_note}")
     options.print_lines("ALARM ", alarms)
     return 1 if broken or alarms else 0
 
 
 @command.command("show")
 @click.argument("file", type=click.Path())
-@click.option("--instance", "patterns", multiple=True, help="Only instances that match this name or pattern.")
+@click.option(
+    "--instance",
+    "patterns",
+    multiple=True,
+    shell_complete=options.instances,
+    help="Only instances that match this name or pattern.",
+)
+@tables.options
 @options.as_json
-def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
+def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
     """Show a snapshot: where it comes from, and its values.
 
     Example: gapline snapshot show references/mine.json --instance 'n=20/*'
@@ -172,6 +187,7 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
     from fnmatch import fnmatchcase
 
     from gapline.reference.snapshot import Snapshot
+    from gapline.report.tables.snapshots import value_table
 
     snapshot = Snapshot.load(file)
     kept = {
@@ -179,13 +195,11 @@ def show(file: str, patterns: tuple[str, ...], as_json: bool) -> None:
         for instance, entry in snapshot.values.items()
         if not patterns or any(instance == pattern or fnmatchcase(instance, pattern) for pattern in patterns)
     }
+    document = snapshot.document() | {"digest": snapshot.digest}
+    document["values"] = {instance: entry.document() for instance, entry in kept.items()}
     if as_json:
-        document = snapshot.document() | {"digest": snapshot.digest}
-        document["values"] = {instance: entry.document() for instance, entry in kept.items()}
         options.print_json(document)
         return
     words.print_facts(snapshot)
-    width = max((len(printable(instance)) for instance in kept), default=0)
-    for instance, entry in kept.items():
-        value = words.value(entry.value, entry.certified)
-        say(f"  {printable(instance):<{width}}  {value:<22}  {printable(entry.source)}".rstrip())
+    say()
+    tables.show([value_table(kept)], outputs=outputs, all_columns=all_columns, document=lambda: document)

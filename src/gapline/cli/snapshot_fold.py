@@ -4,15 +4,17 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import completion, options
 from gapline.cli import snapshot_words as words
+from gapline.cli.working import show_work
+from gapline.model.doing import doing
 from gapline.model.text import printable
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 
 @click.command("fold")
 @click.argument("snapshot", type=click.Path(dir_okay=False))
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
 @words.NAME
 @words.OUT
 @click.option("--horizon", type=float, help="Horizon in seconds, for runs that state none.")
@@ -64,6 +66,8 @@ def fold(
     from gapline.reference.snapshot import Snapshot
     from gapline.reference.sources import holds_values
 
+    show_work()
+    doing("reading")
     old = Snapshot.load(snapshot)
     trust = validation == "solver"
     runs = [source.removeprefix("campaign:") for source in sources if not holds_values(source)]
@@ -88,14 +92,14 @@ def fold(
         options.print_json(words.facts(folded.snapshot) | facts | words.alarms(folded.alarms))
         return code
     say(f"wrote {output}")
-    say(folded.summary())
+    say_words(folded.summary())
     words.print_facts(folded.snapshot)
     for change in folded.changes:
         was = "nothing" if change.old is None else repr(change.old)
         by = f"by {change.run} at {change.time:g} s" if change.run is not None else f"by {change.source}"
-        say(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {printable(by)}")
+        say_words(f"beaten: {printable(change.instance)}: {was} -> {change.new!r} {printable(by)}")
     for one in folded.rejected:
-        say(f"rejected: {words.moved_words(one)}")
+        say_words(f"rejected: {words.moved_words(one)}")
     options.print_lines("note: ", folded.notes)
     options.print_lines("ALARM ", folded.alarms)
     return code

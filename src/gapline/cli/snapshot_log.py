@@ -4,16 +4,14 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from gapline.cli import options
+from gapline.cli import options, tables
 from gapline.cli import snapshot_words as words
 from gapline.model.text import counted, printable
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gapline.reference.lineage import Link
-    from gapline.reference.log import SnapshotLog, Step
+    from gapline.reference.log import SnapshotLog
 
 _FOLDERS = click.option(
     "--folder", "folders", multiple=True, type=click.Path(file_okay=False), help="A folder of parents (repeatable)."
@@ -23,19 +21,23 @@ _STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand
 
 @click.command("log")
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.argument("instances", nargs=-1, metavar="[INSTANCE]...")
+@click.argument("instances", nargs=-1, metavar="[INSTANCE]...", shell_complete=options.instances)
 @_FOLDERS
 @_STORE
 @words.TOLERANCE
 @words.SENSE
+@tables.options
 @options.as_json
 def log(
+    *,
     file: str,
     instances: tuple[str, ...],
     folders: tuple[str, ...],
     store: str | None,
     tolerance: float,
     sense: str | None,
+    outputs: tuple[str, ...],
+    all_columns: bool,
     as_json: bool,
 ) -> int:
     """Show the parents of a snapshot, and where the values of instances (names or patterns) come from.
@@ -44,6 +46,7 @@ def log(
     """
     from gapline.errors import UsageError
     from gapline.reference.log import snapshot_log
+    from gapline.report.tables.snapshots import step_table
 
     if store is not None and not instances:
         raise UsageError("--store: expected instances whose commits are wanted, got none", hint="'*' means all of them")
@@ -54,13 +57,10 @@ def log(
         return code
     for link in found.links:
         _print_link(link)
-    for instance, steps in found.steps.items():
-        say(printable(instance))
-        _print_steps([step for step in steps if step.commit is None])
-        commits = [step for step in steps if step.commit is not None]
-        if commits:
-            say(f"  in {printable(store)}:")
-            _print_steps(commits)
+    if found.steps:
+        say()
+        table = step_table(found.steps, store)
+        tables.show([table], outputs=outputs, all_columns=all_columns, document=found.document)
     options.print_lines("note: ", found.notes())
     options.print_lines("ALARM ", found.alarms)
     return code
@@ -118,27 +118,10 @@ def _print_link(link: "Link") -> None:
     facts = link_facts(link)
     dated = f"as of {facts['as_of']}" if facts["as_of"] else "undated"
     counts = f"{counted(facts['instances'], 'instance')}, {facts['certified']} certified"
-    say(f"{printable(facts['name'])}  {facts['digest'][:19]}…  {dated}  {counts}")
+    say_words(f"{printable(facts['name'])} {facts['digest'][:19]}… {dated}, {counts}")
     changes, store = facts["changes"], facts["store"]
     if changes is not None:
         told = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in changes.items() if number)
-        say(f"  {told or 'nothing changed'} since its parent {str(facts['parent'])[:19]}…")
+        say_words(f"  {told or 'nothing changed'} since its parent {str(facts['parent'])[:19]}…")
     origin = f"{store['name']} {store.get('version') or ''}".rstrip()
-    say(f"  {printable(facts['file'])}, from {printable(origin)}")
-
-
-def _print_steps(steps: "Sequence[Step]") -> None:
-    rows = [
-        (
-            words.value(step.value, step.certified),
-            (step.as_of or "undated")[:19],
-            step.change,
-            step.where if step.commit is None else f"commit {step.commit[:12]} by {step.committer}: {step.where}",
-            step.source,
-        )
-        for step in steps
-    ]
-    widths = [max((len(printable(row[column])) for row in rows), default=0) for column in range(4)]
-    for row in rows:
-        cells = [f"{printable(cell):<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
-        say("  " + "  ".join([*cells, printable(row[4])]).rstrip())
+    say_words(f"  {printable(facts['file'])}, from {printable(origin)}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.model.text import printable
-from gapline.terminal import say
+from gapline.terminal import cells, say, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,9 @@ def print_facts(snapshot: "Snapshot") -> None:
     told |= {f"store {number}": part for number, part in enumerate(parts, start=1)}
     for name, fact in told.items():
         if fact is not None:
-            say(f"{name:<14} {printable(fact)}")
+            line = f"{name:<14} {printable(fact)}"
+            # A digest is wider than a narrow terminal: then it has a line to itself, and can be copied whole.
+            say(line if cells(line) <= width() else f"{name}\n{printable(fact)}")
 
 
 def alarms(found: "Iterable[Alarm]") -> dict[str, Any]:

@@ -2,26 +2,26 @@
 
 import rich_click as click
 
+from gapline.cli import options
+
 
 @click.command("watch")
-@click.argument("study", type=click.Path(exists=True, file_okay=False))
+@click.argument("source", type=options.StudyDirectory(exists=True), metavar="STUDY|TRACES")
 @click.option("--once", is_flag=True, help="Print the state of this moment and end.")
-def command(study: str, once: bool) -> int:
+@options.trace_file
+def command(source: str, once: bool, references: str | None, snapshots: tuple[str, ...], horizon: float | None) -> int:
     """Show how far a study is while it runs: progress, the table of arms, newest events and alarms.
 
-    It ends when every planned run is whole, or with Ctrl-C; no run notices. In a pipe it prints plain lines. The exit
-    code is 1 where an integrity alarm rang.
+    A trace file (CSV or JSONL) that a solver is still writing is followed too. It ends when every planned run is whole,
+    or every run of the file says that it has ended, or with Ctrl-C; no run notices. A folder without a study is waited
+    in until there is one. In a pipe it prints plain lines. The exit code is 1 where an integrity alarm rang.
 
     Example: gapline watch my-study
     """
     from gapline.serve.quiet import go_quietly
 
     go_quietly()
-    from gapline.serve.live import LiveStudy
+    from gapline.serve.foreign import opener
     from gapline.serve.watch import watch
 
-    live = LiveStudy(study)
-    try:
-        return watch(live, once=once)
-    finally:
-        live.close()
+    return watch(source, opened=opener(references, horizon, snapshots), once=once)

@@ -15,8 +15,8 @@ Booleans = NDArray[np.bool_]
 def accept_arrays(
     low: int, high: int, out: int, first: Integers, count: Integers, horizon: Floats, time: Floats, objective: Floats,
     verdict: NDArray[np.int8], count_unchecked: bool, above: float, out_time: Floats, out_objective: Floats,
-    out_first: Integers, counts: Integers, terminal: NDArray[np.int8], best_index: Integers,
-    best_objective: Floats, suspect: Booleans,
+    out_first: Integers, captured: Integers, rejected: Integers, unchecked: Integers, late: Integers, steps: Integers,
+    terminal: NDArray[np.int8], best_index: Integers, best_objective: Floats, best_time: Floats, suspect: Booleans,
 ) -> int:  # fmt: skip
     """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
     first, count, limit = first[low:high], count[low:high], horizon[low:high]
@@ -41,16 +41,16 @@ def accept_arrays(
     # The first of a run follows none; it is wrong before the start.
     backwards = np.where(position == 0, t < 0.0, backwards)
     unusable = valid & np.where(inside, ~((z > above) & (z < np.inf)), np.isnan(t))
-    late = ~inside & (t > limit[run]) & (code != VerdictCode.BOUND)
+    over = ~inside & (t > limit[run]) & (code != VerdictCode.BOUND)
     better = _improves(np.where(valid & inside & ~np.isnan(z), z, np.inf), starts, count)
 
     # Of steps with equal stamps the last, which is the best, is kept.
-    steps = np.flatnonzero(better)
-    again = (t[steps[1:]] == t[steps[:-1]]) & (run[steps[1:]] == run[steps[:-1]])
-    steps = steps[np.append(~again, True)] if len(steps) else steps
-    out_time[out : out + len(steps)] = t[steps]
-    out_objective[out : out + len(steps)] = z[steps]
-    made = np.bincount(run[steps], minlength=high - low)
+    kept = np.flatnonzero(better)
+    again = (t[kept[1:]] == t[kept[:-1]]) & (run[kept[1:]] == run[kept[:-1]])
+    kept = kept[np.append(~again, True)] if len(kept) else kept
+    out_time[out : out + len(kept)] = t[kept]
+    out_objective[out : out + len(kept)] = z[kept]
+    made = np.bincount(run[kept], minlength=high - low)
     out_first[low:high] = out + np.cumsum(made) - made
 
     final = last_of(inside & (code != VerdictCode.BOUND))
@@ -59,16 +59,22 @@ def accept_arrays(
     best = last_of(better)
     best_index[low:high] = np.where(best >= 0, first + best - starts, -1)
     best_objective[low:high] = np.append(z, np.inf)[best]
+    best_time[low:high] = np.append(t, np.nan)[best]
     suspect[low:high] = per_run(backwards | unusable) > 0
-    bounds = per_run(code == VerdictCode.BOUND)
-    rejected, unchecked = per_run(code == VerdictCode.INVALID), per_run(code == VerdictCode.UNCHECKED)
-    counts[:, low:high] = (count - bounds, rejected, unchecked, per_run(late), made)
-    return len(steps)
+    captured[low:high] = count - per_run(code == VerdictCode.BOUND)
+    rejected[low:high] = per_run(code == VerdictCode.INVALID)
+    unchecked[low:high] = per_run(code == VerdictCode.UNCHECKED)
+    late[low:high] = per_run(over)
+    steps[low:high] = made
+    return len(kept)
 
 
 def _first_beyond(time: Floats, starts: Integers, count: Integers, limit: Floats) -> Integers:
     """Return, for each run, the first position whose time is not at most the limit, by bisection of all at once."""
     low, high = np.zeros_like(count), count.copy()
+    filled = np.flatnonzero(count > 0)
+    none = filled[time[(starts + count - 1)[filled]] <= limit[filled]]
+    low[none] = count[none]
     while (open_ := low < high).any():
         middle = (low + high) // 2
         reached = np.zeros(len(count), np.bool_)

@@ -18,8 +18,10 @@ from gapline.envelope.accept import Accepted, accept_candidates
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.expected import expect
 from gapline.model.numbered import Numbered, rows_of
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
+from gapline.model.shown import Shown
 from gapline.model.tables import RUN_KEY, RunKey, VerdictCode
 from gapline.model.time_scale import is_scaled
 from gapline.model.transform import SYNTAX
@@ -46,7 +48,7 @@ class Unchecked(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
-class Envelopes:
+class Envelopes(Shown):
     """Best-so-far steps of every run, and counts of what was left out.
 
     `runs` has one row per run: its key, panel, status and carried columns; `horizon` (the one scored) and `announced`
@@ -73,12 +75,14 @@ class Envelopes:
     def __len__(self) -> int:
         return self.runs.height
 
-    def __repr__(self) -> str:
-        empty = int((self.runs["steps"] == 0).sum())
-        return f"Envelopes({len(self):,} runs, {empty:,} empty, {int(self.runs['steps'].sum()):,} steps)"
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table of runs; the steps lie in `time` and `objective`."""
+        return self.runs
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>" + self.runs._repr_html_()
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        empty = int((self.runs["steps"] == 0).sum())
+        return f"{len(self):,} runs, {empty:,} empty, {int(self.runs['steps'].sum()):,} steps"
 
     @property
     def rows(self) -> Numbered:
@@ -88,9 +92,9 @@ class Envelopes:
     @property
     def validation(self) -> str:
         """Who vouches for the candidates: `checker`, `declared`, `solver`, or several with their counts of runs."""
-        said = self.runs["validation"]
-        if not len(said) or (said == said[0]).all():
-            return str(said[0]) if len(said) else "declared"
+        said = pl.col("validation")
+        if not len(self) or self.runs.select((said == said.first()).all()).item():
+            return str(self.runs.item(0, "validation")) if len(self) else "declared"
         counts = self.runs.group_by("validation").len().sort("validation")
         return ", ".join(f"{name} ({number} runs)" for name, number in counts.iter_rows())
 
@@ -118,7 +122,7 @@ def build_envelopes(
     campaign: Campaign,
     /,
     *,
-    horizon: float | None = None,
+    horizon: float | Floats | None = None,
     transform: Declared | Scale = None,
     sense: Senses = None,
     signed: bool = False,
@@ -133,7 +137,7 @@ def build_envelopes(
         What the solvers said.
     horizon
         Fills runs that state none and re-scores the others at a shorter one; a horizon beyond a run's own is refused,
-        since nothing was seen there.
+        since nothing was seen there. An array has one for each run.
     transform
         A declared transform of the objective, such as `shift:10` (see `gapline.model.transform`), with rules such as
         `INSTANCE=shift:10` or `panel:NAME=shift:10` beside it.
@@ -154,6 +158,7 @@ def build_envelopes(
     >>> envelopes.time.tolist(), envelopes.objective.tolist(), envelopes.runs["late"].to_list()
     ([5.0, 7.0], [30.0, 29.0], [1])
     """
+    expect(campaign, Campaign, "build_envelopes")
     try:
         policy = Unchecked(unchecked)
     except ValueError:
@@ -178,7 +183,7 @@ def build_envelopes(
         )
     hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None
     notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
-    table = _with_print_slack(_runs_table(campaign, columns, scored, policy), scale)
+    table = _with_print_slack(_runs_table(campaign, columns, scored, policy, scale), scale)
     return Envelopes(
         runs=table,
         time=columns.time,
@@ -192,10 +197,10 @@ def build_envelopes(
     )
 
 
-def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
+def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floats:
     """Settle the horizon of every run: the one asked for, else the one stated; never beyond what was observed."""
     runs, budget = campaign.runs, campaign.runs["horizon"]
-    if horizon is not None and not (np.isfinite(horizon) and horizon > 0):
+    if horizon is not None and not np.all(np.isfinite(horizon) & (np.asarray(horizon) > 0)):
         raise UsageError(f"horizon: expected positive finite seconds, got {horizon}")
     # Of runs on scaled machines: the number that was stated, read in seconds of the reference machine.
     scaled = is_scaled(runs)
@@ -207,7 +212,10 @@ def _scored_horizons(campaign: Campaign, horizon: float | None) -> Floats:
             f"expected a horizon for every run, got none for {missing.height:,}: {names}",
             hint="give --horizon SECONDS, or a `horizon` column",
         )
-    wanted = stated if horizon is None else pl.Series([float(horizon)] * len(campaign), dtype=pl.Float64)
+    if horizon is None and not scaled:
+        return stated.to_numpy()
+    asked_for = None if horizon is None else np.broadcast_to(np.asarray(horizon, np.float64), len(campaign))
+    wanted = stated if asked_for is None else pl.Series(asked_for, dtype=pl.Float64)
     # A budget that was multiplied by a factor may miss the number by its last bits.
     beyond = runs.filter(budget < wanted * (1 - _ROUNDING if scaled else 1.0))
     if beyond.height:
@@ -258,8 +266,8 @@ def _faults(campaign: Campaign, found: Accepted) -> tuple[list[str], list[tuple[
     backwards: list[str] = []
     bad: list[tuple[RunKey, str]] = []
     keys = campaign.runs.select(RUN_KEY)
-    for row in np.flatnonzero(found.fault >= 0).tolist():
-        k, begin = int(found.fault[row]), int(campaign.runs["first"][row])
+    for row, k in sorted(found.faults.items()):
+        begin = int(campaign.runs["first"][row])
         key = RunKey(*keys.row(row))
         if k > begin and not campaign.time[k] >= campaign.time[k - 1]:
             backwards.append(str(key))
@@ -291,8 +299,8 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
         notes.append(f"{unchecked:,} unchecked candidates count as valid because the solver said so")
     if unchecked and policy is Unchecked.LEAVE_OUT:
         notes.append(f"{unchecked:,} unchecked candidates were left out")
-    announced = campaign.runs["horizon"].fill_null(np.inf).to_numpy()
-    if np.any((announced != scored) & np.isfinite(announced)):
+    announced = campaign.runs["horizon"]
+    if _differ(announced, scored):
         notes.append(
             "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
         )
@@ -302,17 +310,27 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
     return notes
 
 
-def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unchecked) -> pl.DataFrame:
-    place = found.best_index
-    empty = place < 0
+def _differ(announced: pl.Series, scored: Floats) -> bool:
+    """Say whether any run that states its horizon is scored at another one."""
+    if not announced.null_count() and np.shares_memory(announced.to_numpy(), scored):
+        return False
+    stated = announced.fill_null(np.inf).to_numpy()
+    return bool(np.any((stated != scored) & np.isfinite(stated)))
+
+
+def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unchecked, scale: Scale) -> pl.DataFrame:
+    empty = found.counts["steps"] == 0
     nobody_knows = (found.terminal < 0) | (found.terminal == VerdictCode.UNCHECKED)
-    safe = np.where(empty, 0, place)
 
-    def at_best(column: NDArray[Any] | None) -> pl.Series:
-        if column is None or not len(column):
-            return pl.Series([None] * len(place), dtype=pl.Float64)
-        return pl.Series(column[safe], dtype=pl.Float64).set(pl.Series(empty), None)
+    def unless_empty(values: NDArray[np.float64]) -> pl.Series:
+        return _with_nulls(pl.Series(values, dtype=pl.Float64), empty)
 
+    def at_best(column: NDArray[Any]) -> pl.Series:
+        if not len(column):
+            return pl.Series([None] * len(empty), dtype=pl.Float64)
+        return unless_empty(column[np.where(empty, 0, found.best_index)])
+
+    best, counts = unless_empty(found.best), {name: pl.Series(values) for name, values in found.counts.items()}
     extra: dict[str, pl.Series] = {}
     if campaign.primary is not None and campaign.secondary is not None:
         extra = {"best_primary": at_best(campaign.primary), "best_secondary": at_best(campaign.secondary)}
@@ -327,14 +345,19 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         announced=runs["own_horizon" if is_scaled(runs) else "horizon"],
         horizon=pl.Series(scored, dtype=pl.Float64),
         first=pl.Series(found.first, dtype=pl.Int64),
-        count=pl.Series(found.counts["steps"], dtype=pl.Int64),
-        **{name: pl.Series(values, dtype=pl.Int64) for name, values in found.counts.items()},
-        terminal_valid=pl.Series(found.terminal == VerdictCode.VALID).set(pl.Series(nobody_knows), None),
-        best=pl.Series(found.best).set(pl.Series(empty), None),
-        best_raw=at_best(campaign.objective),
-        best_time=at_best(campaign.time),
+        count=counts["steps"],
+        **counts,
+        terminal_valid=_with_nulls(pl.Series(found.terminal == VerdictCode.VALID), nobody_knows),
+        best=best,
+        # Without a transform it is what was scored.
+        best_raw=best if scale.keeps else at_best(campaign.objective),
+        best_time=unless_empty(found.best_time),
         **extra,
     )
+
+
+def _with_nulls(column: pl.Series, rows: NDArray[np.bool_]) -> pl.Series:
+    return column.set(pl.Series(rows), None) if rows.any() else column
 
 
 def _with_print_slack(runs: pl.DataFrame, scale: Scale) -> pl.DataFrame:

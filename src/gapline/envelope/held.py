@@ -139,8 +139,7 @@ def _accept_one(wanted: Range) -> Accepted:
             _steps.popitem(last=False)
     # Places in the files, as in the runs that came, not in what was opened of them.
     moved = wanted.runs["first"].to_numpy() - campaign.runs["first"].to_numpy()
-    best, fault = (np.where(places < 0, -1, places + moved) for places in (found.best_index, found.fault))
-    return replace(found, time=np.empty(0), objective=np.empty(0), best_index=best, fault=fault)
+    return replace(found.moved(moved), time=np.empty(0), objective=np.empty(0))
 
 
 def _there(wanted: Range) -> tuple[Floats, Floats]:

@@ -109,6 +109,14 @@ seeds = {seeds if isinstance(seeds, int) else list(seeds)}
 [study]
 name = {quoted(name)}
 title = {quoted(title)}
+# For those who cite and find the study; it changes no number and may be filled in at any time (docs/replication.md).
+# description = "What the study asks, and how."
+# authors = [{{ given = "Ada", family = "Lovelace", orcid = "0000-0002-1825-0097", affiliation = "Engines" }}]
+# licence = "CC-BY-4.0"
+# keywords = ["anytime", "optimization"]
+# version = "1.0"
+# date = 2026-08-01
+# related = [{{ identifier = "10.1000/182", relation = "isSupplementTo" }}]
 
 [objective]
 name = {quoted(objective)}

@@ -127,6 +127,11 @@ class Events(Sequence[Event]):
         found._has_solutions = self._has_solutions
         return found
 
+    @property
+    def sequences(self) -> "array[int]":
+        """The numbers of the lines that hold the events."""
+        return self._sequence
+
     def states(self, name: str) -> bool:
         """Say whether any event states a number of this name."""
         return name in self._numbers

@@ -119,7 +119,9 @@ class Fairness:
             f"stamps' jitter {1000 * self.jitter:.1f} ms" if self.jitter is not None else "",
         ]
         share = f", CPU time / wall time {self.cpu_share:.2f} (median)" if self.cpu_share is not None else ""
-        reasons = ", ".join(f"{name} {count}" for name, count in sorted(self.reasons.items()))
+        # Of candidates `late` means after the horizon: to a reader a stamp is delayed, whatever the column says.
+        words = {name: name.replace("late", "delayed") for name in self.reasons}
+        reasons = ", ".join(f"{words[name]} {count}" for name, count in sorted(self.reasons.items()))
         return [
             f"{self.pinned} of {self.runs} runs pinned to their cores on {where}; {clock}{share}",
             f"at worst: {', '.join(filter(None, worst))}",

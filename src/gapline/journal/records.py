@@ -107,7 +107,12 @@ WHOLE_CAUSES = ("exit", "horizon", "memory")
 
 def order_text(order: Order) -> bytes:
     """Return what stands in `run.json`: a line for each fact, for people who look, and a checksum over all."""
-    readable = msgspec.json.format(msgspec.json.encode(order), indent=1)
+    return seal_order(msgspec.json.encode(order))
+
+
+def seal_order(document: bytes) -> bytes:
+    """Lay out and seal the JSON of an order, as it stands in `run.json`."""
+    readable = msgspec.json.format(document, indent=1)
     return seal(readable.rstrip().removesuffix(b"}").rstrip(), 0)[0]
 
 
@@ -119,6 +124,10 @@ def read_order(attempt: Path) -> Order:
     OSError, ValueError, msgspec.MsgspecError
         When there is none, it was changed, or it is no order.
     """
+    return msgspec.json.decode(order_document(attempt), type=Order)
+
+
+def order_document(attempt: Path) -> bytes:
+    """Return the JSON of the order of an attempt, verified; raises what `read_order` does."""
     data = read_regular(attempt / ORDER_FILE)
-    body = unseal(data.rstrip(b"\n"), 0)[0] if is_sealed(data.rstrip(b"\n")) else data
-    return msgspec.json.decode(body, type=Order)
+    return unseal(data.rstrip(b"\n"), 0)[0] if is_sealed(data.rstrip(b"\n")) else data

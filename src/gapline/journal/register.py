@@ -12,6 +12,7 @@ import contextlib
 import datetime
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.limits import read_document, read_regular
+from gapline.model.metadata import METADATA_FIELDS
 from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
@@ -37,8 +39,9 @@ _TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
     """What a study declares: its plan, its files, and the choices under which its numbers will be read.
 
-    `contract` and `plan` are digests; `snapshots` holds, by path, the digest that each snapshot states of itself and
-    `snapshot_files` that of its bytes. `checker` and `solvers` (by arm) are names with versions; None where nobody
+    `contract` and `plan` are digests, `experiment` is that of what the contract says, its metadata (authors, licence
+    and the like), comments and order aside; `snapshots` holds, by path, the digest that each snapshot states of itself
+    and `snapshot_files` that of its bytes. `checker` and `solvers` (by arm) are names with versions; None where nobody
     looked. A file that is not there yet is in no dictionary.
     """
 
@@ -68,6 +71,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     statistics: list[str] = []
     time_scale: dict[str, float] | str = {}
     code: dict[str, str] = {}
+    experiment: str | None = None
 
 
 class Entry(Declared, frozen=True, kw_only=True):
@@ -80,7 +84,7 @@ class Entry(Declared, frozen=True, kw_only=True):
 
 
 # Told by the fields that say what the change is.
-_TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files")
+_TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files", "experiment")
 _LATER = ("where", "allotted")
 
 
@@ -177,7 +181,15 @@ def declare(
             for name in (*contract.score.kernels, *contract.score.statistics, contract.score.weight)
             if (file := code_file(name, study)) is not None
         },
+        experiment=_experiment(study),
     )
+
+
+def _experiment(study: Path) -> str:
+    """Return the digest of what a contract says of the experiment: who made it, and its licence, change no run."""
+    data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
+    data["study"] = {name: value for name, value in data["study"].items() if name not in METADATA_FIELDS}
+    return f"sha256:{hashlib.sha256(msgspec.json.encode(data, order='sorted')).hexdigest()}"
 
 
 def _allotted(contract: Contract) -> dict[str, dict[str, Any]]:
@@ -209,6 +221,12 @@ def read_register(study: str | Path) -> Register:
     except FileNotFoundError:
         data = b""
     return Register(Path(study), _read(path, data)[0])
+
+
+def last_digest(study: str | Path) -> str | None:
+    """Return the digest of the last line of a register, every line verified; None where there is no line."""
+    path = Path(study) / JOURNALS / REGISTER
+    return _read(path, read_regular(path))[1] if path.is_file() else None
 
 
 @contextlib.contextmanager
@@ -304,8 +322,10 @@ def _differences(before: Declared, after: Declared) -> list[str]:
             found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
         else:
             found.append(f"{name}: {_word(old)} became {_word(new)}")
-    # A comment or a reordering: the digest of the file differs, and no choice does.
-    if not found and before.contract != after.contract:
+    # Who is named as an author, under which licence, and what a comment says changes no run: that is no change of plan.
+    same = before.experiment is not None and before.experiment == after.experiment
+    if not found and not same and before.contract != after.contract:
+        # A field that is not registered; or, after a line of before there was this digest, perhaps a comment.
         found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
     return found
 

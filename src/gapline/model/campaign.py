@@ -22,6 +22,7 @@ from gapline.model.origin import Origin
 from gapline.model.parted import PartedColumn, part_edges
 from gapline.model.runs_table import check_parts, complete_runs
 from gapline.model.scratch import spans
+from gapline.model.shown import Shown
 from gapline.model.tables import RUN_KEY, Reason, RunKey, VerdictCode
 from gapline.model.text import meant
 
@@ -39,7 +40,7 @@ OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Campaign:
+class Campaign(Shown):
     """Every run of an experiment and everything its solvers emitted.
 
     Parameters
@@ -160,12 +161,14 @@ class Campaign:
     def __len__(self) -> int:
         return self.runs.height
 
-    def __repr__(self) -> str:
-        arms, instances = self.runs["arm"].n_unique(), self.runs["instance"].n_unique()
-        return f"Campaign({len(self):,} runs of {arms} arms on {instances} instances, {self.candidates:,} candidates)"
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table of runs; the candidates lie in `time`, `objective` and `verdict`."""
+        return self.runs
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>" + self.runs._repr_html_()
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        arms, instances = self.runs["arm"].n_unique(), self.runs["instance"].n_unique()
+        return f"{len(self):,} runs of {arms} arms on {instances} instances, {self.candidates:,} candidates"
 
     @property
     def candidates(self) -> int:
@@ -203,6 +206,8 @@ class Campaign:
             return
         in_order = bool(np.all(first[1:] >= first[:-1]))
         order = np.arange(len(first)) if in_order else np.argsort(first, kind="stable")
+        # Put in order once, and not piece by piece.
+        runs = self.runs if in_order else self.runs[order]
         begins, ends = first[order], (first + count)[order]
         # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
         reach = np.maximum.accumulate(ends)
@@ -220,8 +225,7 @@ class Campaign:
             check_mapped(files)
             # Only what a part does not have is made here; what is mapped is contiguous.
             here: dict[str, Any] = {name: np.ascontiguousarray(c[start:stop]) for name, c in self.columns.items()}
-            table = self.runs[low:high] if in_order else self.runs[rows]
-            table = table.with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
+            table = runs[low:high].with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
             yield rows, replace(self, runs=table, files=files, origin=None, **here)
             low = high
         self.check_files()

@@ -10,6 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 from gapline.errors import ContractError, found_at
 from gapline.model.layout import CONTRACT_FILE
 from gapline.model.limits import read_document
+from gapline.model.metadata import Metadata
+from gapline.model.package import SUFFIXES
 from gapline.model.reading import TOLERANCE
 from gapline.model.regular import reason_of
 from gapline.model.text import model_name
@@ -42,13 +44,13 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
-class StudyTable(_Section):
-    """What the study is called."""
+class StudyTable(Metadata):
+    """What the study is called, and what those need who cite, archive and find it."""
 
     name: Name
     """Short name, used in file names and snapshots."""
-    title: str = ""
-    """The title printed on reports."""
+    instances_source: str = ""
+    """Where others get the instances (a URL, a DOI, words), for packages that may not hold them."""
 
 
 class ObjectiveTable(_Section):
@@ -173,6 +175,8 @@ class _Problem(_Allotment):
     """Where it differs from the study's: none, shift:C, reciprocal[:C] or negate-shift:C."""
     name: str = ""
     """Unique name; the file name without its suffix when left out."""
+    source: str = ""
+    """Where others get the file, where it differs from the study's `instances_source`."""
 
 
 class Instance(_Problem):
@@ -243,6 +247,25 @@ class Where(_Allotment):
     """<=50, >50, =100 or 20..50."""
 
 
+class ReplicatesTable(_Section):
+    """What this study runs again: a replication package, or a part of it. Written by `gapline replicate`."""
+
+    name: Name
+    """The name of the package's file."""
+    sha256: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+    """The digest of the package's file."""
+    swhid: Annotated[str, Field(pattern=r"^swh:1:dir:[0-9a-f]{40}$")]
+    """The identifier of what is in it."""
+    arms: list[str] = []
+    """The arms that are run, by name or pattern; all when left out."""
+    panels: list[str] = []
+    """The panels that are run, by name or pattern; all when left out."""
+    seeds: list[Annotated[int, Field(ge=0)]] = []
+    """The seeds that are run; all when left out."""
+    horizon_scale: Factor = 1.0
+    """By what every horizon of this contract is multiplied."""
+
+
 class _Declared(_Section):
     study: StudyTable
     objective: ObjectiveTable
@@ -251,6 +274,7 @@ class _Declared(_Section):
     score: ScoreTable = ScoreTable()
     aggregate: AggregateTable = AggregateTable()
     where: list[Where] = []
+    replicates: ReplicatesTable | None = None
 
 
 class ContractFile(_Declared):
@@ -322,6 +346,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     """
     from gapline.model.expand import expand_contract
     from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers
+    from gapline.model.part import part_mistakes, replicated_part
 
     file = Path(path)
     if file.is_dir():
@@ -338,7 +363,8 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     except OSError as error:
         raise ContractError(str(file), [f"expected a contract, got {reason_of(error)}"]) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ContractError(str(file), [f"expected TOML, got {error}"]) from error
+        packed = "a replication package is read by gapline.open_study" if file.name.lower().endswith(SUFFIXES) else None
+        raise ContractError(str(file), [f"expected TOML, got {error}"], hint=packed) from error
     contract: Contract | None = None
     mistakes = []
     try:
@@ -349,6 +375,8 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     mistakes += cross_mistakes(data, contract)
     if files:
         mistakes += [*missing_files(data, file.parent), *unknown_solvers(data)]
+    if contract is not None:
+        mistakes += part_mistakes(contract)
     if mistakes or contract is None:
         raise ContractError(str(file), mistakes)
-    return contract
+    return replicated_part(contract)

@@ -1,8 +1,8 @@
 """What a reader read, and what it could not."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gapline.model.text import writable
@@ -38,6 +38,15 @@ class Diagnostics:
         # They name paths, which may be no text, and go into files that hold text alone.
         for name in ("sources", "problems", "notes"):
             object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
+
+    def retold(self, change: Callable[[str], str]) -> "Diagnostics":
+        """Return the same counts with the texts changed that name files."""
+        return replace(
+            self,
+            sources=tuple(map(change, self.sources)),
+            problems=tuple(map(change, self.problems)),
+            notes=tuple(map(change, self.notes)),
+        )
 
     @property
     def rejected_count(self) -> int:

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from gapline.model.version import VERSION
 
-CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "rich", "rich-click")
+CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "packaging", "rich", "rich-click")
 _BROUGHT = {
     "figures": ("altair", "vl-convert-python", "jinja2"),
     "mip": ("miplog", "highspy", "pyscipopt"),

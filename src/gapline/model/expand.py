@@ -26,6 +26,7 @@ from gapline.model.contract import (
     default_name,
 )
 from gapline.model.mistakes import field_mistakes, suggestion
+from gapline.model.package import absent_instances
 
 # Steps of these are what the run is given; of anything else, an option of the solver.
 ALLOTTED = ("threads", "memory", "horizon")
@@ -155,7 +156,7 @@ def _instances(entry: InstanceEntry, folder: Path) -> Iterator[Instance]:
             raise _Mistakes(f"size: expected a number beside a single path, got {entry.size!r}")
         yield _instance(facts, entry.path, {})
     else:
-        found = find_files(folder, entry.path, entry.exclude)
+        found = find_files(folder, entry.path, entry.exclude, absent=absent_instances(folder))
         if not found:
             raise _Mistakes(f"path: expected files that fit {entry.path!r}, got none")
         for path, stars in found:
@@ -229,22 +230,33 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
         raise _Mistakes(*mistakes)
 
 
-def find_files(folder: Path, pattern: str, exclude: Iterable[str] = ()) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the files under a folder that fit a pattern, n=10 before n=100, and what its wildcards stand for."""
+def find_files(
+    folder: Path, pattern: str, exclude: Iterable[str] = (), *, absent: Iterable[str] = ()
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the files under a folder that fit a pattern, n=10 before n=100, and what its wildcards stand for.
+
+    `absent` are paths that count as if they were there.
+    """
     wanted, unwanted = _as_regex(pattern), [_as_regex(other) for other in exclude]
     # Nothing above the first wildcard needs to be looked at.
     fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
     hidden = any(part.startswith(".") for part in pattern.split("/"))
-    found = []
+    found = {}
+
+    def take(path: str) -> None:
+        fit = wanted.fullmatch(path)
+        shown = hidden or not path.rpartition("/")[2].startswith(".")
+        if fit and shown and not any(other.fullmatch(path) for other in unwanted):
+            found[path] = fit.groups()
+
     for place, folders, files in os.walk(folder / fixed):
         if not hidden:
             folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
-            path = (Path(place) / name).relative_to(folder).as_posix()
-            fit = wanted.fullmatch(path)
-            if fit and (hidden or not name.startswith(".")) and not any(other.fullmatch(path) for other in unwanted):
-                found.append((path, fit.groups()))
-    return sorted(found, key=lambda entry: natural_order(entry[0]))
+            take((Path(place) / name).relative_to(folder).as_posix())
+    for path in absent:
+        take(path)
+    return sorted(found.items(), key=lambda entry: natural_order(entry[0]))
 
 
 def natural_order(path: str) -> list[tuple[int, int, str]]:

@@ -18,6 +18,8 @@ CALIBRATIONS = "calibrations.jsonl"
 CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"
 RESULTS = "results"
+# What a study that runs a package again found of its conclusions.
+REPLICATION = "replication.json"
 # What an import leaves beside its campaign.
 CARRIED_REFERENCES = "references.json"
 

@@ -16,6 +16,8 @@ from gapline.model.regular import HOW, open_regular, refuse_odd
 
 VARIABLE = "GAPLINE_MOST_BYTES"
 _DEFAULT = 4 << 30
+# A replication package is many files: those of thousands of runs.
+PACKAGE_BYTES, PACKAGE_MEMBERS = "GAPLINE_MOST_PACKAGE_BYTES", "GAPLINE_MOST_PACKAGE_MEMBERS"
 # Documents become objects of many times their size; tables and logs become columns.
 _DOCUMENT_SHARE = 16
 # Seconds that a writer may take to come after us.
@@ -24,11 +26,25 @@ _PATIENCE = 2.0
 
 def most_bytes() -> int:
     """Return how many bytes one file may have, unpacked: 4 GiB, or what GAPLINE_MOST_BYTES says."""
-    text = os.environ.get(VARIABLE, "")
+    return _number(VARIABLE, _DEFAULT, "bytes")
+
+
+def most_package_bytes() -> int:
+    """Return how many bytes a replication package may unpack to: 8 GiB, or GAPLINE_MOST_PACKAGE_BYTES."""
+    return _number(PACKAGE_BYTES, 8 << 30, "bytes")
+
+
+def most_package_members() -> int:
+    """Return how many members a replication package may have: 200,000, or GAPLINE_MOST_PACKAGE_MEMBERS."""
+    return _number(PACKAGE_MEMBERS, 200_000, "members")
+
+
+def _number(variable: str, default: int, what: str) -> int:
+    text = os.environ.get(variable, "")
     if not text:
-        return _DEFAULT
+        return default
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise UsageError(f"{VARIABLE}: expected a number of bytes, got {text!r}")
+        raise UsageError(f"{variable}: expected a number of {what}, got {text!r}")
     return int(text)
 
 

@@ -20,6 +20,7 @@ from gapline.model.contract import (
     Contract,
     default_name,
 )
+from gapline.model.metadata import metadata_mistakes
 from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight, split_python_name
 from gapline.model.transform import Transform
 
@@ -71,6 +72,7 @@ def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> li
     """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
     arms = [arm for _, arm in _entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
     return [
+        *metadata_mistakes(_table(data, "study")),
         *_name_mistakes(data),
         *_arm_mistakes(data),
         *_objective_mistakes(data),
@@ -272,11 +274,17 @@ def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int 
             here = _element(here)
         elif isinstance(here, type) and issubclass(here, BaseModel):
             kept.append(step)
-            here = here.model_fields[step].annotation if step in here.model_fields else None
+            here = _section(here.model_fields[step].annotation) if step in here.model_fields else None
         elif get_origin(here) is dict:
             kept.append(step)
             here = None
     return kept, here
+
+
+def _section(annotation: Any) -> Any:
+    """Return the section that may be left out, where that is what the annotation says."""
+    branches = get_args(annotation) if get_origin(annotation) is types.UnionType else ()
+    return next((one for one in branches if isinstance(one, type) and issubclass(one, BaseModel)), annotation)
 
 
 def _element(annotation: Any) -> Any:

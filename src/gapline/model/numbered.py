@@ -3,7 +3,10 @@
 Text is slow to hash and to compare. Whatever counts or groups the runs by arm, panel, instance and seed takes numbers.
 """
 
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -12,19 +15,26 @@ from numpy.typing import NDArray
 from gapline.model.tables import CELL
 
 Integers = NDArray[np.int64]
+_CELL = frozenset(CELL)
 
 
-class Numbers(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Numbers:
     """A number from 0 to `size - 1` per row; every one of them is there."""
 
     row: Integers
     size: int
 
+    @cached_property
     def first_row(self) -> Integers:
-        """Return, for each number, the first row that has it."""
-        found = np.empty(self.size, np.int64)
-        # Of several rows the one that is written last stays.
-        found[self.row[::-1]] = np.arange(len(self.row) - 1, -1, -1)
+        """For each number, the first row that has it."""
+        found = np.full(self.size, -1, np.int64)
+        # Mostly all are among the first rows already.
+        for some in (self.row[: 4 * self.size], self.row):
+            # Of several rows the one that is written last stays.
+            found[some[::-1]] = np.arange(len(some) - 1, -1, -1)
+            if found.min(initial=0) == 0:
+                break
         return found
 
 
@@ -38,19 +48,26 @@ class Numbered:
 
     def __init__(self, table: pl.DataFrame, /) -> None:
         self.table = table
-        self._known: dict[tuple[str, ...], Numbers] = {}
+        # Of the cells apart from other columns: they are the same in all tables of the same runs, which share them.
+        self._of_cells: dict[tuple[str, ...], Numbers] = {}
+        self._others: dict[tuple[str, ...], Numbers] = {}
 
     def by(self, *columns: str) -> Numbers:
         """Return the numbers of the rows by these columns together."""
         names = tuple(dict.fromkeys(columns))
-        if names not in self._known:
-            self._known[names] = self._numbers(names)
-        return self._known[names]
+        known = self._of_cells if _CELL.issuperset(names) else self._others
+        if names not in known:
+            known[names] = self._numbers(names)
+        return known[names]
+
+    def names(self, column: str) -> list[Any]:
+        """Return the values of a column, each once, in the order in which they come."""
+        return self.table[column].gather(np.sort(self.by(column).first_row)).to_list()
 
     def carried(self, table: pl.DataFrame, /) -> Self:
         """Return the rows of a table of the same runs in the same order: what is known of their cells holds there."""
         found = type(self)(table)
-        found._known = {names: numbers for names, numbers in self._known.items() if set(names) <= set(CELL)}
+        found._of_cells = self._of_cells
         return found
 
     def _numbers(self, names: tuple[str, ...]) -> Numbers:
@@ -67,6 +84,35 @@ class Numbered:
 def rows_of(table: pl.DataFrame, known: Numbered | None) -> Numbered:
     """Return the rows of a table: those that are known, unless they are of another one."""
     return known if known is not None and known.table is table else Numbered(table)
+
+
+def distinct(column: pl.Series) -> list[Any]:
+    """Return the numbers of a column, each once, in their order; where it is one alone, nothing is hashed.
+
+    >>> distinct(pl.Series([2.0, 1.0, 2.0])), distinct(pl.Series([3.0, 3.0])), distinct(pl.Series([], dtype=pl.Float64))
+    ([1.0, 2.0], [3.0], [])
+    """
+    least = column.min()
+    if least is not None and not column.null_count() and least == column.max():
+        return [least]
+    return column.unique().sort().to_list()
+
+
+def count_words(table: pl.DataFrame, column: str, words: Sequence[str]) -> dict[str, int]:
+    """Return how often each of a few words stands in a column.
+
+    >>> count_words(pl.DataFrame({"status": ["a", "b", "a"]}), "status", ["a", "c"])
+    {'a': 2, 'c': 0}
+    """
+    found, left = dict.fromkeys(words, 0), table.height
+    first = table.item(0, column) if left else None
+    # That of the first row before the others: mostly it stands on every row, and none is left. As expressions: a column
+    # that is one word for all rows is not written out for them.
+    for word in sorted(words, key=lambda word: word != first):
+        if left:
+            found[word] = table.select((pl.col(column) == word).sum()).item()
+            left -= found[word]
+    return found
 
 
 def _number_column(column: pl.Series) -> Numbers:

@@ -84,6 +84,17 @@ def sidecar_names(instance: bytes) -> list[str]:
     return found
 
 
+def files_beside(instance: Path, root: Path) -> list[Path]:
+    """Return what lies inside of `root` and an instance file there needs beside itself: sidecars, and their marker."""
+    _, data = _unpacked(instance.name, read_limited(instance))
+    names = sidecar_names(data)
+    # A collection names its sidecars from its own root, which a file marks.
+    above = [folder for folder in instance.parents if folder.is_relative_to(root)]
+    wanted = [*names, COLLECTION_MARKER] if names else []
+    found = (next((file for folder in above if (file := folder / name).is_file()), None) for name in wanted)
+    return list(dict.fromkeys(file for file in found if file is not None))
+
+
 def _content(data: bytes, name: str, beside: Beside) -> bytes:
     try:
         text = data.decode("utf-8")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gapline.errors import listing
+from gapline.model.package import Identity
 from gapline.model.text import counted
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ class Reading:
     in seconds of each machine, the latter in those of the reference machine. `checker` is the name and version of the
     one whose verdicts count, where it is known. `statistics` are numbers of the user's own
     per run. `code` has, for each kernel, weight and statistic that is a function of the user's, the digest of its
-    source. `weight_error` is by which share of its whole the integral of such a weight may be off.
+    source. `weight_error` is by which share of its whole the integral of such a weight may be off. `packages` are the
+    replication packages that the runs come from.
     """
 
     reference: ReferenceLabel
@@ -150,6 +152,7 @@ class Reading:
     checker: str | None = None
     code: tuple[tuple[str, str], ...] = ()
     weight_error: float | None = None
+    packages: tuple[Identity, ...] = ()
 
     def line(self) -> str:
         """Return the choices in one line, as captions print them; kernels stand in the head of their columns."""
@@ -169,10 +172,13 @@ class Reading:
         parts.append(str(self.coverage))
         if self.tier_two:
             parts.append(f"descriptive, not compared: {listing(self.tier_two)}")
+        parts += [f"from the package {package}" for package in self.packages]
         return "; ".join(parts)
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON, under the same names in every command."""
+        # Said where there are packages: the report of a study directory is what is packed, and has to stay as it is.
+        packages = {"packages": [package.document() for package in self.packages]} if self.packages else {}
         return {
             "reference": self.reference.document(),
             "kernels": list(self.kernels),
@@ -189,4 +195,5 @@ class Reading:
             "tolerance": self.tolerance,
             "tier_two": list(self.tier_two),
             "coverage": self.coverage.document(),
+            **packages,
         }

@@ -1,18 +1,21 @@
-"""Results that a notebook shows as a table and that any Arrow library takes as they are."""
+"""Results that are one table with the choices that made it."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
+from gapline.model.shown import Shown
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ResultTable:
+class ResultTable(Shown):
     """A Polars frame with the choices that made it."""
 
     frame: pl.DataFrame
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.frame.__arrow_c_stream__(requested_schema)
+    def to_polars(self) -> pl.DataFrame:
+        """Return the frame."""
+        return self.frame
 
     def __len__(self) -> int:
         return self.frame.height
@@ -23,8 +26,3 @@ class ResultTable:
 
     def __repr__(self) -> str:
         return f"{self.caption()}\n{self.frame}".lstrip()
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<p>{escape(self.caption())}</p>" + self.frame._repr_html_()

@@ -64,7 +64,13 @@ class Scale:
     @property
     def uniform(self) -> bool:
         """Whether all instances have the default."""
-        return set(self.by_instance.values()) <= {self.default}
+        # The same object, mostly: whoever goes through a campaign in pieces asks for each of them.
+        return all(one is self.default or one == self.default for one in self.by_instance.values())
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every objective is scored as it was captured."""
+        return self.uniform and self.default.keeps and not self.hierarchical
 
     def of(self, instance: str) -> Transform:
         """Return the transform of an instance."""
@@ -170,7 +176,7 @@ def _scaled(transform: Transform, factor: float) -> Transform:
 
 def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str | None]:
     """Return the sense of each instance; None where neither its runs nor the campaign nor the caller says it."""
-    names = campaign.runs["instance"].unique(maintain_order=True).to_list()
+    names = campaign.rows.names("instance")
     given = dict.fromkeys(names, sense) if sense is None or isinstance(sense, str) else sense
     stated = campaign.facts.get("sense")
     fallback = {name: stated if stated in SENSES else given.get(name) for name in names}

@@ -8,7 +8,7 @@ import errno
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ _SHARE = 16
 _ROOM = 4
 # Bytes that a pass holds for one candidate or step at a time, generously.
 PER_ENTRY = 128
+# Bytes from which on memory is worth giving back in parts.
+_MANY_PAGES = 4 << 20
 # File systems that are memory themselves.
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -51,9 +53,11 @@ class ScratchArray:
         self._file = -1
         self._reserved = 0
         self._room = np.empty(0, kind)
+        self._pages: mmap.mmap | None = None
         self.array: NDArray[Any]
         if size * kind.itemsize <= memory_budget() // _SHARE or not size:
-            self.array = np.empty(size, kind)
+            self._pages = _own_pages(size * kind.itemsize)
+            self.array = np.empty(size, kind) if self._pages is None else np.frombuffer(self._pages, kind, size)
             return
         self._file = _open_scratch()
         os.truncate(self._file, size * kind.itemsize)
@@ -75,7 +79,7 @@ class ScratchArray:
             try:
                 os.posix_fallocate(self._file, self._reserved, until - self._reserved)
             except OSError as error:
-                raise _no_room(error, until) from error
+                raise no_room(error, until) from error
             self._reserved = until
         return self.array
 
@@ -92,19 +96,34 @@ class ScratchArray:
             self._room = np.empty(end - start, self.array.dtype)
         return self._room[: end - start]
 
-    def keep(self, start: int, size: int) -> None:
-        """Let the first entries of the room be those from `start` on."""
-        if not len(self._room):
+    @property
+    def room_apart(self) -> bool:
+        """Whether the room was memory of its own, of which `keep` writes to the file what is to stay."""
+        return len(self._room) > 0
+
+    def keep(self, start: int, pieces: Sequence[tuple[int, int]]) -> None:
+        """Let pieces of the room, each a place and a size, be the entries from `start` on, one behind the other."""
+        if not self.room_apart:
             return
-        self.reserve(start + size)
-        left = self._room[:size].view(np.uint8).data
+        self.reserve(start + sum(size for _, size in pieces))
         at = start * self.array.dtype.itemsize
-        while left:
-            try:
-                written = os.pwrite(self._file, left, at)
-            except OSError as error:
-                raise _no_room(error, at + len(left)) from error
-            left, at = left[written:], at + written
+        for place, size in pieces:
+            left = self._room[place : place + size].view(np.uint8).data
+            while left:
+                try:
+                    written = os.pwrite(self._file, left, at)
+                except OSError as error:
+                    raise no_room(error, at + len(left)) from error
+                left, at = left[written:], at + written
+
+    def give_back(self, start: int, end: int) -> None:
+        """Give back the memory of entries that nobody reads any more, as far as it is whole pages of its own."""
+        if self._pages is None:
+            return
+        unit = self.array.dtype.itemsize
+        low, high = -(-start * unit // mmap.PAGESIZE) * mmap.PAGESIZE, end * unit // mmap.PAGESIZE * mmap.PAGESIZE
+        if low < high:
+            self._pages.madvise(mmap.MADV_DONTNEED, low, high - low)
 
     def cut(self, size: int) -> NDArray[Any]:
         """Return the entries up to `size`, read-only, and give back what lies behind them."""
@@ -112,6 +131,9 @@ class ScratchArray:
             with suppress(OSError):
                 os.truncate(self._file, size * self.array.dtype.itemsize)
             self.array = self.array[:size] if size else np.empty(0, self.array.dtype)
+        elif self._pages is not None:
+            self.give_back(size, len(self.array))
+            self.array = self.array[:size]
         else:
             self.array.resize(size, refcheck=False)
         self.array.flags.writeable = False
@@ -149,17 +171,29 @@ def _file_system(place: Path) -> str | None:
     return max(reversed(holding), key=lambda found: found[0], default=(0, None))[1]
 
 
+def _own_pages(size: int) -> mmap.mmap | None:
+    """Return memory of which parts can be given back; None where it is little, or the system has no such thing."""
+    if size < _MANY_PAGES or not hasattr(mmap, "MADV_DONTNEED"):
+        return None
+    made = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        # As NumPy asks for its own large arrays; some kernels have none.
+        with suppress(OSError):
+            made.madvise(mmap.MADV_HUGEPAGE)
+    return made
+
+
 def _open_scratch() -> int:
     """Open a file that has no name any more."""
     try:
         file, name = tempfile.mkstemp(prefix="gapline-scratch-", dir=scratch_place())
         Path(name).unlink()
     except OSError as error:
-        raise _no_room(error, 0) from error
+        raise no_room(error, 0) from error
     return file
 
 
-def _no_room(error: OSError, size: int) -> OSError:
+def no_room(error: OSError, size: int) -> OSError:
     """Say where a scratch file had no room, and how much was wanted."""
     what = f"expected room for a scratch file of {size:,} bytes, got: {error.strerror}; TMPDIR names another place"
     return OSError(error.errno or errno.ENOSPC, what, str(scratch_place()))

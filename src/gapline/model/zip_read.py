@@ -11,11 +11,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from gapline.errors import GaplineError, TraceError
 from gapline.model.limits import VARIABLE, most_bytes
+from gapline.model.member_names import clashing_names, wrong_name
 from gapline.model.regular import open_regular, reason_of
 from gapline.model.text import printable
 
@@ -39,6 +41,34 @@ def is_zip(path: str | Path) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a zip may hold: members, bytes of the list of them, bytes once unpacked; and what raises that."""
+
+    members: int
+    listed: int
+    unpacked: int
+    raised_by: tuple[str, str] = ("", VARIABLE)
+
+    @property
+    def more_members(self) -> str | None:
+        """What raises the number of members."""
+        return f"{self.raised_by[0]} raises the limit" if self.raised_by[0] else None
+
+    def too_large(self, path: Path, size: int) -> TraceError:
+        """Return the error of an archive that unpacks to more than it may."""
+        return TraceError(
+            f"{path}: expected at most {self.unpacked:,} bytes once unpacked, got {size:,} or more",
+            hint=f"{self.raised_by[1]} raises the limit",
+        )
+
+    def too_many(self, path: Path, number: int) -> TraceError:
+        """Return the error of an archive with more members than it may have."""
+        return TraceError(
+            f"{path}: expected at most {self.members:,} members, got {number:,} or more", hint=self.more_members
+        )
+
+
 @contextmanager
 def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) -> Iterator[Path]:
     """Unpack a zip into a private folder, which is removed at the end; errors name the zip in the folder's place.
@@ -53,26 +83,52 @@ def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) 
     TraceError
         Where the zip is damaged, too large, or has a member that is no plain file inside the folder.
     """
-    with tempfile.TemporaryDirectory(prefix="gapline-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        try:
-            _unpack(Path(path), folder, only)
-            yield folder
-        except GaplineError as error:
-            error.message = error.message.replace(name, str(path))
-            error.hint = error.hint and error.hint.replace(name, str(path))
-            raise
+    scratch = tempfile.TemporaryDirectory(prefix="gapline-", ignore_cleanup_errors=True)
+    with scratch as name, named_instead(name, path):
+        _unpack(Path(path), Path(name), only)
+        yield Path(name)
+
+
+@contextmanager
+def named_instead(folder: str | Path, path: str | Path) -> Iterator[None]:
+    """Let errors name the archive that was unpacked in the place of the folder that it lies in."""
+    try:
+        yield
+    except GaplineError as error:
+        name_instead(error, folder, path)
+        raise
+
+
+def name_instead(error: GaplineError, folder: str | Path, path: str | Path) -> None:
+    """Put the name of an archive in the place of the folder that it was unpacked into, wherever an error has it."""
+    error.message = error.message.replace(str(folder), str(path))
+    error.hint = error.hint and error.hint.replace(str(folder), str(path))
 
 
 def _unpack(path: Path, folder: Path, only: Callable[[str], bool]) -> None:
+    bounds = Bounds(MOST_MEMBERS, _MOST_LIST, most_bytes())
+    with looked_through(path, bounds) as (archive, members):
+        left = bounds.unpacked
+        for member in members:
+            if only(member.filename):
+                left -= _write(archive, member, folder / member.filename, path, bounds, left)
+
+
+@contextmanager
+def looked_through(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
+    """Open a zip of which everything that it says was looked at; yield it and its files, whose names lead nowhere.
+
+    Raises
+    ------
+    TraceError
+        Where it is damaged, also while it is read, too large, or has a member that is no plain file of a folder.
+    """
     try:
-        with open_regular(path) as stream, zipfile.ZipFile(_Bounded(stream, path)) as archive:
-            members = _members(archive, path)
-            left = most_bytes()
-            for member in members:
-                if only(member.filename):
-                    left -= _write(archive, member, folder / member.filename, path, left)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, ValueError) as error:
+        with open_regular(path) as stream, zipfile.ZipFile(_Bounded(stream, path, bounds)) as archive:
+            yield archive, _members(archive, path, bounds)
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, ValueError,
+    ) as error:  # fmt: skip
         raise TraceError(f"{path}: expected a whole zip file, got {printable(error)}") from error
     except FileNotFoundError as error:
         raise TraceError(f"{path}: expected a zip file, got {reason_of(error)}") from error
@@ -81,14 +137,18 @@ def _unpack(path: Path, folder: Path, only: Callable[[str], bool]) -> None:
 class _Bounded(io.RawIOBase):
     """A file of which nobody takes more at once than a list of members may have."""
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, bounds: Bounds) -> None:
         super().__init__()
-        self._stream, self._path = stream, path
+        self._stream, self._path, self._bounds = stream, path, bounds
 
     def read(self, size: int = -1, /) -> bytes:
-        if size > _MOST_LIST:
-            raise TraceError(f"{self._path}: expected a list of members of at most {_MOST_LIST:,} bytes, got {size:,}")
-        return self._stream.read(_MOST_LIST if size < 0 else size)
+        most = self._bounds.listed
+        if size > most:
+            raise TraceError(
+                f"{self._path}: expected a list of members of at most {most:,} bytes, got {size:,}",
+                hint=self._bounds.more_members,
+            )
+        return self._stream.read(most if size < 0 else size)
 
     def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
         if whence == io.SEEK_SET and place < 0:
@@ -102,56 +162,57 @@ class _Bounded(io.RawIOBase):
         return True
 
 
-def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, path: Path, bounds: Bounds) -> list[zipfile.ZipInfo]:
     """Return the files of an archive, or say which of its members is none that may be unpacked."""
     listed = archive.infolist()
-    if len(listed) > MOST_MEMBERS:
-        raise TraceError(f"{path}: expected at most {MOST_MEMBERS:,} members, got {len(listed):,}")
-    wrong = [f"{member.orig_filename!r:.200} ({why})" for member in listed if (why := _wrong(member))]
-    names = [member.filename for member in listed]
-    # On some file systems names that differ in their case, or in how a letter is composed, are one name too.
-    folded = [PurePosixPath(name.casefold()) for name in names]
-    seen: set[PurePosixPath] = set()
-    for name, place in zip(names, folded, strict=True):
-        if place in seen:
-            wrong.append(f"{name!r:.200} (there twice)")
-        seen.add(place)
+    if len(listed) > bounds.members:
+        raise bounds.too_many(path, len(listed))
+    refuse_wrong(
+        path,
+        [
+            *((member.orig_filename, why) for member in listed if (why := _wrong(member))),
+            *clashing_names(member.filename for member in listed),
+        ],
+    )
     files = [member for member in listed if not member.is_dir()]
-    plain = {PurePosixPath(member.filename.casefold()) for member in files}
-    under = {parent for place in folded for parent in place.parents}
-    wrong += [f"{str(place)!r:.200} (a file and a folder)" for place in sorted(plain & under)]
+    if (claimed := sum(member.file_size for member in files)) > bounds.unpacked:
+        raise bounds.too_large(path, claimed)
+    return files
+
+
+def refuse_wrong(path: Path, wrong: list[tuple[str, str]]) -> None:
+    """Refuse an archive with members that may not be unpacked: the first of them is named, with the reason."""
     if wrong:
+        name, why = wrong[0]
         raise TraceError(
-            f"{path}: expected plain files under names of their own, got {wrong[0]}"
+            f"{path}: expected plain files under names of their own, got {name!r:.200} ({why})"
             + (f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""),
             hint="nothing of it was unpacked",
         )
-    if (claimed := sum(member.file_size for member in files)) > most_bytes():
-        raise _too_large(path, claimed)
-    return files
 
 
 def _wrong(member: zipfile.ZipInfo) -> str | None:
     """Say why a member may not be unpacked."""
     name = member.orig_filename
-    place = name.removesuffix("/")
     # `zipfile` cuts a name at its first zero byte: what it looks at is then another one.
-    if member.filename != name or not place or not name.isprintable() or "\\" in name:
-        return "no name of a file"
-    if name.startswith("/") or any(part in ("", ".", "..") for part in place.split("/")) or place[1:2] == ":":
-        return "outside of the archive"
+    if why := wrong_name(name) if member.filename == name else "no name of a file":
+        return why
     mode = member.external_attr >> 16
     # Other systems leave no mode; those that do say what kind of file it is.
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFDIR if member.is_dir() else stat.S_IFREG):
         return "a link" if stat.S_ISLNK(mode) else "no plain file"
     if member.flag_bits & _ENCRYPTED:
         return "encrypted"
+    if member.volume:
+        return "on another disk of an archive that spans several"
     if member.compress_type not in _METHODS:
         return f"packed by method {member.compress_type}, not {' or '.join(_METHODS.values())}"
     return None
 
 
-def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path, path: Path, most: int) -> int:
+def _write(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path, path: Path, bounds: Bounds, most: int
+) -> int:
     """Unpack one member and return its size; reading to its end verifies its checksum."""
     place.parent.mkdir(parents=True, exist_ok=True)
     size = 0
@@ -160,13 +221,6 @@ def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path, path:
         while piece := source.read(_BITE):
             size += len(piece)
             if size > most:
-                raise _too_large(path, size)
+                raise bounds.too_large(path, size)
             target.write(piece)
     return size
-
-
-def _too_large(path: Path, size: int) -> TraceError:
-    return TraceError(
-        f"{path}: expected at most {most_bytes():,} bytes once unpacked, got {size:,} or more",
-        hint=f"{VARIABLE} raises the limit",
-    )

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from gapline.capture.opened import source_folder
+from gapline.capture.package import is_package
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.expected import several
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, MANIFEST
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.zip_read import is_zip, unpacked
 from gapline.reference.freeze import freeze_references
+from gapline.reference.given import References, as_snapshot
 from gapline.reference.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.reference.resolve import unreferenced_instances
 from gapline.reference.snapshot import Snapshot
@@ -53,8 +57,8 @@ def stored_snapshots(
     paths: Sequence[str],
     folder: Path | None,
     contract: "Contract | None",
-    references: str | Path | None,
-    snapshots: Sequence[str | Path | Snapshot],
+    references: References | None,
+    snapshots: str | Path | Snapshot | Sequence[str | Path | Snapshot],
     notes: list[str] | None = None,
 ) -> tuple[Snapshot, ...]:
     """Find the snapshots: given ones, the contract's, or those that the sources carry.
@@ -63,24 +67,31 @@ def stored_snapshots(
     """
     if references is not None and snapshots:
         raise UsageError("expected references or snapshots, got both")
+    if references is not None and not isinstance(references, str | Path):
+        return (as_snapshot(references),)
     if references is not None:
         frozen = freeze_references(references)
         if notes is not None:
             notes += frozen.notes
         return (frozen.snapshot,)
     if snapshots:
-        return tuple(one if isinstance(one, Snapshot) else Snapshot.load(one) for one in snapshots)
+        given = several(snapshots)
+        return tuple(one if isinstance(one, Snapshot) else Snapshot.load(one) for one in given)
     named = None if contract is None or folder is None else contract.reference.snapshot
     if named is not None and folder is not None and (folder / named).is_file():
         return (Snapshot.load(folder / named),)
     carried = [
         place / CARRIED_REFERENCES
-        for path in paths
-        for place in (Path(path), Path(path) / CAMPAIGN)
+        for root in map(source_folder, paths)
+        for place in (root, root / CAMPAIGN)
         if (place / MANIFEST).is_file() and os.path.lexists(place / CARRIED_REFERENCES)
     ]
     found = [Snapshot.load(file) for file in dict.fromkeys(carried)]
-    return (*found, *(one for path in dict.fromkeys(paths) if is_zip(path) for one in _carried_in(path)))
+    return (*found, *(one for path in dict.fromkeys(paths) if _is_plain_zip(path) for one in _carried_in(path)))
+
+
+def _is_plain_zip(path: str) -> bool:
+    return is_zip(path) and not is_package(path)
 
 
 def _carried_in(path: str) -> list[Snapshot]:

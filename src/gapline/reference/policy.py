@@ -11,6 +11,7 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
+from gapline.model.expected import expect
 from gapline.model.reading import TOLERANCE
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.reference.alarm import best_runs
@@ -75,6 +76,7 @@ def analysis_snapshot(
     No score under it is negative. An instance without prior gets the best of the campaign. A certificate survives only
     where no candidate is better by more than the tolerance.
     """
+    expect(envelopes, Envelopes, "analysis_snapshot")
     if snapshot is None:
         known = Snapshot.from_values({}, name="campaign")
     else:

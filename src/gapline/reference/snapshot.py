@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
@@ -16,6 +17,7 @@ from gapline.model.exact import is_exact
 from gapline.model.limits import most_document, read_limited
 from gapline.model.regular import reason_of
 from gapline.model.remote import local_path
+from gapline.model.shown import Shown
 from gapline.model.tables import RunKey
 from gapline.model.writing import write_atomically
 from gapline.reference.canonical import content_digest, parse_document
@@ -67,7 +69,7 @@ class Store(BaseModel):
     swhid: str | None = None
 
 
-class Snapshot(BaseModel):
+class Snapshot(BaseModel, Shown):
     """Reference values frozen at one date.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0}, name="mine", certified=["i1"])
@@ -268,16 +270,20 @@ class Snapshot(BaseModel):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def __repr__(self) -> str:
+    # Those of pydantic print every value.
+    __repr__ = Shown.__repr__
+    __str__ = Shown.__repr__
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return instance, value, certified and source, a row for each instance."""
+        names = ("value", "certified", "source")
+        columns = {name: [getattr(entry, name) for entry in self.values.values()] for name in names}
+        return pl.DataFrame({"instance": list(self.values), **columns}, schema_overrides={"value": pl.Float64})
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
         certified = sum(entry.certified for entry in self.values.values())
-        return f"Snapshot({self.name!r}, {len(self)} instances, {certified} certified, {self.digest[:19]}…)"
-
-    __str__ = __repr__
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<p>{escape(repr(self))}</p>"
+        return f"{self.name!r}, {len(self)} instances, {certified} certified, {self.digest[:19]}…"
 
 
 def read_document(file: Path) -> dict[str, Any]:

@@ -21,10 +21,10 @@ from gapline.report.figures.attainment_difference import (
     difference_map,
     draw_difference,
 )
-from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
 from gapline.report.time_axis import log_start, log_words
 from gapline.study import Study
-from gapline.terminal import console
+from gapline.terminal import say_words, width
 
 # From the first arm attaining more to the second: how full a character is.
 SHADES = " ░▒▓█"
@@ -96,26 +96,23 @@ class ClassicalCurve:
 
     def print(self) -> None:
         """Plot it on the terminal."""
-        out = console()
         unit = "t/Γ" if self.study.relative else self.study.reading.time_unit
         if self.pair is not None:
-            for line in difference_lines(self.pair, unit):
-                out.print(line, markup=False, highlight=False, soft_wrap=True)
+            # Twelve columns are the axis and its labels.
+            for line in difference_lines(self.pair, unit, width=max(8, width() - 12)):
+                say_words(line.rstrip())
         for figure in () if self.pair is not None else self._figures():
             parts = figure.data.partition_by("series", maintain_order=True)
             # A surface begins when enough runs have something: before, there is nothing to draw.
             curves = [StepCurve(p["series"][0], p["time"].to_numpy(), p["value"].to_numpy()) for p in parts]
             if not curves:
-                out.print(f"{figure.title}: never attained", markup=False)
+                say_words(f"{figure.title}: never attained")
                 continue
             low, high = (0.0, 1.0) if figure.shares else (None, None)
-            plot = plot_steps(
+            print_plot(
                 curves, start=self.start, end=self.end, title=figure.title, time_label=unit, low=low, high=high,
-                colour=True,
             )  # fmt: skip
-            out.print(plot, soft_wrap=True)
-            out.print()
-        out.print(printable(self.caption()), style="dim", markup=False, soft_wrap=True)
+        print_caption(self.caption())
 
     def _figures(self) -> list[CurveFigure]:
         clock = "time t/Γ" if self.study.relative else "time"

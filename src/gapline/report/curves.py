@@ -8,18 +8,16 @@ from typing import Any, Protocol
 import polars as pl
 
 from gapline.errors import UsageError
-from gapline.model.text import printable
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
 from gapline.report.numbers import goal_words
-from gapline.report.terminal_plot import StepCurve, plot_steps
+from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
 from gapline.report.time_axis import log_start, log_words
 from gapline.report.writers.csv import to_csv
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
 from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
-from gapline.terminal import console
 
 # Steps of all curves together from which on they are shown at moments, and how many of these there are.
 MOST_STEPS, MOMENTS = 20_000_000, 2001
@@ -98,11 +96,10 @@ class CurvePair:
 
     def print(self) -> None:
         """Plot both curves on the terminal."""
-        out = console()
         unit = "t/Γ" if self.mean.relative else "s"
         mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
-        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit, "colour": True}
-        plots = [plot_steps(mean, title=f"mean {self.mean.kernel} gap", **axis)]
+        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit}
+        print_plot(mean, title=f"mean {self.mean.kernel} gap", **axis)
         keys = [*self.attainment.by, "goal"]
         for goal in self.attainment.goals:
             curves = [
@@ -112,12 +109,8 @@ class CurvePair:
                 if key[-1] == goal
             ]
             title = f"share of runs within {goal_words(goal)} of the reference"
-            plots.append(plot_steps(curves, title=title, low=0.0, high=1.0, **axis))
-        for plot in plots:
-            out.print(plot, soft_wrap=True)
-            out.print()
-        caption = self.mean.caption() + log_words(self.start, "of the horizon" if self.mean.relative else "s")
-        out.print(printable(caption), style="dim", markup=False, soft_wrap=True)
+            print_plot(curves, title=title, low=0.0, high=1.0, **axis)
+        print_caption(self.mean.caption() + log_words(self.start, "of the horizon" if self.mean.relative else "s"))
 
 
 def study_mean_curve(study: Study, /, *, by: list[str], relative: bool, points: int | None = None) -> MeanCurves:

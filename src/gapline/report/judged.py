@@ -9,8 +9,21 @@ from gapline.report.writers.junit import Case
 _SUITE = "gapline.compare"
 
 
+def verdict_lines(judged: Judged, /) -> list[str]:
+    """Return what a reader asks first, a sentence each: alarms, whether the gate failed, who is better."""
+    gate = judged.gate
+    failed = [] if gate is None or gate.because is None else [f"failed: {gate.because}"]
+    return [*(f"ALARM {alarm}" for alarm in judged.comparison.alarms), *failed, verdict_line(judged.comparison)]
+
+
+def detail_lines(judged: Judged, /) -> list[str]:
+    """Return the rest of the sentences: notes, the gate and its rates, what is suggested."""
+    first = verdict_lines(judged)
+    return [line for line in judged_lines(judged) if line not in first]
+
+
 def judged_lines(judged: Judged, /) -> list[str]:
-    """Return what stands below the table, a sentence each: notes, the verdict, the gate and its rates, alarms."""
+    """Return all sentences in the order of a record: notes, the verdict, the gate and its rates, alarms."""
     comparison, gate = judged.comparison, judged.gate
     lines = [f"note: {note}" for note in comparison.notes]
     if comparison.absent:

@@ -55,6 +55,15 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "checker": facts.checker,
         "instance set digest": facts.instance_set,
         "time scale": None if scale is None else str(scale),
+        **(
+            {}
+            if study.package is None
+            else {
+                "package": study.package.name,
+                "package digest": study.package.sha256,
+                "package swhid": study.package.swhid,
+            }
+        ),
         "kernel source digest": dict(study.reading.code).get(study.kernels[0]),
     }
     named |= {name: value for name, value in known.items() if value is not None}

@@ -60,7 +60,19 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         _uncertainty(study),
         _contrasts(study, facts),
         Clause("provenance", f"Computed by gapline {VERSION} from the campaign {study.campaign_digest}."),
+        *_packages(study),
     ]
+
+
+def _packages(study: Study) -> list[Clause]:
+    """Name the packages that a study was read from, by which anybody gets the same bytes; a directory has no name."""
+    shown = [f"{package.name} ({package.sha256}, {package.swhid})" for package in study.packages]
+    which = "replication package" if len(shown) == 1 else "replication packages"
+    return (
+        [Clause("package", f"The runs, references and verdicts are those of the {which} {listing(shown)}.")]
+        if shown
+        else []
+    )
 
 
 def methods_markdown(study: Study, facts: StudyFacts, /) -> str:

@@ -1,6 +1,7 @@
 """How numbers read, on every output alike; the twin in the page is `page/script/format.js`."""
 
 import math
+from collections.abc import Sequence
 
 DASH = "–"
 
@@ -40,14 +41,18 @@ def percent(value: float | None, *, digits: int = 2) -> str:
     return f"{100 * value:z.{digits}f} %"
 
 
-def objective(value: float | None, digits: int) -> str:
+def objective(value: float | None, digits: int | None) -> str:
     """Format an objective, as routing papers do; very small and large ones by their leading digits.
+
+    Without `digits` it is of a column that has such ones, and is written as they are.
 
     >>> objective(2345.0, 0), objective(2345.678, 2), objective(0.00123, 2)
     ('2345', '2345.68', '0.00123')
     """
     if value is None:
         return DASH
+    if digits is None:
+        return f"{value:.5e}"
     # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
@@ -59,6 +64,36 @@ def plain_number(value: float | None) -> str:
     ('12.5', '1.23457e+06', '–')
     """
     return DASH if value is None else f"{value:.6g}"
+
+
+def plain_numbers(values: Sequence[float | None], *, leading: int = 6, most: int = 9) -> list[str]:
+    """Format the numbers of one column by their leading digits, all with the decimals that the finest of them needs.
+
+    >>> plain_numbers([12.5, 3.0, None, 0.125]), plain_numbers([1.0, 2e9])
+    (['12.500', '3.000', '–', '0.125'], ['1.00000e+00', '2.00000e+09'])
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    texts = [f"{value:.{leading}g}" for value in known]
+    form = f".{leading - 1}e"
+    if not any("e" in text for text in texts):
+        form = f".{min(most, max((len(text.partition('.')[2]) for text in texts), default=0))}f"
+    return [number(v) if v is None or not math.isfinite(v) else f"{v:z{form}}" for v in values]
+
+
+def share_decimals(texts: Sequence[str]) -> list[str]:
+    """Give numbers that are written already as many decimals as the longest has; no digit is lost.
+
+    >>> share_decimals(["10.53", "5", "–", "1e-09"])
+    ['10.53', '5.00', '–', '1e-09']
+    """
+    plain = [text for text in texts if text.lstrip("-").replace(".", "", 1).isdigit()]
+    digits = max((len(text.partition(".")[2]) for text in plain), default=0)
+    return [_padded(text, digits) if digits and text in plain else text for text in texts]
+
+
+def _padded(text: str, digits: int) -> str:
+    whole, _, part = text.partition(".")
+    return f"{whole}.{part.ljust(digits, '0')}"
 
 
 def interval(low: float | None, high: float | None, *, digits: int = 5) -> str:

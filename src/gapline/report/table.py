@@ -18,11 +18,21 @@ class Text(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column head: what Markdown prints, what LaTeX prints (escaped from the same where not given), and the side."""
+    """A column head: what Markdown prints, what LaTeX prints (escaped from the same where not given), and the side.
+
+    `spare` says how well a narrow terminal does without it: 0 it stays, the larger the sooner it goes, of equal ones
+    the last; where it is not given, words stay and numbers are 1.
+    """
 
     head: str
     latex: str | None = None
     text: bool = False
+    spare: int | None = None
+
+    @property
+    def expendable(self) -> int:
+        """How soon it goes; 0 where it stays."""
+        return (0 if self.text else 1) if self.spare is None else self.spare
 
 
 # Of more rows than this nobody reads a print, nor waits for LaTeX to set it: the CSV has them.
@@ -68,9 +78,9 @@ def shortened(table: Table, most: int = MOST_ROWS) -> Table:
     return replace(table, parts=tuple(parts), notes=(note, *table.notes))
 
 
-def capital(*names: str, text: bool = False) -> list[Column]:
+def capital(*names: str, text: bool = False, spare: int | None = None) -> list[Column]:
     """Return columns whose heads LaTeX prints with a capital."""
-    return [Column(name, name.capitalize(), text) for name in names]
+    return [Column(name, name.capitalize(), text, spare) for name in names]
 
 
 def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
@@ -132,13 +142,20 @@ def text_table(
     name: str, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, text: int, notes: Sequence[str]
 ) -> Table:
     """Return rows of text as a table, the first `text` columns flush left; the CSV has the same words."""
+    return word_table(name, caption, [Column(head, text=k < text) for k, head in enumerate(header)], rows, notes=notes)
+
+
+def word_table(
+    name: str, caption: str, columns: Sequence[Column], rows: Iterable[Sequence[str]], *, notes: Sequence[str] = ()
+) -> Table:
+    """Return rows of text under columns of any kind; the CSV has the same words."""
     listed = [list(row) for row in rows]
     return Table(
         name=name,
         caption=caption,
-        columns=tuple(Column(head, text=k < text) for k, head in enumerate(header)),
+        columns=tuple(columns),
         parts=one_part(listed),
-        frame=pl.DataFrame(listed, schema=dict.fromkeys(header, pl.String), orient="row"),
+        frame=pl.DataFrame(listed, schema=dict.fromkeys((c.head for c in columns), pl.String), orient="row"),
         notes=tuple(notes),
     )
 

@@ -1,18 +1,23 @@
-"""Step curves on a terminal, drawn with braille dots: two by four dots in each character."""
+"""Step curves on a terminal: braille dots in colours, two by four in each character, or a letter for each curve."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapline.model.text import printable
 from gapline.report.time_axis import axis_moments
+from gapline.report.writers.short_names import legend_lines, short_names
+from gapline.terminal import cells as columns_of
+from gapline.terminal import console, width, wrapped
 
 Floats = NDArray[np.float64]
 # The bit of each dot of a braille letter, by row and column; the last row came later to the standard.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 COLOURS = ("cyan", "magenta", "yellow", "green", "red", "blue", "white", "bright_black")
+# One for each curve where colours do not tell them apart; those beyond share the last.
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#"
 
 
 class StepCurve(NamedTuple):
@@ -35,10 +40,14 @@ def plot_steps(
     low: float | None = None,
     high: float | None = None,
     colour: bool = False,
+    letters: bool = False,
+    room: int | None = None,
 ) -> str:
     """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours where asked for.
 
-    With a `start`, time is logarithmic from there on (`time_axis.log_start`), and the axis says so.
+    With a `start`, time is logarithmic from there on (`time_axis.log_start`), and the axis says so. With `letters` each
+    curve is drawn in one of its own: there, of curves in one place the last is seen. `room` is how wide all of it may
+    be, in place of the `width` of the plot alone.
 
     >>> curve = StepCurve("a", np.array([0.0, 5.0]), np.array([1.0, 0.0]))
     >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2))
@@ -48,6 +57,13 @@ def plot_steps(
          └────────
           0   10 s
      ━ a
+    >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2, letters=True))
+    gap
+    1.00 ┤AAAAA
+    0.00 ┤    AAAA
+         └────────
+          0   10 s
+     A a
     """
     values = np.concatenate([curve.value for curve in curves])
     bottom = float(values.min()) if low is None else low
@@ -55,45 +71,86 @@ def plot_steps(
     # A flat curve has no height to divide by: it is drawn in the middle.
     if top <= bottom:
         top, bottom = top + 0.5, bottom - 0.5
+    labels = {0: f"{top:.2f}", height - 1: f"{bottom:.2f}"}
+    if bottom < 0 < top:
+        labels[round(top / (top - bottom) * (height - 1))] = "0.00"
+    margin = max(map(len, labels.values()))
+    if room is not None:
+        width = max(8, room - margin - 2)
     cells = np.zeros((height, width), np.int64)
     owner = np.full((height, width), -1)
-    columns = axis_moments(start, end, 2 * width)
+    # A letter fills its place; dots are two beside and four below each other.
+    across, down = (1, 1) if letters else (2, 4)
+    columns = axis_moments(start, end, across * width)
     for number, curve in enumerate(curves):
         # From the right: at the time of a step the new value holds.
         at = curve.value[np.clip(np.searchsorted(curve.time, columns, side="right") - 1, 0, None)]
-        rows = np.rint((top - np.clip(at, bottom, top)) / (top - bottom) * (4 * height - 1)).astype(int)
+        rows = np.rint((top - np.clip(at, bottom, top)) / (top - bottom) * (down * height - 1)).astype(int)
         # A curve that begins late has no value before: nothing is drawn there.
         begin = int(np.searchsorted(columns, curve.time[0]))
         previous = rows[min(begin, len(rows) - 1)]
         for column, row in enumerate(rows[begin:], begin):
             # A step is drawn as a vertical line, so that the curve does not fall apart.
             for dot in range(min(previous, row), max(previous, row) + 1):
-                cells[dot // 4, column // 2] |= DOTS[dot % 4][column % 2]
-                owner[dot // 4, column // 2] = number
+                cells[dot // down, column // across] |= DOTS[dot % down][column % across]
+                owner[dot // down, column // across] = number
             previous = row
-    labels = {0: f"{top:.2f}", height - 1: f"{bottom:.2f}"}
-    if bottom < 0 < top:
-        labels[round(top / (top - bottom) * (height - 1))] = "0.00"
-    margin = max(map(len, labels.values()))
-    lines = [printable(title)]
+    lines = wrapped(printable(title), room or margin + 2 + width, hang="  ")
     for row in range(height):
-        text = "".join(_cell(cells[row, c], owner[row, c], colour) for c in range(width))
+        text = "".join(_cell(cells[row, c], owner[row, c], colour, letters) for c in range(width))
         lines.append(f"{labels.get(row, ''):>{margin}} ┤{text.rstrip()}")
     lines.append(" " * margin + " └" + "─" * width)
     left, finish = "0" if start is None else f"{start:.3g}", f"{end:g} {time_label}"
     middle = "" if start is None else "logarithmic time".center(max(0, width - len(left) - len(finish)))
     lines.append(" " * margin + f"  {left}{middle}" + finish.rjust(width - len(left) - len(middle)))
-    lines.append(" " + "   ".join(_legend(number, curve.name, colour) for number, curve in enumerate(curves)))
+    lines += _legend([printable(curve.name) for curve in curves], room or margin + 2 + width, colour, letters)
     return "\n".join(lines)
 
 
-def _cell(dots: int, number: int, colour: bool) -> str:
-    text = chr(0x2800 + dots) if dots else " "
-    return f"[{COLOURS[number % len(COLOURS)]}]{text}[/]" if colour and dots else text
+def _cell(dots: int, number: int, colour: bool, letters: bool) -> str:
+    if not dots:
+        return " "
+    return _marked(_letter(number) if letters else chr(0x2800 + dots), number, colour)
 
 
-def _legend(number: int, name: str, colour: bool) -> str:
+def _letter(number: int) -> str:
+    return LETTERS[min(number, len(LETTERS) - 1)]
+
+
+def _marked(text: str, number: int, colour: bool) -> str:
+    return f"[{COLOURS[number % len(COLOURS)]}]{text}[/]" if colour else text
+
+
+def _legend(names: Sequence[str], room: int, colour: bool, letters: bool) -> list[str]:
+    """Return the names behind their marks, as many on a line as fit; long ones are shortened, and written out below."""
     from rich.markup import escape
 
-    mark = f"[{COLOURS[number % len(COLOURS)]}]━[/]" if colour else "━"
-    return f"{mark} {escape(printable(name)) if colour else printable(name)}"
+    shown = short_names(names, max(8, room - 8))
+    lines, used = [""], 0
+    for number, name in enumerate(names):
+        wide = columns_of(shown[name]) + 2
+        if used and used + 3 + wide > room:
+            lines.append("")
+            used = 0
+        text = escape(shown[name]) if colour else shown[name]
+        lines[-1] += ("   " if used else " ") + f"{_marked(_letter(number) if letters else '━', number, colour)} {text}"
+        used += wide + (3 if used else 1)
+    whole = legend_lines({name: short for name, short in shown.items() if short != name}, room)
+    return [*lines, *(escape(line) if colour else line for line in whole)]
+
+
+def print_plot(curves: Sequence[StepCurve], **axis: Any) -> None:
+    """Plot curves as wide as the terminal: in colours where there are some and they tell the curves apart."""
+    out = console()
+    colour = out.color_system is not None and not out.no_color
+    # Colours that repeat need a letter beside them.
+    letters = not colour or len(curves) > len(COLOURS)
+    out.print(plot_steps(curves, colour=colour, letters=letters, room=width(), **axis), soft_wrap=True, markup=colour)
+    out.print()
+
+
+def print_caption(text: str) -> None:
+    """Print what stands below plots, in small print."""
+    out = console()
+    for line in wrapped(printable(text), width(), hang="  "):
+        out.print(line, style="dim", markup=False, soft_wrap=True)

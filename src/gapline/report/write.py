@@ -7,9 +7,12 @@ from typing import Any
 
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.errors import UsageError
+from gapline.model.doing import doing
 from gapline.model.environment import package_version
+from gapline.model.expected import expect
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
+from gapline.report.analysis_tables import analysis_cutoff_table
 from gapline.report.documents import score_document
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
 from gapline.report.facts import study_notes
@@ -19,7 +22,8 @@ from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
-from gapline.report.printing import analysis_cutoff_table
+from gapline.report.replication import replication_tables, shown_replication
+from gapline.report.results import RESULTS_FILE, SCHEMA
 from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table, shortened
 from gapline.report.tables.complementarity import grid_table, pairs_table
@@ -41,8 +45,7 @@ from gapline.scoring.kernels import PAPER_KERNELS
 from gapline.study import Study
 from gapline.summary.means import summarise
 
-SCHEMA = "gapline.results/1"
-PAGE, RESULTS_FILE = "report.html", "results.json"
+PAGE = "report.html"
 # What a reader of the page can switch to.
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
@@ -68,11 +71,13 @@ def write_report(
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
     folder = Path(directory)
-    study = for_report(study)
+    study = for_report(expect(study, Study, "write_report"))
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
+    doing("analysing")
     charts = study_figures(study, analysis, said.order, log_time=log_time)
     written = write_figures(charts, folder / "figures", formats)
+    doing("writing the tables")
     written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
     texts: dict[str, str | bytes] = {
         f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
@@ -86,6 +91,7 @@ def write_report(
     for name, text in texts.items():
         write_file(folder / name, text)
         written.append(folder / name)
+    doing("building the page")
     written.append(write_page(study, folder / PAGE, said, analysis, log_time=log_time))
     document = results_document(study, analysis, said)
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
@@ -95,6 +101,12 @@ def write_report(
     remove_stale(folder, written)
     write_file(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of what decides the bytes of a report."""
+    names = ("numpy", "polars", "altair", "vl-convert-python")
+    return {"gapline": VERSION} | {name: package_version(name) or "missing" for name in names}
 
 
 def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
@@ -129,6 +141,7 @@ def heading(study: Study) -> list[str]:
     """Return what every file says of where it comes from: version, campaign, references."""
     return [
         f"gapline {VERSION}; campaign {study.campaign_digest}",
+        *(f"package {package.name}: {package.sha256}, {package.swhid}" for package in study.packages),
         *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.references),
     ]
 
@@ -161,6 +174,8 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
         tables.append(transform_table(analysis.transforms, against=str(study.references[0].label)))
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         tables.insert(2, contrast_table(study.contrasts, empties=empties, descriptive=order.descriptive))
+    if (found := shown_replication(study)) is not None:
+        tables += replication_tables(found)
     return tables
 
 
@@ -168,7 +183,8 @@ def write_figures(charts: dict[str, Any], folder: Path, formats: tuple[str, ...]
     """Write every chart in every format, in the look of the report."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    for name, chart in charts.items():
+    for place, (name, chart) in enumerate(charts.items(), 1):
+        doing("drawing figures", place, len(charts))
         paths = [folder / f"{name}.{form}" for form in formats]
         write_drawing(style(chart), *paths)
         written += paths
@@ -206,8 +222,7 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
     return {
         "schema": SCHEMA,
         "title": study.title,
-        "versions": {"gapline": VERSION}
-        | {name: package_version(name) or "missing" for name in ("numpy", "polars", "altair", "vl-convert-python")},
+        "versions": library_versions(),
         "campaign": {"digest": study.campaign_digest, "runs": len(study.campaign), "notes": study_notes(study)},
         "headline": asdict(said.headline),
         "reading": study.reading.document(),

@@ -159,17 +159,8 @@ def check_attempt(
     asked = journal.questions()
     if known is not None and not settings.again and known.unchecked == 0 and known.candidates == len(asked):
         return _result(key, known, fresh=False, problems=())
-    path = (study / order.instance_path).absolute()
-    found = file_digest(path) if path.is_file() else "no file"
-    stated = order.carried.get("instance_digest")
-    verdicts: list[StoredVerdict] = []
-    problem = order.carried.get("problem_digest")
-    # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
-    if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
-        problems = [f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"]
-    else:
-        candidates = (journal.events, asked)
-        verdicts, problems, errors = _ask_all(study, path, candidates, settings, cpus=cpus, key=key, stopping=stopping)
+    verdicts, problems, errors = judge_candidates(study, journal, settings, asked, cpus=cpus, stopping=stopping)
+    if errors is not None:
         _keep_errors(journal.path.with_name(ERRORS_FILE), errors if problems else "")
     written = write_verdicts(
         journal,
@@ -180,6 +171,34 @@ def check_attempt(
     )
     damaged = [f"{key}: {old.damage}; judged anew" for old in stored if old.damage and old.path == written.path]
     return _result(key, written, fresh=True, problems=(*damaged, *problems))
+
+
+def judge_candidates(
+    study: Path,
+    journal: Journal,
+    settings: CheckSettings,
+    asked: Sequence[int],
+    *,
+    cpus: Sequence[int] = (),
+    stopping: Callable[[], bool] = lambda: False,
+) -> tuple[list[StoredVerdict], list[str], str | None]:
+    """Ask a checker about the candidates of a journal at some places, and store nothing.
+
+    Returns the verdicts, the problems, and the end of what the checker said on its standard error; None there where it
+    was not asked, as the instance is not the one that was solved.
+    """
+    order = journal.order
+    assert order is not None
+    key = RunKey(order.arm, order.instance, order.seed)
+    path = (study / order.instance_path).absolute()
+    found = file_digest(path) if path.is_file() else "no file"
+    stated = order.carried.get("instance_digest")
+    problem = order.carried.get("problem_digest")
+    # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
+    if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
+        wrong = f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"
+        return [], [wrong], None
+    return _ask_all(study, path, (journal.events, asked), settings, cpus=cpus, key=key, stopping=stopping)
 
 
 def _ask_all(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING
 
 from gapline.model.plan import Cell
@@ -135,6 +135,22 @@ def task_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Bar(*columns, console=console(err=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+@contextmanager
+def phase_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far each of several things is that are done one after the other, by its name."""
+    with ExitStack() as shown:
+        bars: dict[str, Callable[[int, int], None]] = {}
+
+        def tell(what: str, done: int, whole: int) -> None:
+            # A bar at a time: what is counted next begins where the one before has ended.
+            if what not in bars:
+                shown.close()
+                bars[what] = shown.enter_context(task_progress(what))
+            bars[what](done, whole)
+
+        yield tell
 
 
 class _TenthByTenth:

@@ -7,10 +7,11 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import listing
+from gapline.model.expected import expect, several
 from gapline.model.reading import TOLERANCE
 from gapline.model.transform import shortest
 from gapline.reference.choose import label_reference
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.given import References, as_snapshot
 from gapline.scoring.curve import common_horizon, group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.reading import ReadTable, build_reading, reference_column
@@ -31,10 +32,10 @@ class AttainmentCurves(ReadTable):
 
 def attainment_curve(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
-    goals: Sequence[float] = (0.01,),
+    goals: float | Sequence[float] = (0.01,),
     by: str | Sequence[str] = "arm",
     weighting: str = "panel",
     relative: bool = False,
@@ -53,6 +54,9 @@ def attainment_curve(
     [('a', 0.01, 0.0, 0.0), ('a', 0.01, 2.0, 0.5)]
     """
     groups = [by] if isinstance(by, str) else list(by)
+    goals = several(goals)
+    expect(envelopes, Envelopes, "attainment_curve")
+    snapshot = as_snapshot(snapshot)
     references = reference_column(snapshot, envelopes)
     hits = hitting_times(envelopes, references, goals, tolerance)
     common_horizon(envelopes.runs, relative=relative)

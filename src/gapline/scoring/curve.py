@@ -18,15 +18,17 @@ from gapline.envelope.passes import bring, run_spans
 from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.model.compiled import compiled
+from gapline.model.expected import expect
 from gapline.model.names import parse_weight
 from gapline.model.numbered import Numbered
 from gapline.model.reading import TOLERANCE
 from gapline.model.scratch import ScratchArray, piece_size, scratch_array, spans
 from gapline.model.threads import in_slices
 from gapline.reference.choose import label_reference
+from gapline.reference.given import References, as_snapshot
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.curve_arrays import cumulate_arrays, fill_event_arrays
-from gapline.scoring.endpoints import first_times
+from gapline.scoring.endpoints import first_steps
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.reading import ReadTable, build_reading, reference_column
@@ -36,6 +38,8 @@ from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
 AREA_TOLERANCE = 1e-12
+# So many are looked for one by one, which takes less than to sort the rows by them.
+_FEW_GROUPS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +95,7 @@ def curve_sum(
     before = kernel.before
     if before is None:
         # Also false where a run has no step at all.
-        if not (first_times(envelopes)[:, 0] == 0).all():
+        if not (first_steps(envelopes) == 0).all():
             raise UsageError(
                 f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
                 hint="use a kernel with a value before the first incumbent, such as squeezed",
@@ -167,7 +171,7 @@ class MeanCurves(ReadTable):
 
 def mean_curve(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
     kernel: str | Kernel = "squeezed",
@@ -192,6 +196,8 @@ def mean_curve(
     >>> curve.frame.rows()
     [('a', 0.0, 1.0), ('a', 1.0, 0.75), ('a', 2.0, 0.5)]
     """
+    expect(envelopes, Envelopes, "mean_curve")
+    snapshot = as_snapshot(snapshot)
     chosen = parse_kernel(kernel, tolerance=tolerance)
     groups = [by] if isinstance(by, str) else list(by)
     frames, horizons = [], {}
@@ -248,10 +254,14 @@ def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[t
     if not by:
         return [((), np.arange(numbered.table.height))]
     group = numbered.by(*by)
-    # Of few numbers in two bytes NumPy makes a radix sort.
-    order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
-    keys = numbered.table.select(by)[group.first_row()].with_row_index("_group").sort(by)
+    if group.size <= _FEW_GROUPS:
+        row = group.row.astype(np.uint8)
+        parts = [np.flatnonzero(row == k) for k in range(group.size)]
+    else:
+        # Of few numbers in two bytes NumPy makes a radix sort.
+        order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
+    keys = numbered.table.select(by)[group.first_row].with_row_index("_group").sort(by)
     return list(zip(keys.select(by).iter_rows(), (parts[k] for k in keys["_group"]), strict=True))
 
 

@@ -36,7 +36,7 @@ def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, momen
         start = total.before * weight[low:high]
         _fill_each(edges[low : high + 1], total.time, total.delta, start, moments, most, out[low:high])
 
-    in_slices(sizes + 1, fill)
+    in_slices(sizes, fill, each=1)
     out /= weight[:, None]
     # What is too long to be held is sorted in parts.
     for long in np.flatnonzero(sizes > most):

@@ -16,10 +16,12 @@ Integers = NDArray[np.int64]
 
 def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:
     """Return the raw final gap (NaN for an empty run) and the final squeezed gap (1 for an empty run)."""
-    best = envelopes.runs["best"].fill_null(np.inf).to_numpy()
-    empty = np.isinf(best)
+    column = envelopes.runs["best"]
+    best = column.fill_null(np.inf).to_numpy()
     if not envelopes.scale.signed:
-        return np.where(empty, np.nan, raw_gap(best, references)), squeezed_gap(best, references)
+        raw = raw_gap(best, references)
+        return np.where(np.isinf(best), np.nan, raw) if column.null_count() else raw, squeezed_gap(best, references)
+    empty = np.isinf(best)
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = np.where(best == references, 0.0, (best - references) / np.abs(references))
     # Against a reference of 0 nothing but 0 has a relative distance; the squeezed gap needs positive values.
@@ -43,11 +45,25 @@ def first_times(envelopes: Envelopes) -> Floats:
     return found
 
 
+def first_steps(envelopes: Envelopes) -> Floats:
+    """Return the time of each run's first step; NaN for none."""
+    found: Floats = per_run_at_once(_first_steps, envelopes)
+    return found
+
+
+def _first_steps(envelopes: Envelopes) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
+    # The end of the columns is where an empty run may begin.
+    if np.all(count > 0):
+        return np.asarray(envelopes.time[first])
+    out = np.full(len(first), np.nan)
+    out[count > 0] = envelopes.time[first[count > 0]]
+    return out
+
+
 def _first_times(envelopes: Envelopes) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    out = np.full((len(first), 2), np.nan)
-    there = slice(None) if np.all(count > 0) else count > 0
-    out[there] = envelopes.time[first[there], np.newaxis]
+    out = np.repeat(_first_steps(envelopes)[:, np.newaxis], 2, axis=1)
     # Times rise strictly within a run: where the first step is at 0, the second is not.
     at_zero = np.flatnonzero(out[:, 0] == 0)
     second = at_zero[count[at_zero] > 1]
@@ -63,7 +79,7 @@ def _hits(envelopes: Envelopes, references: Floats, *, allowed: Floats) -> Float
     def work(low: int, high: int) -> None:
         _hit_slices(low, high, envelopes.time, envelopes.objective, first, count, references, allowed, out)
 
-    in_slices(count + 1, work)
+    in_slices(count, work, each=1)
     return out
 
 

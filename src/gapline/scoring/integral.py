@@ -20,6 +20,7 @@ from gapline.envelope.places import step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.names import TimeWeight
+from gapline.model.numbered import distinct
 from gapline.model.threads import in_slices
 from gapline.scoring.function_weight import Weight, as_weight
 from gapline.scoring.gap import DIMACS, RAW, gap
@@ -29,6 +30,8 @@ from gapline.scoring.time_weights import weight_arrays, width
 from gapline.scoring.two_sum import two_sum
 
 Floats = NDArray[np.float64]
+# Steps of a run up to which its terms are added as they are made: beyond, vector instructions make them faster.
+_SHORT = 16
 
 
 def primal_integral(
@@ -78,7 +81,7 @@ def integrate_envelopes(
 ) -> Floats:
     """Score every run under every kernel; `raw` is NaN for a run that is not feasible at time 0."""
     refuse_signed(kernels, envelopes.scale)
-    weight.check_horizons(envelopes.runs["horizon"].unique().to_list())
+    weight.check_horizons(distinct(envelopes.runs["horizon"])[:1])
     over: Callable[..., Floats] = per_run_at_once
     # Functions of the user's own are here and nowhere else, and give an array of gaps.
     if weight.function is not None or any(kernel.code is KernelCode.CUSTOM for kernel in kernels):
@@ -150,7 +153,7 @@ def _integrate(
         )  # fmt: skip
 
     if built_in:
-        in_slices(count + 1, work)
+        in_slices(count, work, each=1)
     for k, kernel in enumerate(kernels):
         if kernel.code is KernelCode.CUSTOM:
             gaps, starts = step_gaps(objective, first, count, reference, kernel)
@@ -181,39 +184,104 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     for run in range(low, high):
         most = max(most, count[run])
     pieces, terms = np.empty(most), np.empty(most)
-    # A slice, or a call that is given one, costs more than a short run does. Places without a sign need no look at
-    # whether they count from the end, and the loops over them are turned into vector instructions.
-    one = np.uint64(1)
     for run in range(low, high):
         begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
-        if weight_code == 0 and size > 0:
-            for i in range(size - one):
-                pieces[i] = time[begin + one + i] - time[begin + i]
-            pieces[size - one] = limit - time[begin + size - one]
-            before_width, normalizer = time[begin], limit
-        else:
-            before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
-            normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+        if weight_code != 0 or size == 0 or size > _SHORT:
+            _integrate_run(
+                run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
+                weight_code, cutoff, edges, values, pieces, terms, out,
+            )  # fmt: skip
+            continue
+        # A call that is given arrays costs more than a short run does.
         for k in range(len(codes)):
-            code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
-            if code == RAW and (size == 0 or time[begin] > 0.0):
-                out[run, places[k]] = np.nan
-                continue
-            # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
-            for i in range(size):
-                terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
+            code, before = codes[k], befores[k]
             if code == RAW:
-                z = objective[begin : begin + size]
-                out[run, places[k]] = _raw_mean(terms, z, reference, pieces, normalizer)
+                _integrate_run(
+                    run, time, objective, first, count, horizon, references, codes[k : k + 1], parameters[k : k + 1],
+                    tolerances[k : k + 1], befores[k : k + 1], places[k : k + 1], weight_code, cutoff, edges, values,
+                    pieces, terms, out,
+                )  # fmt: skip
                 continue
-            mean = _mean(terms, count[run], before, before_width, normalizer)
-            if code == DIMACS and size > 0:
-                last = objective[begin + size - one]
-                if gap(code, parameter, last, reference, tolerance) == before:
-                    # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
-                    mean = before
-            # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
-            out[run, places[k]] = min(max(mean, -1.0), before)
+            total = _sum_short(
+                time, objective, begin, size, limit, reference, code, parameters[k], tolerances[k], before * time[begin]
+            )
+            mean = before if time[begin] == limit else total / limit + 0.0
+            last = objective[begin + size - np.uint64(1)]
+            out[run, places[k]] = _within(mean, code, parameters[k], last, reference, tolerances[k], before)
+
+
+@compiled(nogil=True)
+def _integrate_run(  # type: ignore[no-untyped-def] # pragma: no cover
+    run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
+    weight_code, cutoff, edges, values, pieces, terms, out,
+):  # fmt: skip
+    # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
+    # vector instructions.
+    one = np.uint64(1)
+    begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
+    if weight_code == 0 and size > 0:
+        for i in range(size - one):
+            pieces[i] = time[begin + one + i] - time[begin + i]
+        pieces[size - one] = limit - time[begin + size - one]
+        before_width, normalizer = time[begin], limit
+    else:
+        before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
+        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
+    for k in range(len(codes)):
+        code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
+        if code == RAW and (size == 0 or time[begin] > 0.0):
+            out[run, places[k]] = np.nan
+            continue
+        # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
+        for i in range(size):
+            terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
+        if code == RAW:
+            out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
+            continue
+        mean = _mean(terms, count[run], before, before_width, normalizer)
+        last = objective[begin + size - one] if size > 0 else np.inf
+        out[run, places[k]] = _within(mean, code, parameter, last, reference, tolerance, before)
+
+
+@compiled(inline="always", keep=False)
+def _within(mean, code, parameter, last, reference, tolerance, before):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return the mean, or the number that it cannot pass; `last` is the last objective, infinite without one."""
+    if code == DIMACS and last < np.inf and gap(code, parameter, last, reference, tolerance) == before:
+        # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+        mean = before
+    # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
+    return min(max(mean, -1.0), before)
+
+
+@compiled(inline="always", keep=False)
+def _sum_short(time, objective, begin, size, limit, reference, code, parameter, tolerance, start):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Return what `_sum` returns of the terms of a run under the uniform weight, which are made as they are added."""
+    one = np.uint64(1)
+    s0, s1, s2, s3 = start, 0.0, 0.0, 0.0
+    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
+    at, last = begin, begin + size - one
+    whole = begin + size // np.uint64(4) * np.uint64(4)
+    while at < whole:
+        t1, t2, t3 = time[at + one], time[at + np.uint64(2)], time[at + np.uint64(3)]
+        t4 = limit if at + np.uint64(3) == last else time[at + np.uint64(4)]
+        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (t1 - time[at]))
+        c0 += lost
+        s1, lost = two_sum(s1, gap(code, parameter, objective[at + one], reference, tolerance) * (t2 - t1))
+        c1 += lost
+        s2, lost = two_sum(s2, gap(code, parameter, objective[at + np.uint64(2)], reference, tolerance) * (t3 - t2))
+        c2 += lost
+        s3, lost = two_sum(s3, gap(code, parameter, objective[at + np.uint64(3)], reference, tolerance) * (t4 - t3))
+        c3 += lost
+        at += np.uint64(4)
+    while at <= last:
+        until = limit if at == last else time[at + one]
+        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (until - time[at]))
+        c0 += lost
+        at += one
+    for lane in (s1, s2, s3):
+        s0, lost = two_sum(s0, lane)
+        c0 += lost
+    return s0 + (((c0 + c1) + c2) + c3)
 
 
 @compiled(nogil=True, small=integrate_gap_arrays)

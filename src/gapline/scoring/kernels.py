@@ -152,6 +152,8 @@ def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Ke
     """
     if isinstance(name, Kernel):
         found = name
+    elif not isinstance(name, str):
+        raise UsageError(f"kernel: expected a name such as squeezed, got {name!r:.80}")
     else:
         code, parameter = parse_kernel_name(name)
         if code is KernelCode.DIMACS:

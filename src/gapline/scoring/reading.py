@@ -12,6 +12,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
 from gapline.model.names import TimeWeight, parse_weight
+from gapline.model.numbered import count_words, distinct
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
 from gapline.model.tables import FAILED, RunStatus
@@ -67,7 +68,7 @@ def _resolve_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.floa
     refuse_other_sense(snapshot, envelopes.scale)
     # Once per instance, not once per run.
     instance = envelopes.rows.by("instance")
-    first = instance.first_row()
+    first = instance.first_row
     order = np.argsort(first)
     values = resolve_references(
         snapshot,
@@ -95,12 +96,13 @@ def build_reading(
 ) -> Reading:
     """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
     runs, chosen = envelopes.runs, parse_weight(weight)
+    horizons = tuple(distinct(runs["horizon"]))
     return Reading(
         reference=reference,
         kernels=kernels,
         weight=chosen.name,
-        horizons=tuple(sorted(runs["horizon"].unique().to_list())),
-        announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
+        horizons=horizons,
+        announced=tuple(distinct(runs["announced"].drop_nulls())),
         validation=envelopes.validation,
         transform=str(envelopes.scale),
         goals=goals,
@@ -112,17 +114,18 @@ def build_reading(
         time_scale=time_scale_of(runs),
         statistics=statistics,
         code=code_digests((*kernels, *statistics, chosen.name)),
-        weight_error=weight_error(chosen, runs["horizon"].unique().to_list()),
+        weight_error=weight_error(chosen, horizons),
     )
 
 
 def count_coverage(runs: pl.DataFrame, unreferenced: Sequence[str] = ()) -> Coverage:
     """Count what is there, where nobody says what was planned."""
+    ended = count_words(runs, "status", [status.value for status in RunStatus])
     return Coverage(
         runs=runs.height,
         empty=int((runs["steps"] == 0).sum()),
-        failed=sum(int((runs["status"] == status).sum()) for status in FAILED),
-        unknown=int((runs["status"] == RunStatus.UNKNOWN.value).sum()),
+        failed=sum(ended[status] for status in FAILED),
+        unknown=ended[RunStatus.UNKNOWN],
         unreferenced=count_unreferenced(runs, unreferenced),
     )
 

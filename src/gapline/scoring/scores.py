@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
+from gapline.model.expected import expect, several
 from gapline.model.numbered import Numbered, rows_of
 from gapline.model.reading import TOLERANCE, ReferenceLabel
 from gapline.model.text import counted
@@ -17,9 +18,9 @@ from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
 from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.given import References, as_snapshot
 from gapline.scoring.custom import run_statistic
-from gapline.scoring.endpoints import final_gaps, first_times, hitting_times
+from gapline.scoring.endpoints import final_gaps, first_steps, hitting_times
 from gapline.scoring.function_weight import Weight, as_weight, score_error
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
@@ -67,12 +68,12 @@ def goal_name(goal: float) -> str:
 
 def score(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
-    kernels: Sequence[str | Kernel] = ("squeezed",),
+    kernels: str | Kernel | Sequence[str | Kernel] = "squeezed",
     weight: Weight = "uniform",
-    goals: Sequence[float] = DEFAULT_GOALS,
+    goals: float | Sequence[float] = DEFAULT_GOALS,
     tolerance: float = TOLERANCE,
     policy: str | None = None,
 ) -> Scores:
@@ -81,11 +82,13 @@ def score(
     Parameters
     ----------
     snapshot
-        A positive reference for every instance; all that lack one are listed before anything is scored.
+        A positive reference for every instance: a snapshot, values by instance, or a file of them (`refs.csv`); all
+        that lack one are listed before anything is scored.
     kernels, weight
-        By name; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`. A weight may be a function of time.
+        By name, one kernel or several; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`. A weight may
+        be a function of time.
     goals
-        Raw gaps whose hitting times are wanted.
+        Raw gaps whose hitting times are wanted, one or several.
     tolerance
         Relative difference that is none: to beat a reference, to attain a goal, to pass THETA of `dimacs:THETA`.
     policy
@@ -108,12 +111,12 @@ def score(
 
 def score_grid(
     envelopes: Envelopes,
-    snapshots: Sequence[Snapshot],
+    snapshots: Sequence[References],
     /,
     *,
-    kernels: Sequence[str | Kernel] = ("squeezed",),
+    kernels: str | Kernel | Sequence[str | Kernel] = "squeezed",
     weights: Sequence[Weight] = ("uniform",),
-    goals: Sequence[float] = DEFAULT_GOALS,
+    goals: float | Sequence[float] = DEFAULT_GOALS,
     tolerance: float = TOLERANCE,
     policies: Sequence[str | None] | None = None,
     statistics: Sequence[str] = (),
@@ -122,8 +125,11 @@ def score_grid(
 
     `statistics` are numbers of the user's own per run, which `open_study` has loaded: a column each.
     """
+    expect(envelopes, Envelopes, "score")
+    against = [as_snapshot(snapshot) for snapshot in several(snapshots)]
     check_tolerance(tolerance)
-    parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]
+    goals = several(goals)
+    parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in several(kernels)]
     names = [kernel.name for kernel in parsed]
     if len(set(names)) < len(names):
         raise UsageError(f"kernels: expected each once, got {names}")
@@ -132,12 +138,12 @@ def score_grid(
     for goal in goals:
         if not (math.isfinite(goal) and goal > -1):
             raise UsageError(f"goal: expected a raw gap above -1, such as 0.01, got {goal}")
-    labels = policies or [None] * len(snapshots)
+    labels = policies or [None] * len(against)
     # Two snapshots may disagree on an instance about which the runs say nothing.
-    refuse_changed_instances(snapshots, envelopes.runs)
-    rewritten = rewritten_instances(snapshots, envelopes.runs)
+    refuse_changed_instances(against, envelopes.runs)
+    rewritten = rewritten_instances(against, envelopes.runs)
     readings = []
-    for snapshot, policy in zip(snapshots, labels, strict=True):
+    for snapshot, policy in zip(against, labels, strict=True):
         references = reference_column(snapshot, envelopes)
         companions = _companions(envelopes, references, tuple(goals), tolerance)
         own = [run_statistic(name, envelopes, references) for name in statistics]
@@ -162,24 +168,28 @@ def _companions(
 ) -> pl.DataFrame:
     raw, squeezed = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, goals, tolerance)
-    runs = envelopes.runs
-    empty = runs["steps"] == 0
     return pl.DataFrame(
         {
-            "reference": pl.Series(references).fill_nan(None),
-            "final_gap": pl.Series(raw).set(empty, None).fill_nan(None),
-            "final_squeezed": pl.Series(squeezed).fill_nan(None),
-            "first_time": pl.Series(first_times(envelopes)[:, 0]).fill_nan(None),
+            "reference": _nullable(references),
+            "final_gap": _nullable(raw),
+            "final_squeezed": _nullable(squeezed),
+            "first_time": _nullable(first_steps(envelopes)),
             **{goal_name(goal): hits[:, k] for k, goal in enumerate(goals)},
             "beaten": is_beaten(envelopes.worst_best, references, tolerance),
         }
     )
 
 
+def _nullable(values: NDArray[np.float64]) -> pl.Series:
+    """Return a column in which null stands for NaN; mostly there is none, which the largest number tells."""
+    column = pl.Series(values)
+    return column.fill_nan(None) if len(values) and np.isnan(values.max()) else column
+
+
 def _score_table(
     envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: Sequence[pl.Series]
 ) -> pl.DataFrame:
-    scores = [pl.Series(kernel.name, matrix[:, k]).fill_nan(None) for k, kernel in enumerate(kernels)]
+    scores = [_nullable(matrix[:, k]).alias(kernel.name) for k, kernel in enumerate(kernels)]
     taken = {series.name for series in (*scores, *companions)}
     runs = envelopes.runs.drop("first", "count").drop(taken & set(envelopes.runs.columns))
     head = ["arm", "panel", "instance", "seed", "horizon", "announced", "status"]

@@ -76,10 +76,10 @@ def run_weights(
     # Counted and weighed once per group, panel and instance, of which there are few.
     unit, panel, group = (rows.by(*by, *more) for more in (("panel", "instance"), ("panel",), ()))
     runs_of_unit = np.bincount(unit.row if among is None else unit.row[among], minlength=unit.size)
-    some = unit.first_row()
+    some = unit.first_row
     panel_of, group_of = panel.row[some], group.row[some]
     instances = np.bincount(panel_of[runs_of_unit > 0], minlength=panel.size)
-    group_of_panel = group.row[panel.first_row()]
+    group_of_panel = group.row[panel.first_row]
     if rule is Weighting.RUN:
         count = np.bincount(group_of, weights=runs_of_unit, minlength=group.size)[group_of]
     elif rule is Weighting.INSTANCE:

@@ -72,20 +72,21 @@ class Channel:
     def __init__(self, *, start: int = 0) -> None:
         self.number = start
         self.state: dict[str, Any] = {}
+        self.looked = now_stamp()
         self._encoded: bytes | None = None
         self._first: Event | None = None
         self._kept: deque[Event] = deque()
         self._bytes = 0
         self.clients: set[Client] = set()
 
-    def publish(self, state: dict[str, Any]) -> bool:
-        """Let a new state be known; return whether anything changed."""
+    def publish(self, state: dict[str, Any], *, looked: str | None = None) -> bool:
+        """Let a new state be known, of a look that began at a moment; return whether anything changed."""
         found = difference(self.state, state)
         if not found:
             return False
         self.number += 1
-        self.state, self._encoded = state, None
-        change = {"id": self.number, "at": now_stamp()} | found.document()
+        self.state, self.looked, self._encoded = state, looked or now_stamp(), None
+        change = {"id": self.number, "at": now_stamp(), "looked": self.looked} | found.document()
         event = Event(self.number, encode_event("change", encode(change), self.number))
         self._kept.append(event)
         self._bytes += len(event.data)
@@ -98,7 +99,7 @@ class Channel:
     def document(self) -> bytes:
         """Return the newest state as JSON."""
         if self._encoded is None:
-            self._encoded = encode({"id": self.number, "at": now_stamp()} | self.state)
+            self._encoded = encode({"id": self.number, "at": now_stamp(), "looked": self.looked} | self.state)
         return self._encoded
 
     def join(self, last: int | None) -> Client:

@@ -3,13 +3,15 @@
 Whole lines are copied to a scratch file as they come, from where the last look stopped; what stands behind the last
 line end is not yet whole. What was copied is read as `gapline score` reads it, no more often than a small share of the
 time allows. No file says that a run has ended unless it has a `status`: the others are open up to their horizon, and
-their table is that of runs that hold their incumbents.
+their table is that of runs that hold their incumbents. Where scoring is refused, for want of a reference above all, the
+runs are shown by their traces alone.
 """
 
+import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,23 +20,28 @@ import numpy as np
 import polars as pl
 
 from gapline.capture.read import read
+from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import GaplineError
+from gapline.model.campaign import Campaign
 from gapline.model.regular import open_regular
 from gapline.model.tables import RUN_KEY, RunKey, RunStatus
 from gapline.reference.contradictions import dual_bounds
 from gapline.report.documents import score_document
+from gapline.scoring.kernels import Kernel
 from gapline.scoring.scores import Scores
 from gapline.serve.arms import ArmBounds
 from gapline.serve.bounds import Bounds, OpenRun, bound_runs
 from gapline.serve.happenings import Happenings, Kind
-from gapline.serve.hub import Followable
 from gapline.serve.live import SCHEMA, Document, LiveStudy
 from gapline.serve.open_runs import best_possible, is_certified, thinned
+from gapline.serve.reopen import Followable
 from gapline.serve.scale import Against
 from gapline.serve.table import ALLOWANCE, SHARE
 from gapline.study import Study, open_study
 
 BLOCK = 1 << 20
+NO_REFERENCE = "expected a reference for the instances, got none: incumbents are shown, and no gap, score or bound"
+HOW_TO_REFER = "begin again with --references FILE (a CSV instance,value or a .solu file) or --snapshot FILE.json"
 # A file that did not grow for so long is said not to.
 QUIET = 60.0
 
@@ -49,7 +56,10 @@ class _Closed:
 
 
 class LiveTraces:
-    """A trace file that is followed; `place` is up to where it was read."""
+    """A trace file that is followed; `place` is up to where it was read.
+
+    `study` is what `gapline score` opens of it, None where that is refused; `envelopes` are there without it too.
+    """
 
     def __init__(
         self,
@@ -57,12 +67,14 @@ class LiveTraces:
         *,
         name: str = "",
         references: str | None = None,
+        snapshots: Sequence[str] = (),
         horizon: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = path
         self.name = name or path.name
-        self._choices: dict[str, Any] = {"references": references, "horizon": horizon}
+        self._choices: dict[str, Any] = {"references": references, "snapshots": snapshots, "horizon": horizon}
+        self._is_referred = references is not None or bool(snapshots)
         self._clock = clock
         self._folder = tempfile.TemporaryDirectory(prefix="gapline-follow-")
         self._copy = Path(self._folder.name) / path.name
@@ -72,6 +84,8 @@ class LiveTraces:
         self._since, self._spent, self.reads = clock(), 0.0, 0
         self._stale = True
         self.study: Study | None = None
+        self.campaign: Campaign | None = None
+        self.envelopes: Envelopes | None = None
         self._refused: dict[str, Any] | None = None
         self._closed = _Closed()
         self.happenings = Happenings()
@@ -96,6 +110,7 @@ class LiveTraces:
             file = (facts.st_dev, facts.st_ino)
             if self._file not in (None, file) or facts.st_size < self.place:
                 self.place = 0
+                self.campaign = self.envelopes = None
                 self._copy.unlink(missing_ok=True)
             self._file = file
             before = self.place
@@ -110,18 +125,32 @@ class LiveTraces:
 
     def _read(self) -> None:
         began = self._clock()
-        known = set() if self.study is None else _improved(self.study)
+        known = _improved(self.envelopes)
+        self.study, campaign = None, None
         try:
-            self.study = open_study(str(self.path), campaign=read(self._copy), **self._choices)
-            self._refused = None
-            for key, best in sorted(_improved(self.study) - known)[:20]:
-                self.happenings.add(Kind.INCUMBENT, f"{best:.12g}", key)
-            self._close_runs(self.study)
+            campaign = read(self._copy)
+            study = open_study(str(self.path), campaign=campaign, **self._choices)
+            # Scoring may be refused where opening is not: an instance without a reference.
+            self._close_runs(study)
+            self.study, self.campaign, self.envelopes, self._refused = study, study.campaign, study.envelopes, None
         except GaplineError as error:
-            self._refused = {"message": error.message.replace(str(self._copy), str(self.path)), "hint": error.hint}
+            self._refuse(error, campaign)
+        for key, best in sorted(_improved(self.envelopes) - known)[:20]:
+            self.happenings.add(Kind.INCUMBENT, f"{best:.12g}", key)
         self._stale = False
         self._spent += (self._clock() - began) if self.reads else 0.0
         self.reads += 1
+
+    def _refuse(self, error: GaplineError, campaign: Campaign | None) -> None:
+        """Take note why there are no scores; what is accepted of the runs is shown without them."""
+        self._closed = _Closed(self._closed.fulls + 1)
+        self._refused = {"message": error.message.replace(str(self._copy), str(self.path)), "hint": error.hint}
+        if campaign is not None:
+            # Where that is refused too, the runs are shown as they were before.
+            with contextlib.suppress(GaplineError):
+                self.envelopes, self.campaign = build_envelopes(campaign, horizon=self._choices["horizon"]), campaign
+                if not self._is_referred:
+                    self._refused = {"message": NO_REFERENCE, "hint": HOW_TO_REFER}
 
     def _close_runs(self, study: Study) -> None:
         scores = study.scores[0]
@@ -130,26 +159,29 @@ class LiveTraces:
         self._closed = _Closed(self._closed.fulls + 1, bounds, replace(scores, frame=ended))
 
     def _document(self) -> Document:
-        study = self.study
-        running, bounds, arms = ({}, {}, []) if study is None else self._open(study)
+        study, envelopes = self.study, self.envelopes
+        running = {} if envelopes is None else self._traces(envelopes)
+        bounds: Document = {}
+        if study is not None:
+            bounds = self._score(study, running)
         quiet = self._clock() - self._grown
-        ended = 0 if self._closed.scores is None else self._closed.scores.frame.height
+        runs = 0 if envelopes is None else len(envelopes)
         table: Document = {"arms": [], "refused": self._refused}
         if study is not None:
             table = score_document(study.scores[0], study.summary, per_run=False) | {"refused": self._refused}
         still = "the file grows" if quiet < QUIET else f"the file has not grown for {quiet / 60:.0f} min"
-        words = "every run says that it has ended" if study is not None and not running else still
-        runs = 0 if study is None else len(study.envelopes)
+        words = "every run says that it has ended" if runs and not running else still
         return {
             **table,
             "schema": SCHEMA,
+            "source": "traces",
             "study": {"id": self.name, "name": self.path.name, "title": ""},
-            "phase": "not begun" if study is None else "running" if running else "finished",
+            "phase": "not begun" if not runs else "running" if running else "finished",
             "runner": {"alive": None, "words": words, "resume": None},
             "progress": {
-                "planned": runs, "done": ended, "running": len(running), "interrupted": 0, "quarantined": 0,
-                "unchecked": 0, "missing": 0, "failed": 0, "left": 0, "statuses": {}, "seconds_left": None,
-                "time_left": None,
+                "planned": runs, "done": runs - len(running), "running": len(running), "interrupted": 0,
+                "quarantined": 0, "unchecked": 0, "missing": 0, "failed": 0, "left": 0, "statuses": {},
+                "seconds_left": None, "time_left": None,
             },
             "current": not self._stale,
             "bounds": bounds,
@@ -157,27 +189,48 @@ class LiveTraces:
             "events": self.happenings.documents(),
             "failures": [],
             "fairness": {},
-            "rejected_arms": arms,
+            "rejected_arms": [] if envelopes is None else _rejected_arms(envelopes),
             "beaten": [],
             "alarms": [] if study is None else [alarm.document() for alarm in study.alarms],
             "running_alarms": [],
         }  # fmt: skip
 
-    def _open(self, study: Study) -> tuple[Document, Document, list[Document]]:
-        """Return the runs that may go on, the bounds of arms, and arms whose candidates are all rejected."""
+    def _traces(self, envelopes: Envelopes) -> Document:
+        """Return the runs that may go on, without what a reference makes of them."""
+        assert self.campaign is not None
+        found = {}
+        for place, row in enumerate(envelopes.runs.iter_rows(named=True)):
+            if row["status"] != RunStatus.UNKNOWN.value:
+                continue
+            steps, objectives = envelopes.steps(place)
+            first = self.campaign.runs["first"][place]
+            stamps = self.campaign.time[first : first + self.campaign.runs["count"][place]]
+            known = float(np.nanmax(stamps, initial=0.0)) if len(stamps) else 0.0
+            key = RunKey(row["arm"], row["instance"], row["seed"])
+            found[str(key)] = {
+                **key._asdict(),
+                "panel": row["panel"], "attempt": None, "host": None, "horizon": row["horizon"],
+                "elapsed": min(known, row["horizon"]), "known": min(known, row["horizon"]),
+                "captured": row["captured"], "rejected": row["rejected"], "late": row["late"],
+                "reasons": {}, "checked": True, "problem": None,
+                "trace": {"time": thinned(steps), "objective": thinned(objectives)},
+                "incumbent": row["best_raw"], "reference": None, "best_possible": None,
+                "gap": None, "scores": None, "bounds": None,
+            }  # fmt: skip
+        return found
+
+    def _score(self, study: Study, running: Document) -> Document:
+        """Give the runs that may go on their gaps, scores and bounds; return the bounds of the arms."""
         against = Against(weighting=study.weighting, tolerance=study.tolerance, tier_two=study.tier_two)
         against.choose(study.kernels, study.weight)
         against.use(study.snapshot)
-        scale, runs, keys, rows = study.envelopes.scale, [], [], []
+        scale, runs, keys = study.envelopes.scale, [], []
         for place, row in enumerate(study.envelopes.runs.iter_rows(named=True)):
             key = RunKey(row["arm"], row["instance"], row["seed"])
             reference = against.reference(key.instance, scale)
-            if row["status"] != RunStatus.UNKNOWN.value or reference is None:
+            if str(key) not in running or reference is None:
                 continue
             steps, objectives = study.envelopes.steps(place)
-            first = study.campaign.runs["first"][place]
-            stamps = study.campaign.time[first : first + study.campaign.runs["count"][place]]
-            known = float(np.nanmax(stamps, initial=0.0)) if len(stamps) else 0.0
             best = best_possible(
                 key.instance,
                 reference,
@@ -187,52 +240,58 @@ class LiveTraces:
             )
             if best is not None and len(objectives):
                 best = min(best, float(objectives[-1]))
+            known = running[str(key)]["known"]
             keys.append(key)
-            rows.append(row)
-            runs.append(OpenRun(steps, objectives, min(known, row["horizon"]), row["horizon"], reference, best))
+            runs.append(OpenRun(steps, objectives, known, row["horizon"], reference, best))
         assert against.weight is not None
         found = bound_runs(runs, kernels=against.kernels, weight=against.weight)
-        names = [kernel.name for kernel in against.kernels]
-        running = {
-            str(key): _run_document(key, row, run, dict(zip(names, bounds, strict=True)))
-            for key, row, run, bounds in zip(keys, rows, runs, found, strict=True)
-        }
-        cells = study.envelopes.runs.select("arm", "panel", "instance", "seed")
+        for key, run, bounds in zip(keys, runs, found, strict=True):
+            running[str(key)] |= _scored(run, against.kernels, bounds)
 
         def best_known(instance: str) -> tuple[float | None, float | None]:
             return against.reference(instance, scale), self._closed.bounds.get(instance)
 
-        arms = ArmBounds(cells, against).document(self._closed, dict(zip(keys, found, strict=True)), best_known)
-        counts = study.envelopes.runs.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
-        bad = counts.filter((pl.col("captured") > 0) & (pl.col("captured") == pl.col("rejected")))
-        rejected = [{"arm": arm, "candidates": number, "reasons": {}} for arm, number, _ in bad.iter_rows()]
-        return running, arms, rejected
+        cells = study.envelopes.runs.select("arm", "panel", "instance", "seed")
+        return ArmBounds(cells, against).document(self._closed, dict(zip(keys, found, strict=True)), best_known)
 
 
-def _run_document(key: RunKey, row: dict[str, Any], run: OpenRun, bounds: dict[str, Bounds]) -> Document:
+def _scored(run: OpenRun, kernels: Sequence[Kernel], bounds: Sequence[Bounds]) -> Document:
+    """Return what a reference makes of a run that may go on: the gap of its incumbent, its score so far, its bounds."""
+    pairs = [(kernel.name, one) for kernel, one in zip(kernels, bounds, strict=True)]
+    last = run.objective[-1:]
     return {
-        **key._asdict(),
-        "panel": row["panel"], "attempt": None, "host": None, "horizon": run.horizon, "elapsed": run.known,
-        "known": run.known, "captured": row["captured"], "rejected": row["rejected"], "late": row["late"],
-        "reasons": {}, "checked": True, "problem": None,
-        "trace": {"time": thinned(run.time), "objective": thinned(run.objective)},
-        "incumbent": row["best_raw"], "reference": run.reference, "best_possible": run.best, "gap": None,
-        "scores": {name: one.so_far for name, one in bounds.items()},
-        "bounds": {name: one.document() for name, one in bounds.items()},
-    }  # fmt: skip
+        "reference": run.reference,
+        "best_possible": run.best,
+        "gap": {kernel.name: float(kernel(last, np.array([run.reference]))[0]) for kernel in kernels}
+        if len(last)
+        else None,
+        "scores": {name: one.so_far for name, one in pairs},
+        "bounds": {name: one.document() for name, one in pairs},
+    }
 
 
-def _improved(study: Study) -> set[tuple[RunKey, float]]:
-    rows = study.envelopes.runs.select(*RUN_KEY, "best_raw").drop_nulls("best_raw").iter_rows()
+def _rejected_arms(envelopes: Envelopes) -> list[Document]:
+    """Return the arms whose candidates are all rejected."""
+    counts = envelopes.runs.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
+    bad = counts.filter((pl.col("captured") > 0) & (pl.col("captured") == pl.col("rejected")))
+    return [{"arm": arm, "candidates": number, "reasons": {}} for arm, number, _ in bad.iter_rows()]
+
+
+def _improved(envelopes: Envelopes | None) -> set[tuple[RunKey, float]]:
+    if envelopes is None:
+        return set()
+    rows = envelopes.runs.select(*RUN_KEY, "best_raw").drop_nulls("best_raw").iter_rows()
     return {(RunKey(*row[:3]), row[3]) for row in rows}
 
 
-def opener(references: str | None, horizon: float | None) -> Callable[[str, Path], Followable]:
+def opener(
+    references: str | None = None, horizon: float | None = None, snapshots: Sequence[str] = ()
+) -> Callable[[str, Path], Followable]:
     """Return what opens a study or a trace file; the choices are for the latter."""
 
     def opened(name: str, path: Path) -> Followable:
         if path.is_file():
-            return LiveTraces(path, name=name, references=references, horizon=horizon)
+            return LiveTraces(path, name=name, references=references, snapshots=snapshots, horizon=horizon)
         return LiveStudy(path, name=name)
 
     return opened

@@ -152,7 +152,8 @@ class LiveStudy:
                 self.happenings.add(Kind.INCUMBENT, f"{view.raw[-1]:.12g} at {view.time[-1]:.2f} s", view.key)
             if view.captured and view.rejected == view.captured and not (known and known.rejected):
                 why = ", ".join(view.reasons) or "rejected"
-                self.happenings.add(Kind.REJECTED, f"all {view.captured} candidates so far: {why}", view.key)
+                which = "its only candidate" if view.captured == 1 else f"all {view.captured} candidates"
+                self.happenings.add(Kind.REJECTED, f"{which} so far: {why}", view.key)
         study = self.table.study
         if study is None or campaign is None or envelopes is None:
             return
@@ -220,6 +221,7 @@ class LiveStudy:
         return {
             **table,
             "schema": SCHEMA,
+            "source": "study",
             "study": {"id": self.name, "name": self.contract.study.name, "title": self.contract.study.title},
             "phase": runner.phase.value,
             "runner": runner.document(),

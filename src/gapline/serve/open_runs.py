@@ -28,7 +28,7 @@ from gapline.serve.follow import Followed
 from gapline.study import declared_choices
 
 Floats = NDArray[np.float64]
-# Steps of a trace that are handed on; of more, as many at equal distances, and the last.
+# Steps of a trace that are handed on; of more, every second, fourth, … one, and the last.
 MOST_STEPS = 500
 # As plain numbers: each is compared with for every run of every look.
 _VALID, _UNCHECKED, _BOUND = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED), int(VerdictCode.BOUND)
@@ -258,8 +258,19 @@ def is_certified(snapshot: Snapshot, instance: str) -> bool:
 
 
 def thinned(values: Floats) -> list[float]:
-    """Return at most `MOST_STEPS` of the steps of a trace, the last one among them."""
-    if len(values) <= MOST_STEPS:
-        return values.tolist()  # type: ignore[no-any-return]
-    places = np.unique(np.linspace(0, len(values) - 1, MOST_STEPS).round().astype(np.int64))
-    return values[places].tolist()  # type: ignore[no-any-return]
+    """Return at most `MOST_STEPS` of the steps of a trace, the last one among them.
+
+    Their distance is a power of two, so that those which are kept stay the same ones while a trace grows: only the last
+    is another one, until it has doubled.
+
+    >>> thinned(np.arange(1000.0))[:3], thinned(np.arange(1000.0))[-2:]
+    ([0.0, 4.0, 8.0], [996.0, 999.0])
+    """
+    distance = 1
+    # Besides these the last one may have to be kept.
+    while (len(values) - 1) // distance + 2 > MOST_STEPS and len(values) > MOST_STEPS:
+        distance *= 2
+    kept = values[::distance].tolist()
+    if len(values) and (len(values) - 1) % distance:
+        kept.append(float(values[-1]))
+    return kept  # type: ignore[no-any-return]

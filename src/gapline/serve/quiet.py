@@ -2,9 +2,12 @@
 
 import contextlib
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 
 NICENESS = 10
+# Seconds for which a core that was pinned is taken for one that is pinned again soon.
+REMEMBER = 60.0
 
 
 def go_quietly() -> None:
@@ -22,6 +25,33 @@ def avoid_cores(pinned: Iterable[int], allowed: frozenset[int]) -> frozenset[int
         with contextlib.suppress(OSError):
             os.sched_setaffinity(thread, free)
     return frozenset(free)
+
+
+class Distance:
+    """The cores to stay off: those that runs are pinned to, and for a while those that they were, where the next come.
+
+    Runs begin between two looks: whoever came back to a core as soon as it is free would be in the way of the next.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._allowed = allowed_cores()
+        self._clock = clock
+        self._seen: dict[int, float] = {}
+        self._off: frozenset[int] = frozenset()
+
+    def keep(self, pinned: Iterable[int]) -> frozenset[int]:
+        """Stay off the cores that are pinned now or were lately; return those that we stay off."""
+        now, pinned = self._clock(), frozenset(pinned)
+        self._seen |= dict.fromkeys(pinned, now)
+        self._seen = {core: at for core, at in self._seen.items() if now - at <= REMEMBER}
+        off = frozenset(self._seen)
+        if not self._allowed.difference(off):
+            # Rather where a run may come than where one is.
+            off = pinned
+        if off != self._off:
+            self._off = off
+            avoid_cores(off, self._allowed)
+        return off
 
 
 def allowed_cores() -> frozenset[int]:

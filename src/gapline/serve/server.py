@@ -15,12 +15,11 @@ from gapline.errors import EnvironmentLacksError
 from gapline.serve.app import Answers
 from gapline.serve.connections import MOST_HEADERS, Connections
 from gapline.serve.guard import Guard, is_loopback, new_token
-from gapline.serve.hub import Followable, Hub
-from gapline.serve.quiet import allowed_cores, avoid_cores, go_quietly
+from gapline.serve.hub import Hub
+from gapline.serve.quiet import Distance, go_quietly
+from gapline.serve.reopen import Followable
 
 BACKLOG = 64
-# How often we look which cores are pinned.
-MOVE_EVERY = 5.0
 
 
 class Serving(uvicorn.Server):
@@ -134,29 +133,13 @@ async def _serve(
     server = Serving(config)
     server.hub = hub
     tell(address_of("127.0.0.1" if host in ("0.0.0.0", "::") else host, port, token))
-    work = [asyncio.create_task(hub.run()), asyncio.create_task(_keep_away(hub))]
+    distance = Distance()
+    # At once after each look: a run takes seconds, and the first of them count too.
+    hub.on_look = lambda: distance.keep(core for one in hub.studies.values() for core in one.pinned)
+    work = asyncio.create_task(hub.run())
     try:
         await server.serve(sockets=[found])
     finally:
         hub.close("the server ends")
-        for task in work:
-            task.cancel()
-        await asyncio.gather(*work, return_exceptions=True)
-
-
-async def _keep_away(hub: Hub) -> None:
-    """Stay on cores that no run is pinned to."""
-    allowed, before = allowed_cores(), None
-    while not hub.ended.is_set():
-        pinned = {core for watched in hub.studies.values() for core in _pinned(watched.live)}
-        if pinned != before:
-            before = pinned
-            avoid_cores(pinned, allowed)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(hub.ended.wait(), MOVE_EVERY)
-
-
-def _pinned(live: object) -> set[int]:
-    """Return the cores of this machine that runs of a study are pinned to."""
-    asked = getattr(live, "pinned_cores", None)
-    return set() if asked is None else asked()
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)

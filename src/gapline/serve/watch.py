@@ -3,38 +3,42 @@
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from gapline.serve.curves import curves_document
 from gapline.serve.live import LiveStudy
-from gapline.serve.quiet import allowed_cores, avoid_cores
-from gapline.serve.screen import alarm_lines, arm_lines, event_line, progress_lines, screen_lines
-from gapline.terminal import console, say
+from gapline.serve.quiet import Distance
+from gapline.serve.reopen import Followable, Reopened
+from gapline.serve.screen import alarm_lines, arm_lines, event_line, progress_lines, refusal_lines, screen_lines
+from gapline.terminal import console, say_words, width
 
 LOOK_EVERY = 1.0
 # Of a pipe: lines at a time, and seconds between two of them, so that one can read along.
 MOST_LINES = 5
 LINES_EVERY = 2.0
+LOUD = ("ALARM", "REJECTED")
 # Curves may take this share of the time.
 SHARE = 0.02
 
 
 class Curves:
-    """The curves of a study, made anew when runs have joined, in a small share of the time."""
+    """The curves of a study, made anew when runs have joined, in a small share of the time; a trace file has none."""
 
-    def __init__(self, live: LiveStudy, clock: Callable[[], float] = time.monotonic) -> None:
-        self._live = live
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._due = -1.0
         self._runs = -1
         self._found: dict[str, Any] = {}
 
-    def now(self) -> dict[str, Any]:
+    def now(self, live: Followable | None) -> dict[str, Any]:
         """Return the curves as they were when there was time for them."""
-        scores, began = self._live.table.scores, self._clock()
+        if not isinstance(live, LiveStudy):
+            return {}
+        scores, began = live.table.scores, self._clock()
         runs = 0 if scores is None else scores.frame.height
         if runs != self._runs and began >= self._due:
-            self._found, self._runs = curves_document(self._live.table), runs
+            self._found, self._runs = curves_document(live.table), runs
             self._due = self._clock() + (self._clock() - began) / SHARE
         return self._found
 
@@ -42,7 +46,7 @@ class Curves:
 class PlainLines:
     """What a pipe gets: a line of progress where it changed, and the newest events, never faster than one reads."""
 
-    def __init__(self, out: Callable[[str], None] = say) -> None:
+    def __init__(self, out: Callable[[str], None] = say_words) -> None:
         self._out = out
         self._events = 0
         self._progress: list[str] = []
@@ -71,53 +75,63 @@ class PlainLines:
                 self._out(line)
 
     def end(self, state: dict[str, Any], curves: dict[str, Any]) -> None:
-        """Print the table."""
-        for line in arm_lines(state, curves):
+        """Print the table, or why there is none."""
+        for line in (*refusal_lines(state), *arm_lines(state, curves, width(), legend=True)):
             self._out(line)
 
 
 def watch(
-    live: LiveStudy,
+    source: str | Path,
     *,
+    opened: Callable[[str, Path], Followable] | None = None,
     once: bool = False,
     is_terminal: bool | None = None,
     wait: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Watch a study until it is finished; return 1 where an alarm rang."""
-    curves, allowed = Curves(live), allowed_cores()
+    """Watch a study or a trace file until it is finished; return 1 where an alarm rang.
+
+    What is not there yet is waited for, unless this moment is all that is asked for.
+    """
+    path, opened = Path(source), opened or (lambda name, path: LiveStudy(path, name=name))
+    watched = Reopened(path.absolute().name, path, opened)
     shown = sys.stdout.isatty() if is_terminal is None else is_terminal
-    state = live.look()
-    if shown and not once:
-        state = _on_screen(live, state, curves, allowed, wait)
-    else:
-        lines = PlainLines()
-        lines.show(state)
-        while not once and state["phase"] != "finished":
-            avoid_cores(live.pinned_cores(), allowed)
-            wait(LINES_EVERY)
-            state = live.look()
-            lines.show(state)
-        lines.end(state, curves.now())
+    try:
+        if once:
+            # Whoever asks once has to be told by the exit code too.
+            watched.open()
+        show = _on_screen if shown and not once else _in_lines
+        state = show(watched, once, wait)
+    finally:
+        watched.close()
     return 1 if state["alarms"] or state["running_alarms"] else 0
 
 
-def _on_screen(
-    live: LiveStudy,
-    state: dict[str, Any],
-    curves: Curves,
-    allowed: frozenset[int],
-    wait: Callable[[float], object],
-) -> dict[str, Any]:
+def _in_lines(watched: Reopened, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
+    lines, curves, distance, state = PlainLines(), Curves(), Distance(), watched.look()
+    lines.show(state)
+    while not once and state["phase"] != "finished":
+        distance.keep(watched.pinned)
+        wait(LINES_EVERY)
+        state = watched.look()
+        lines.show(state)
+    lines.end(state, curves.now(watched.live))
+    return state
+
+
+def _on_screen(watched: Reopened, _once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
     from rich.live import Live
     from rich.text import Text
 
-    out = console()
+    out, curves, distance, state = console(), Curves(), Distance(), watched.look()
 
     def drawn() -> Text:
-        lines = screen_lines(state, curves.now(), width=min(out.width, 120), height=max(10, out.height - 1))
-        text = Text()
+        now = curves.now(watched.live)
+        lines = screen_lines(state, now, width=min(out.width, 120), height=max(10, out.height - 1))
+        text, style = Text(), ""
         for line in lines:
-            text.append(f"{line}\n", style="bold red" if line.startswith("ALARM") else "")
+            # What goes on in the next line is set in.
+            style = "bold red" if line.startswith(LOUD) else style if line.startswith("  ") else ""
+            text.append(f"{line}\n", style=style)
         return text
 
     with Live(drawn(), console=out, auto_refresh=False, screen=False) as screen:
@@ -125,6 +139,6 @@ def _on_screen(
             screen.update(drawn(), refresh=True)
             if state["phase"] == "finished":
                 return state
-            avoid_cores(live.pinned_cores(), allowed)
+            distance.keep(watched.pinned)
             wait(LOOK_EVERY)
-            state = live.look()
+            state = watched.look()

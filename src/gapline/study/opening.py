@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gapline.capture.opened import identity_of, naming_packages, study_folder
 from gapline.capture.planned import runs_of_contract, with_empty_runs
 from gapline.capture.read import matching, read, read_in_parts
 from gapline.envelope.build import NOT_POSITIVE, Unchecked, build_envelopes
 from gapline.errors import GaplineError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
-from gapline.model.layout import JOURNALS, is_study
+from gapline.model.doing import doing
+from gapline.model.expected import several
+from gapline.model.layout import JOURNALS, REPLICATION
 from gapline.model.reading import TOLERANCE
 from gapline.model.solver_versions import version_changes
 from gapline.model.text import counted
@@ -26,6 +29,7 @@ from gapline.model.workers import Workers
 from gapline.reference.alarm import find_alarms
 from gapline.reference.choose import choose_references, stored_snapshots
 from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
+from gapline.reference.given import References
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.function_weight import Weight
@@ -40,8 +44,10 @@ from gapline.summary.estimate import DEFAULT_METHOD, parse_method
 
 if TYPE_CHECKING:
     from gapline.journal.register import Register
+    from gapline.model.replication import Replicated
 
 
+@naming_packages()
 def open_study(
     *sources: Any,
     arm: str | Sequence[str] = (),
@@ -53,8 +59,8 @@ def open_study(
     decimal: str | None = None,
     strict: bool = False,
     missing: str | Missing = Missing.LEAVE_OUT,
-    references: str | Path | None = None,
-    snapshots: Sequence[str | Path | Snapshot] = (),
+    references: References | None = None,
+    snapshots: str | Path | Snapshot | Sequence[str | Path | Snapshot] = (),
     policy: str | None = None,
     horizon: float | None = None,
     time_scale: "TimeScaleGiven | TimeScale" = (),
@@ -63,13 +69,13 @@ def open_study(
     validation: str | None = None,
     allow_unchecked: bool = False,
     checker: str | None = None,
-    kernels: Sequence[str] = (),
-    statistics: Sequence[str] = (),
+    kernels: str | Sequence[str] = (),
+    statistics: str | Sequence[str] = (),
     allow_code: bool = False,
     weight: Weight | None = None,
-    goals: Sequence[float] = (),
+    goals: float | Sequence[float] = (),
     weighting: str | None = None,
-    tier_two: Sequence[str] = (),
+    tier_two: str | Sequence[str] = (),
     contrasts: Sequence[Pair] = (),
     interval: str | None = None,
     level: float | None = None,
@@ -85,8 +91,8 @@ def open_study(
     Parameters
     ----------
     sources
-        A study directory, whose contract gives every choice that is not given here; or campaign directories, trace
-        files, zips or patterns of them, frames, campaigns.
+        A study directory or a replication package of one, whose contract gives every choice that is not given here;
+        or several of them, campaign directories, trace files, zips or patterns of them, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
     columns, decimal, strict
@@ -97,8 +103,8 @@ def open_study(
         Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
         runs that found nothing: for a closed campaign) or `refuse`.
     references, snapshots
-        Reference values (a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else the contract's,
-        else those that the sources carry.
+        Reference values (by instance, a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else
+        the contract's, else those that the sources carry.
     policy
         `frozen` refuses values known after the runs; `analysis` folds the best of the runs in; `both` reads side by
         side.
@@ -121,8 +127,8 @@ def open_study(
         Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
         `gapline.scoring.custom`.
     allow_code
-        Let the code of the study run: functions that its contract names, and modules in its directory. A kernel of the
-        contract that may not run is refused, a statistic is left out and said to be.
+        Let the code of the study run: functions that its contract names, and modules in its directory or package. A
+        kernel of the contract that may not run is refused, a statistic is left out and said to be.
     tier_two
         Arms that are described and not compared.
     contrasts
@@ -148,17 +154,21 @@ def open_study(
     """
     if not sources:
         raise UsageError("open_study: expected at least one source, got none")
+    kernels, statistics, tier_two, goals = map(several, (kernels, statistics, tier_two, goals))
     # One pattern may stand for several sources, which are then several here too.
     sources = tuple(
         one for source in sources for one in (matching(source) if isinstance(source, str | Path) else [source])
     )
     paths = tuple(source for source in sources if isinstance(source, str))
     # Several sources have no contract in common: choices that one of them declares would bind the others.
-    folder = Path(paths[0]) if len(sources) == 1 and paths and is_study(paths[0]) else None
+    folder = study_folder(paths[0]) if len(sources) == 1 and paths else None
+    packages = tuple(known for path in dict.fromkeys(paths) if (known := identity_of(path)) is not None)
     contract, text, register = read_contract(folder)
     stated = declared_choices(contract)
-    patterns = {"arm": arm, "panel": panel, "instance": instance, "exclude": exclude}
-    wanted = {name: as_patterns(given) for name, given in patterns.items()}
+    wanted = {
+        name: as_patterns(given)
+        for name, given in (("arm", arm), ("panel", panel), ("instance", instance), ("exclude", exclude))
+    }
     dialect: dict[str, Any] = {"columns": columns, "decimal": decimal, "strict": strict, "checker": checker}
     whole = _negated(_read(sources, workers, **dialect) if campaign is None else campaign, negate)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
@@ -201,12 +211,19 @@ def open_study(
             raise GaplineError(
                 f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE
             )
+    doing("building the envelopes")
     envelopes = build_envelopes(campaign, transform=scale, workers=workers, **accepted)
     registered = None if register is None else register.snapshot_digests()
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
-    named = None if contract is None else contract.reference.snapshot
-    entries = choose_references(stored, envelopes, chosen_policy, registered, chosen_tolerance, named=named)
-    arms = set(campaign.runs["arm"].unique())
+    entries = choose_references(
+        stored,
+        envelopes,
+        chosen_policy,
+        registered,
+        chosen_tolerance,
+        named=None if contract is None else contract.reference.snapshot,
+    )
+    arms = set(campaign.rows.names("arm"))
     named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in arms)
     descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, arms, descriptive)
@@ -255,7 +272,19 @@ def open_study(
         remarks=(*remarks, *noticed),
         left_out=left_out,
         dropped=dropped,
+        package=packages[0] if folder is not None and packages else None,
+        packages=packages,
+        replication=_replication(folder),
     )
+
+
+def _replication(folder: Path | None) -> "Replicated | None":
+    """Read what a study that runs a package again found, where it did."""
+    if folder is None or not (folder / REPLICATION).is_file():
+        return None
+    from gapline.model.replication import Replicated
+
+    return Replicated.load(folder / REPLICATION)
 
 
 def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
@@ -281,12 +310,13 @@ def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
 def _own(source: str) -> tuple[Snapshot, ...]:
     """Return the snapshots that a source names or carries."""
     paths = matching(source)
-    folder = Path(paths[0]) if len(paths) == 1 and is_study(paths[0]) else None
+    folder = study_folder(paths[0]) if len(paths) == 1 else None
     contract, _, _ = read_contract(folder)
     return stored_snapshots(paths, folder, contract, None, ())
 
 
 def _read(sources: tuple[Any, ...], workers: Workers | None, **dialect: Any) -> Campaign:
+    doing("reading the runs")
     # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
     reader = read if workers is None else read_in_parts
     return reader(sources[0] if len(sources) == 1 else list(sources), **dialect)

@@ -12,7 +12,10 @@ from gapline.capture.planned import expected_cells
 from gapline.envelope.build import Envelopes
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.campaign import Campaign
+from gapline.model.doing import doing
+from gapline.model.package import Identity
 from gapline.model.reading import Coverage, Reading, ReferenceLabel
+from gapline.model.shown import Shown
 from gapline.model.text import counted
 from gapline.model.time_scale import TimeScale
 from gapline.reference.alarm import Alarm
@@ -34,13 +37,14 @@ from gapline.summary.ranking import Ranking, ranking
 if TYPE_CHECKING:
     from gapline.journal.register import Register
     from gapline.model.contract import Contract
+    from gapline.model.replication import Replicated
 
 # A band is drawn, not tested: fewer draws look the same.
 BAND_DRAWS = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Shown):
     """Runs, references and choices, opened once.
 
     Attributes
@@ -62,6 +66,11 @@ class Study:
     planned
         The cells that were to be run, as `cells` has them; None where no contract planned any and every arm has all the
         cells that any arm has.
+    package
+        By what the replication package is known that the study was opened from; None for any other source. `packages`
+        are all that are among the sources.
+    replication
+        What was found when it ran a package again; of other runs than these where they changed since.
     """
 
     sources: tuple[str, ...]
@@ -95,6 +104,17 @@ class Study:
     remarks: tuple[str, ...] = field(default=())
     left_out: Mapping[str, str] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    package: Identity | None = None
+    packages: tuple[Identity, ...] = ()
+    replication: "Replicated | None" = None
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the means of every arm under the declared reading."""
+        return self.summary.frame
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"{self.title!r}, {self.campaign.caption()}, {self.references[0].label}"
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -168,6 +188,7 @@ class Study:
 
     def score_against(self, references: Sequence[LabelledSnapshot], *, weight: str | None = None) -> tuple[Scores, ...]:
         """Score the runs against references, under the choices of the study."""
+        doing("scoring")
         found = score_grid(
             self.envelopes,
             [entry.snapshot for entry in references],
@@ -186,6 +207,7 @@ class Study:
                     reference=entry.label,
                     tier_two=self.tier_two,
                     checker=self.checker,
+                    packages=self.packages,
                     coverage=self._coverage_against(entry.label),
                 ),
             )
@@ -216,7 +238,7 @@ class Study:
             coverage=self._coverage_against(reference.label),
             statistics=self.statistics,
         )
-        return replace(declared, tier_two=self.tier_two, checker=self.checker, **changes)
+        return replace(declared, tier_two=self.tier_two, checker=self.checker, packages=self.packages, **changes)
 
     def _coverage_against(self, label: ReferenceLabel) -> Coverage:
         """Return the coverage under another reference, which may lack other instances that nobody solved."""
@@ -236,6 +258,7 @@ class Study:
     def no_intervals(self) -> str | None:
         """Why nothing can be drawn, or None where it can."""
         try:
+            doing("drawing samples of the instances")
             # Asked for once here, so that every table gives the same reason instead of an error of its own.
             _ = self.bootstrap
         except MixedScoresError as error:

@@ -7,8 +7,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
+from gapline.model.expected import expect
 from gapline.model.reading import TOLERANCE
-from gapline.reference.snapshot import Snapshot
+from gapline.reference.given import References, as_snapshot
 from gapline.scoring.curve import common_horizon, curve_sum, group_rows
 from gapline.scoring.curves_apart import curves_apart
 from gapline.scoring.endpoints import hitting_times
@@ -28,7 +29,7 @@ Integers = NDArray[np.int64]
 
 def curve_bands(
     envelopes: Envelopes,
-    snapshot: Snapshot,
+    snapshot: References,
     /,
     *,
     kernel: str | Kernel = "squeezed",
@@ -52,6 +53,8 @@ def curve_bands(
     skewness, but under the method `t`), by the percentile bootstrap under that method alone. A panel with one instance
     leaves nothing to judge by: the ends are null.
     """
+    expect(envelopes, Envelopes, "curve_bands")
+    snapshot = as_snapshot(snapshot)
     check_level(level)
     chosen = band_method(method)
     groups = [by] if isinstance(by, str) else list(by)

@@ -12,6 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError
+from gapline.model.expected import expect
+from gapline.model.shown import Shown
 from gapline.model.tables import ARM_INTERVALS
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
@@ -27,7 +29,7 @@ DRAWS = 10_000
 NO_INSTANCE = "no instance that all of these arms ran"
 
 
-class Bootstrap:
+class Bootstrap(Shown):
     """Pooled means and paired differences of the arms of one reading; draws are made once, where a method needs them.
 
     Parameters
@@ -62,6 +64,7 @@ class Bootstrap:
         draws: int = DRAWS,
         seed: int = 1,
     ) -> None:
+        expect(scores, Scores, "bootstrap")
         if draws < 1:
             raise UsageError(f"draws: expected at least 1, got {draws}")
         check_horizons(scores.frame)
@@ -74,6 +77,15 @@ class Bootstrap:
         self.means = self.cells.instance_means(values)
         self._sums: DrawnSums | None = None
         self._drawn: dict[bytes, Floats] = {}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled mean of every arm; `arm_intervals` and `contrasts` judge them."""
+        arms = list(self.cells.arms)
+        return pl.DataFrame({"arm": arms, "mean": [finite_or_none(self.mean(arm).value) for arm in arms]})
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        return f"{self.draws:,} draws of the instances, seed {self.seed}, of mean {self.reading.line()}"
 
     @property
     def compared(self) -> tuple[str, ...]:

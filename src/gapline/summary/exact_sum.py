@@ -23,22 +23,20 @@ def exact_sum(values: Floats, /) -> float:
     (1.1, 0.1)
     """
     sums: list[float] = []
+    upper = np.empty(min(len(values), _BLOCK))
     for low in range(0, len(values), _BLOCK):
         rest = values[low : low + _BLOCK]
-        largest = _magnitude(rest)
+        largest = max(float(rest.max()), -float(rest.min()))
         # NaN, infinities and what overflows: the same answer, or the same error.
         if not largest < _LARGEST:
             return math.fsum(values)
-        spare = len(rest).bit_length() + 1
+        spare, above = len(rest).bit_length() + 1, upper[: len(rest)]
         while largest:
             split = math.ldexp(1.0, math.frexp(largest)[1] + spare)
-            upper = rest + split
-            upper -= split
-            sums.append(float(upper.sum()))
-            rest = rest - upper
-            largest = _magnitude(rest)
+            np.add(rest, split, out=above)
+            np.subtract(above, split, out=above)
+            sums.append(float(above.sum()))
+            rest = rest - above
+            # What is left of a value is at most half of the last bit of what was split off, or nothing.
+            largest = math.ldexp(split, -53) if rest.any() else 0.0
     return math.fsum(sums)
-
-
-def _magnitude(values: Floats) -> float:
-    return max(float(values.max()), -float(values.min()))

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.expected import expect
 from gapline.model.reading import add_coverage
 from gapline.model.time_scale import join_time_scales
 from gapline.scoring.curve import group_rows
@@ -67,7 +68,8 @@ def summarise(
     >>> gl.summarise(scores).frame.select("arm", "runs", "squeezed", "final_gap").row(0)
     ('a', 2, 0.625, 2.0)
     """
-    whole = pool_scores([scores] if isinstance(scores, Scores) else list(scores))
+    parts = scores if isinstance(scores, list | tuple) else [scores]
+    whole = pool_scores([expect(part, Scores, "summarise") for part in parts])
     check_horizons(whole.frame)
     groups = [by] if isinstance(by, str) else list(by)
     rule = parse_weighting(weighting)
@@ -76,37 +78,38 @@ def summarise(
     rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
+    complete = bool(present.all())
     # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
-    present_weights = weights if present.all() else run_weights(rows, by=groups, weighting=rule, among=present)
+    present_weights = weights if complete else run_weights(rows, by=groups, weighting=rule, among=present)
     locate = parse_statistic(statistic)
     own = (*whole.kernels, *whole.statistics)
-    hits = [goal_name(goal) for goal in whole.goals]
-    numbers = whole.frame.select("final_gap", "final_squeezed", *own, *hits)
-    counts = {name: whole.frame[name].to_numpy() for name in _COUNTS}
+    reached = {goal: np.isfinite(whole.frame[goal_name(goal)].to_numpy()) for goal in whole.goals}
+    # Mostly there are none, and nothing to add up for each group.
+    counts = {name: column if (column := whole.frame[name].to_numpy()).any() else None for name in _COUNTS}
     found = []
     for key, chosen in group_rows(rows, groups):
-        part, part_weights = numbers[chosen], weights[chosen]
+        part_weights = weights[chosen]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        row |= {"runs": part.height, "empty": int(np.count_nonzero(~present[chosen]))}
-        row |= {name: int(column[chosen].sum()) for name, column in counts.items()}
+        there = None if complete else present[chosen]
+        row |= {"runs": len(chosen), "empty": 0 if there is None else int(np.count_nonzero(~there))}
+        row |= {name: 0 if column is None else int(column[chosen].sum()) for name, column in counts.items()}
         # Their sum is needed for each of the means, and is as dear as one.
-        mean = partial(weighted_mean, total=exact_sum(part_weights))
+        total = _sum_of_weights(part_weights)
+        mean = partial(weighted_mean, total=total)
         place = mean if locate is weighted_mean else locate
-        for kernel in own:
+        for name in own:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
-            row[kernel] = None if part[kernel].null_count() else place(part[kernel].to_numpy(), part_weights)
-        there = present[chosen]
-        if there.all():
-            gaps, gap_weights, place_gap = part["final_gap"], part_weights, place
-        else:
-            gaps, gap_weights, place_gap = part["final_gap"].filter(there), present_weights[chosen][there], locate
-        known = len(gaps) > 0 and not gaps.null_count()
-        row["final_gap"] = place_gap(gaps.to_numpy(), gap_weights) if known else None
-        squeezed = part["final_squeezed"]
-        row["final_squeezed"] = None if squeezed.null_count() else place(squeezed.to_numpy(), part_weights)
-        for goal, hit_name in zip(whole.goals, hits, strict=True):
-            hit = np.isfinite(part[hit_name].to_numpy()).astype(np.float64)
-            row[attainment_name(goal)] = mean(hit, part_weights)
+            values = _numbers(whole.frame[name], chosen)
+            row[name] = None if values is None else place(values, part_weights)
+        some, gap_weights, place_gap = chosen, part_weights, place
+        if there is not None and not there.all():
+            some, gap_weights, place_gap = chosen[there], present_weights[chosen][there], locate
+        gaps = _numbers(whole.frame["final_gap"], some)
+        row["final_gap"] = place_gap(gaps, gap_weights) if gaps is not None and len(gaps) else None
+        squeezed = _numbers(whole.frame["final_squeezed"], chosen)
+        row["final_squeezed"] = None if squeezed is None else place(squeezed, part_weights)
+        for goal, hit in reached.items():
+            row[attainment_name(goal)] = _sum_of_weights(part_weights[hit[chosen]]) / total
         found.append(row)
     balance = check_balance(rows)
     return Summary(
@@ -117,6 +120,14 @@ def summarise(
         balance=balance,
         notes=(*whole.notes, *balance.notes()),
     )
+
+
+def _numbers(column: pl.Series, rows: NDArray[np.int64]) -> Floats | None:
+    """Return the numbers of some rows; None where one of them does not exist."""
+    if not column.null_count():
+        return column.to_numpy()[rows]
+    part = column.gather(rows)
+    return None if part.null_count() else part.to_numpy()
 
 
 def pool_scores(parts: Sequence[Scores]) -> Scores:
@@ -189,6 +200,13 @@ def parse_statistic(name: str) -> Any:
 def weighted_mean(values: Floats, weights: Floats, *, total: float | None = None) -> float:
     """Return Σ w x / Σ w, compensated; `total` is Σ w where somebody has it."""
     return exact_sum(values * weights) / (exact_sum(weights) if total is None else total)
+
+
+def _sum_of_weights(weights: Floats) -> float:
+    """Return the exact sum of weights, rounded once: of equal ones a product, which is rounded once too."""
+    if len(weights) and weights.min() == weights.max():
+        return len(weights) * float(weights[0])
+    return exact_sum(weights)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:

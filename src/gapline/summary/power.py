@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import UsageError, listing
 from gapline.model.document import as_document
+from gapline.model.expected import expect
 from gapline.model.tables import PILOT, POWER
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
@@ -102,6 +103,7 @@ def power_table(
     weighting
         Which units count alike: `panel` or `instance` (`run` is the same, since planned instances have equal seeds).
     """
+    expect(scores, Scores, "power_table")
     name = kernel or scores.kernels[0]
     if not 0 < power < 1 or not 0 < level < 1:
         raise UsageError(f"power and level: expected shares between 0 and 1, got {power} and {level}")

@@ -1,13 +1,29 @@
 """The live page around the report, and the report without a page around it."""
 
+import itertools
+import json
 import re
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gapline.report.page import encode
 from gapline.report.page.build import build_page
 from gapline.report.page.live import LIVE_SCRIPTS, build_live_page, build_part
 from gapline.report.page.seal import read_part
+from gapline.serve.difference import difference
+from gapline.serve.open_runs import thinned
+
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=3)
+# Names of whatever origin, those that JavaScript has for itself among them.
+names = st.sampled_from(["a", "b", "__proto__", "constructor", "length"])
+states = st.dictionaries(
+    names,
+    st.recursive(leaves | st.lists(leaves, max_size=6), lambda inner: st.dictionaries(names, inner, max_size=3)),
+    max_size=4,
+)
 
 
 def test_the_part_is_what_the_offline_page_has(study):
@@ -49,3 +65,39 @@ def test_no_script_makes_code_or_markup_of_text():
     script = "".join(read_part(f"script/{name}.js") for name in LIVE_SCRIPTS)
     for word in ("insertAdjacentHTML", "outerHTML", "document.write", "eval(", "new Function", "innerHTML ="):
         assert word not in script
+
+
+@pytest.fixture(scope="module")
+def applied(browser):
+    """Apply changes in turn to a state, by the page's own script in a real browser; returns what they make of it."""
+    page = browser.new_page()
+    page.add_script_tag(content=read_part("script/live/change.js"))
+    call = """([state, changes]) => { const now = JSON.parse(state);
+        for (const change of JSON.parse(changes)) applyChange(now, change);
+        return JSON.stringify(now); }"""
+    yield lambda state, changes: json.loads(page.evaluate(call, [json.dumps(state), json.dumps(changes)]))
+    page.close()
+
+
+@given(st.lists(states, min_size=2, max_size=5))
+def test_the_state_of_the_page_after_changes_is_the_whole_state(applied, documents):
+    pairs = itertools.pairwise(documents)
+    changes = [
+        {"id": number, "at": "then", "looked": "before"} | difference(before, after).document()
+        for number, (before, after) in enumerate(pairs, 1)
+    ]
+    last = {"id": len(changes), "at": "then", "looked": "before"}
+    assert applied(documents[0], changes) == documents[-1] | last
+
+
+@given(st.lists(st.integers(1, 400), min_size=2, max_size=12))
+def test_a_trace_that_grows_beyond_what_is_sent_is_whole_on_the_page(applied, grown):
+    """Steps come in bursts of any size: the page has the same thinned trace as one who comes new."""
+    states, size = [], 0
+    for more in grown:
+        size += more
+        time = np.arange(float(size))
+        states.append({"running": {"a/i/1": {"trace": {"time": thinned(time), "objective": thinned(-time)}}}})
+    pairs = itertools.pairwise(states)
+    changes = [{"id": 1, "at": "", "looked": ""} | difference(one, other).document() for one, other in pairs]
+    assert applied(states[0], changes)["running"] == states[-1]["running"]

@@ -1,6 +1,6 @@
 import gapline as gl
 from analysis.test_cutoff_sweep import analysed
-from gapline.report.printing import analysis_tables
+from gapline.report.analysis_tables import analysis_tables
 from gapline.report.statements import make_statements
 from gapline.report.tables.cutoffs import cutoff_table
 from gapline.report.write import results_document, study_tables

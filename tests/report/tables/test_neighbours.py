@@ -26,7 +26,10 @@ def test_tier_two_is_described_and_never_ranked_rated_or_paired():
 def test_the_words_below_the_ranks_are_those_of_the_tests():
     """Six instances of one mind but for one: best and good swap there."""
     table = tables_of(classical())["ranks"]
-    assert [[cell.text for cell in row] for row in table.rows][:2] == [["best", "1.167", "1"], ["good", "1.833", "2"]]
+    assert [[cell.text for cell in row] for row in table.rows][:2] == [
+        ["best", "1.167", "1.0"],
+        ["good", "1.833", "2.0"],
+    ]
     assert table.notes[0].startswith("Friedman chi-square")
     assert "exact" in table.notes[0]
     assert table.notes[1].startswith("No difference shown within: best – good")

@@ -112,7 +112,7 @@ def _areas(envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: 
         )  # fmt: skip
 
     # Plus one: an empty run takes some time too.
-    in_slices(count + 1, work)
+    in_slices(count, work, each=1)
     return out
 
 

@@ -21,7 +21,9 @@ from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.ratings import draw_ratings, rating_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
+from gapline.report.figures.replication import draw_replication, replication_figure
 from gapline.report.order import ArmOrder
+from gapline.report.replication import shown_replication
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.time_axis import log_start
 from gapline.scoring.kernels import parse_kernel
@@ -55,6 +57,10 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
     )
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
+    if (found := shown_replication(study)) is not None and any(
+        one.new.difference is not None for one in found.conclusions
+    ):
+        charts["replication"] = draw_replication(replication_figure(found))
     charts["metric-sensitivity"] = draw_slopes(
         slope_figure(analysis.metrics, next(iter(analysis.labels)), label), best=order.arms
     )

@@ -10,9 +10,11 @@ from gapline.report.page import encode
 from gapline.report.page.classical import page_classical
 from gapline.report.page.data import PageData, page_data
 from gapline.report.page.declared import page_tables, table_words
+from gapline.report.page.replication import page_replication
 from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
 from gapline.report.page.stored import stored_data
 from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
+from gapline.report.replication import shown_replication
 from gapline.report.statements import Statements, make_statements
 from gapline.report.tables.telling import telling_tables
 from gapline.study import Study
@@ -91,6 +93,7 @@ def _words(
         **page_words(study, said, data.head),
         **page_classical(analysis),
         **page_tables(analysis),
+        "replication": page_replication(shown_replication(study)),
     }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from gapline.analysis.analyse import Analysis
 from gapline.model.text import printable
-from gapline.report.printing import analysis_cutoff_table
+from gapline.report.analysis_tables import analysis_cutoff_table
 from gapline.report.table import Table
 from gapline.report.tables.design import design_tables
 from gapline.report.tables.kernels import kernel_tables

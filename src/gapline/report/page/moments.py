@@ -9,7 +9,7 @@ from gapline.envelope.passes import bring
 from gapline.envelope.places import step_groups, step_places
 from gapline.report.page.encode import Floats, Integers
 from gapline.report.time_axis import axis_moments, log_start
-from gapline.scoring.endpoints import first_times
+from gapline.scoring.endpoints import first_steps
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import goal_name
@@ -85,15 +85,21 @@ def _mean_curves(
         scaled = time / runs["horizon"].to_numpy()[run] if study.relative else time
         # A step at or before the end lies in the last place at the latest, however it was rounded.
         place = np.minimum(np.searchsorted(moments, scaled, side="left"), len(moments) - 1)
-        cells = arm[run] * len(moments) + place
+        cells = arm[run] * len(moments)
+        cells += place
+        # What a group holds at a time is most of what a page takes.
+        del place, scaled
         begins = starts[count[here] > 0]
         for r, column in enumerate(references):
             for k, kernel in enumerate(kernels):
                 gaps = kernel(objective, column[run])
                 change = np.diff(gaps, prepend=0.0)
                 change[begins] = gaps[begins] - (kernel.before or 0.0)
+                del gaps
                 for name, weight in weights.items():
-                    added[name][r, k] += np.bincount(cells, weights=weight[run] * change, minlength=shape[2])
+                    weighed = weight[run]
+                    weighed *= change
+                    added[name][r, k] += np.bincount(cells, weights=weighed, minlength=shape[2])
     there = _feasible_at_start(study, arm, arms)
     found: dict[str, list[Any]] = {}
     for name, sums in added.items():
@@ -107,7 +113,7 @@ def _mean_curves(
 
 def _feasible_at_start(study: Study, arm: Integers, arms: int) -> NDArray[np.bool_]:
     """Say of each arm whether all of its runs have something at time 0."""
-    late = first_times(study.envelopes)[:, 0] != 0
+    late = first_steps(study.envelopes) != 0
     whole: NDArray[np.bool_] = np.bincount(arm[late], minlength=arms) == 0
     return whole
 

@@ -208,6 +208,8 @@ def _provenance(study: Study, head: dict[str, Any]) -> list[tuple[str, str]]:
         ("gapline", VERSION),
         ("Vega, from vl-convert", version("vl-convert-python")),
         ("campaign", str(head["campaign"])),
+        *((f"package {printable(package.name)}", package.sha256) for package in study.packages),
+        *((f"what is in {printable(package.name)}", package.swhid) for package in study.packages),
         *((f"{printable(e.snapshot.name)} ({e.policy})", e.snapshot.digest) for e in study.references),
         *((f"code {printable(name)}", digest) for name, digest in study.reading.code),
     ]

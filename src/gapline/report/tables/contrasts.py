@@ -28,14 +28,14 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
     }
     columns = (
         *capital("a", "b", text=True),
-        Column("mean a", "Mean A"),
-        Column("mean b", "Mean B"),
-        Column("a − b", "A $-$ B"),
-        Column(f"{contrasts.level:.0%} interval"),
-        Column("p", "$p$"),
+        Column("mean a", "Mean A", spare=4),
+        Column("mean b", "Mean B", spare=4),
+        Column("a − b", "A $-$ B", spare=0),
+        Column(f"{contrasts.level:.0%} interval", spare=0),
+        Column("p", "$p$", spare=2),
         Column("Holm p", "Holm $p$"),
-        Column("W/T/L"),
-        Column("empty a/b", "empty A/B"),
+        Column("W/T/L", spare=3),
+        Column("empty a/b", "empty A/B", spare=5),
     )
     return Table(
         name="contrasts",
@@ -78,7 +78,13 @@ def comparison_table(comparison: Comparison, /) -> Table:
     return Table(
         name="comparison",
         caption=f"first: {comparison.first}   second: {comparison.second}",
-        columns=(Column("panel", text=True), Column("instances"), *(Column(name) for name in (*scores, *counts))),
+        columns=(
+            Column("panel", text=True),
+            Column("instances", spare=3),
+            *(Column(name, spare=2) for name in scores[:2]),
+            *(Column(name, spare=0) for name in scores[2:]),
+            *(Column(name, spare=4) for name in counts),
+        ),
         parts=one_part(rows),
         frame=comparison.frame,
         notes=(f"{comparison.caption()}.",),

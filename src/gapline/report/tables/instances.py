@@ -71,18 +71,21 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
     # Integer costs without decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
+    # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
+    fixed = bool(((stated == 0) | stated.abs().is_between(1, 1e9, closed="left")).all())
     panels: dict[str, list[list[Text | str]]] = {}
     # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
     for (panel, instance), block in groupby(shown.iter_rows(named=True), itemgetter("panel", "instance")):
         maximised = study.envelopes.scale.of(instance).maximises
-        rows = _block(list(block), order, study.kernels[0], maximised=maximised, digits=digits)
+        rows = _block(list(block), order, study.kernels[0], maximised=maximised, digits=digits if fixed else None)
         panels.setdefault(f"panel {panel}", []).extend(rows)
     columns = (
         *capital("instance", text=True),
         *capital("reference"),
         *capital("arm", text=True),
-        *capital("runs", "empty", "best", "mean", "gap"),
-        kernel_column(study.kernels[0]),
+        *capital("runs", "empty", spare=3),
+        *capital("best", "mean", "gap"),
+        kernel_column(study.kernels[0], 0),
         *(Column(head, latex) for name, (head, latex) in PARTS.items() if name in frame.columns),
     )
     return Table(
@@ -122,7 +125,7 @@ def _left_out(frame: pl.DataFrame, shown: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _block(
-    block: list[dict[str, Any]], order: ArmOrder, kernel: str, *, maximised: bool, digits: int
+    block: list[dict[str, Any]], order: ArmOrder, kernel: str, *, maximised: bool, digits: int | None
 ) -> list[list[Text | str]]:
     compared = [row["arm"] in order.compared for row in block]
     full = [may and row["empty"] == 0 for may, row in zip(compared, block, strict=True)]
@@ -138,7 +141,7 @@ def _block(
             *((row["instance"], objective(row["reference"], digits)) if k == 0 else ("", "")),
             *(row["arm"], count(row["runs"]), count(row["empty"])),
             Text(objective(row["best"], digits), marks["best"][k]),
-            Text(objective(row["mean"], max(digits, 1)), marks["mean"][k]),
+            Text(objective(row["mean"], None if digits is None else max(digits, 1)), marks["mean"][k]),
             Text(percent(row["gap"]), marks["gap"][k]),
             Text(number(row["score"]), marks["score"][k]),
             *(objective(row[name], digits) for name in PARTS if name in row),

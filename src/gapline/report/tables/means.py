@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.model.reading import ReferenceLabel
-from gapline.report.numbers import count, goal_words, interval, number, percent, plain_number
+from gapline.report.numbers import count, goal_words, interval, number, percent, plain_numbers
 from gapline.report.order import ArmOrder
 from gapline.report.table import Column, Table, Text, bold_best, capital, largest, one_part, part, smallest
 from gapline.scoring.goals import attainment_name
@@ -15,6 +15,9 @@ from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.means import Summary, summarise
 
 COUNTS = ("runs", "empty", "rejected", "late")
+# What a narrow terminal leaves out first: the counts that are mostly zero, then other kernels and goals, then runs.
+_SPARED = {"runs": 3, "empty": 5, "rejected": 6, "late": 6}
+_OTHERS = 4
 EMPTY_NOTE = "Final gap over non-empty runs; an empty run scores the worst value and stays in every mean."
 DESCRIPTIVE = "descriptive, not compared"
 _KERNEL_LATEX = {
@@ -22,14 +25,15 @@ _KERNEL_LATEX = {
 }  # fmt: skip
 
 
-def kernel_column(name: str) -> Column:
+def kernel_column(name: str, spare: int | None = None) -> Column:
     """Return the head of a kernel's column, as the paper writes it.
 
     >>> kernel_column("dimacs:1.1").latex
     'DIMACS 1.1'
     """
     head, _, parameter = name.partition(":")
-    return Column(name, _KERNEL_LATEX.get(name, f"DIMACS {parameter}" if head == "dimacs" else None))
+    latex = _KERNEL_LATEX.get(name, f"DIMACS {parameter}" if head == "dimacs" else None)
+    return Column(name, latex, spare=spare)
 
 
 def reference_heading(name: str, label: ReferenceLabel) -> str:
@@ -70,7 +74,7 @@ def arm_table(
     if intervals is not None:
         # Right after the mean of the first kernel, which it is the interval of.
         place = len(COUNTS) + 1
-        columns.insert(place, Column(f"{intervals.level:.0%} interval"))
+        columns.insert(place, Column(f"{intervals.level:.0%} interval", spare=1))
         cells.insert(place, [interval(*span) for span in spans])
     cells = [[order.rank(arm) for arm in order.arms], order.arms, *cells]
     frame = pl.DataFrame(rows, infer_schema_length=None, schema=summary.frame.schema).with_columns(
@@ -84,7 +88,7 @@ def arm_table(
     return Table(
         name="scores",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",
-        columns=(*capital("rank"), *capital("arm", text=True), *columns),
+        columns=(*capital("rank", spare=2), *capital("arm", text=True), *columns),
         parts=tuple(part(heading, rows) for heading, rows in parts if rows),
         frame=frame,
         notes=(
@@ -104,24 +108,24 @@ def _mean_columns(
     outside: Collection[str] = (),
 ) -> tuple[list[Column], list[Sequence[Text | str]]]:
     """Return counts, means, final gap and attainment of every row; the best of those that are compared is bold."""
-    columns = capital(*COUNTS)
+    columns = [column._replace(spare=_SPARED[column.head]) for column in capital(*COUNTS)]
     cells: list[Sequence[Text | str]] = [[count(row[name]) for row in rows] for name in COUNTS]
     for kernel in kernels:
         values = [row[kernel] for row in rows]
-        columns.append(kernel_column(kernel))
+        columns.append(kernel_column(kernel, 0 if kernel == kernels[0] else _OTHERS))
         cells.append(bold_best(map(number, values), smallest(values, [c and kernel not in outside for c in compared])))
     for name in summary.statistics:
         # Nobody says whether more of it is better: nothing is bold.
-        columns.append(Column(name))
-        cells.append([plain_number(row[name]) for row in rows])
+        columns.append(Column(name, spare=2))
+        cells.append(plain_numbers([row[name] for row in rows]))
     # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
     full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
     gaps = [row["final_gap"] for row in rows]
-    columns += capital("final gap")
+    columns += capital("final gap", spare=2)
     cells.append(bold_best(map(percent, gaps), smallest(gaps, full)))
     for goal in summary.goals:
         rates = [row[attainment_name(goal)] for row in rows]
-        columns.append(Column(f"≤ {goal_words(goal)}"))
+        columns.append(Column(f"≤ {goal_words(goal)}", spare=2 if goal == summary.goals[0] else _OTHERS))
         cells.append(bold_best([percent(rate, digits=1) for rate in rates], largest(rates, compared)))
     return columns, cells
 

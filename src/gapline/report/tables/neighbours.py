@@ -51,7 +51,7 @@ def _time_note(analysis: Analysis) -> str:
 
 def rank_table(ranks: MeanRanks, /) -> Table:
     """Return mean and median ranks, the verdict of the tests below."""
-    rows = [[arm, number(mean, digits=3), f"{median:g}"] for arm, mean, median in ranks.frame.iter_rows()]
+    rows = [[arm, number(mean, digits=3), number(median, digits=1)] for arm, mean, median in ranks.frame.iter_rows()]
     joined = "; ".join(" – ".join(clique) for clique in ranks.cliques)
     groups = f"No difference shown within: {joined}." if joined else "Every pair differs by more than that."
     return Table(

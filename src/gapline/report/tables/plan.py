@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gapline.report.numbers import DASH, count
+from gapline.report.numbers import DASH, count, plain_numbers
 from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import sentence
 from gapline.summary.power import PowerTable
@@ -15,31 +15,39 @@ def plan_table(plan: PowerTable, /) -> Table:
     """Return the instances, runs and hours that each difference takes; what cannot be said is a dash, with a note."""
     timed = plan.frame["hours"].null_count() < plan.frame.height
     columns = (
-        *capital("a", "b", text=True), *capital("difference", "seeds", "instances"),
-        Column(f"{plan.level:.0%} between"), Column("per panel", text=True),
+        *capital("a", "b", text=True), *capital("difference", "seeds", "instances", spare=0),
+        Column(f"{plan.level:.0%} between", spare=2), Column("per panel", text=True, spare=3),
         *capital("runs", *(["hours"] if timed else [])),
     )  # fmt: skip
     worth = (
         f"Between: where the true number may lie ({plan.level:.0%} interval of the pilot's variance); a pilot of few "
         "instances knows its own spread poorly."
     )
+    deltas = plain_numbers(plan.frame["delta"].to_list())
+    # One decimal, or as many as the shortest campaign needs to be no zero.
+    shortest = plan.frame["hours"].min() if timed else None
+    digits = 1 if not isinstance(shortest, float) or shortest >= 0.1 else 3
     reasons = dict.fromkeys(reason for reason in plan.frame["reason"] if reason is not None)
     return Table(
         name="plan",
         caption=f"Instances that show a difference in {plan.power:.0%} of campaigns",
         columns=columns,
-        parts=one_part(_row(row, timed=timed) for row in plan.frame.iter_rows(named=True)),
+        parts=one_part(
+            _row(row, delta, digits if timed else None)
+            for row, delta in zip(plan.frame.iter_rows(named=True), deltas, strict=True)
+        ),
         frame=plan.frame,
         notes=(sentence(plan.caption()), worth, *(f"{DASH}: {reason}" for reason in reasons)),
     )
 
 
-def _row(row: dict[str, Any], *, timed: bool) -> list[str]:
-    head = [row["a"], row["b"], f"{row['delta']:g}", count(row["seeds"])]
+def _row(row: dict[str, Any], delta: str, digits: int | None) -> list[str]:
+    """Return the cells of a row; `digits` are those of the hours, None where no run says how long it took."""
+    head = [row["a"], row["b"], delta, count(row["seeds"])]
     if row["instances"] is None:
-        return [*head, *[DASH] * (5 if timed else 4)]
+        return [*head, *[DASH] * (4 if digits is None else 5)]
     # Beyond that the pilot says nothing, and digits would pretend that it did.
     most = count(row["instances_high"]) if row["instances_high"] <= _TOLD else f"over {count(_TOLD)}"
     between = f"{count(row['instances_low'])} and {most}"
-    hours = [f"{row['hours']:,.1f}" if row["hours"] >= 0.1 else f"{row['hours']:.2g}"] if timed else []
+    hours = [] if digits is None else [f"{row['hours']:,.{digits}f}"]
     return [*head, count(row["instances"]), between, row["per_panel"], count(row["runs"]), *hours]

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from gapline.report.numbers import count, number, percent, plain_number
+from gapline.report.numbers import count, number, percent, plain_numbers
 from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.scoring.scores import Scores, goal_name
@@ -12,27 +12,31 @@ MOST = 200
 
 def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
     """Return the first `most` runs as a table; its CSV has them all."""
-    parts = "best_primary" in scores.frame.columns
+    shown = scores.frame.head(most)
+    parts = [name for name in ("best_primary", "best_secondary") if name in shown.columns]
+    sized = {name: plain_numbers(shown[name].to_list()) for name in (*scores.statistics, *parts)}
     rows = []
-    for row in scores.frame.head(most).iter_rows(named=True):
+    for place, row in enumerate(shown.iter_rows(named=True)):
         first = "–" if row["first_time"] is None else f"{row['first_time']:.3f}"
         cells = [row["arm"], row["instance"], row["status"], str(row["seed"])]
         cells += [number(row[kernel]) for kernel in scores.kernels]
-        cells += [plain_number(row[name]) for name in scores.statistics]
+        cells += [sized[name][place] for name in scores.statistics]
         cells += [percent(row["final_gap"]), first, *(count(row[name]) for name in ("steps", "rejected", "late"))]
-        if parts:
-            cells += ["–" if row[name] is None else f"{row[name]:g}" for name in ("best_primary", "best_secondary")]
+        cells += [sized[name][place] for name in parts]
         rows.append(cells)
     left = scores.frame.height - most
     return Table(
         name="runs",
         caption="Runs",
         columns=(
-            *capital("arm", "instance", "status", text=True),
-            *capital("seed"),
-            *map(kernel_column, scores.kernels),
+            *capital("arm", "instance", text=True),
+            *capital("status", text=True, spare=3),
+            *capital("seed", spare=0),
+            *(kernel_column(kernel, 0 if kernel == scores.kernels[0] else 2) for kernel in scores.kernels),
             *map(Column, scores.statistics),
-            *capital("final gap", "first", "steps", "rejected", "late"),
+            *capital("final gap"),
+            *capital("first", "steps", spare=4),
+            *capital("rejected", "late", spare=5),
             *((Column("best K", "$K$"), Column("best C", "$C$")) if parts else ()),
         ),
         parts=one_part(rows),

@@ -1,11 +1,12 @@
 """What a score means as a raw gap, and a raw gap as a score."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.model.transform import shortest
-from gapline.report.numbers import DASH, number
+from gapline.report.numbers import DASH, number, share_decimals
 from gapline.report.table import Column, Table, one_part
 
 _HELD = "of a run that holds one gap from time 0 to the horizon"
@@ -29,15 +30,15 @@ def _table(asked: pl.DataFrame, given: str, caption: str, head: str) -> Table:
     of_score = given == "score"
     values = list(dict.fromkeys(asked["score" if of_score else "raw_gap"].to_list()))
     by_place = {(row["score" if of_score else "raw_gap"], row["kernel"]): row for row in asked.to_dicts()}
-    write = _raw_cell if of_score else _score_cell
-    rows = [
-        [shortest(value) if of_score else raw_percent(value), *(write(by_place[value, kernel]) for kernel in kernels)]
-        for value in values
-    ]
+    columns = [share_decimals([shortest(value) for value in values]) if of_score else raw_percents(values)]
+    for kernel in kernels:
+        found = [by_place[value, kernel] for value in values]
+        columns.append(_raw_cells(found) if of_score else [_score_cell(row) for row in found])
+    rows = list(zip(*columns, strict=True))
     return Table(
         name="scale-scores" if of_score else "scale-raw-gaps",
         caption=caption,
-        columns=(Column(head), *(Column(kernel) for kernel in kernels)),
+        columns=(Column(head, spare=0), *(Column(kernel) for kernel in kernels)),
         parts=one_part(rows),
         frame=asked,
         notes=("raw gap g = (z − z*) / z*; below 0 is better than the reference.", *_notes(asked)),
@@ -51,15 +52,32 @@ def _notes(asked: pl.DataFrame) -> list[str]:
     return [f"{', '.join(kernels)}: {note}." for note, kernels in kinds.iter_rows()]
 
 
-def _raw_cell(row: dict[str, Any]) -> str:
-    if row["raw_gap"] is None:
-        return DASH
-    text = ("≥ " if row["saturated"] else "") + raw_percent(row["raw_gap"])
-    return text if row["raw_gap_below"] is None else f"{text} or {raw_percent(row['raw_gap_below'])}"
+def _raw_cells(rows: Sequence[dict[str, Any]]) -> list[str]:
+    above, below = ([row[name] for row in rows] for name in ("raw_gap", "raw_gap_below"))
+    written = raw_percents([*above, *below])
+    cells = []
+    for row, high, low in zip(rows, written, written[len(rows) :], strict=False):
+        sign = "≥ " if row["saturated"] and row["raw_gap"] is not None else ""
+        cells.append(sign + high + (f" or {low}" if row["raw_gap"] is not None and low != DASH else ""))
+    return cells
 
 
 def _score_cell(row: dict[str, Any]) -> str:
     return number(row["score"]) + (" (saturated)" if row["saturated"] else "")
+
+
+def raw_percents(raws: Sequence[float | None]) -> list[str]:
+    """Write the raw gaps of one column in per cent, all with the decimals that the finest of them needs.
+
+    >>> raw_percents([0.10526, None, 0.5])
+    ['10.53 %', '–', '50.00 %']
+    """
+    written = [DASH if raw is None else raw_percent(raw).removesuffix(" %") for raw in raws]
+    digits = max((len(text.partition(".")[2]) for text in written if "e" not in text), default=0)
+    return [
+        DASH if raw is None else raw_percent(raw) if "e" in text else f"{100 * raw:z.{digits}f} %"
+        for raw, text in zip(raws, written, strict=True)
+    ]
 
 
 def raw_percent(raw: float) -> str:

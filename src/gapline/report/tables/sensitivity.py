@@ -9,7 +9,7 @@ from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.analysis.robustness import Robustness
 from gapline.model.reading import ReferenceLabel
-from gapline.report.numbers import count, number, percent
+from gapline.report.numbers import count, number, percent, plain_numbers
 from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
 from gapline.report.tables.means import DESCRIPTIVE, kernel_column, reference_heading, sentence
 
@@ -103,11 +103,9 @@ def robustness_table(robustness: Robustness, /, *, baseline: str) -> Table:
 
 def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
     """Return the first horizons at which two arms swap."""
-    rows = [
-        (a, b, swap.before, swap.after, f"{swap.horizon:.6g}")
-        for (a, b), found in sweep.swaps.items()
-        for swap in found[:MOST_SWAPS]
-    ]
+    shown = [(a, b, swap) for (a, b), found in sweep.swaps.items() for swap in found[:MOST_SWAPS]]
+    horizons = plain_numbers([swap.horizon for *_, swap in shown])
+    rows = [(a, b, s.before, s.after, at) for (a, b, s), at in zip(shown, horizons, strict=True)]
     unit = "shares of each run's own horizon" if sweep.relative else "seconds"
     notes = [
         f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, "

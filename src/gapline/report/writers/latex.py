@@ -26,7 +26,7 @@ _SPECIAL = {
     "Λ": r"$\Lambda$", "Γ": r"$\Gamma$", "ϱ": r"$\varrho$", "θ": r"$\theta$", "Δ": r"$\Delta$",
 }  # fmt: skip
 # A digest is one long word: it may be broken after every eighth letter.
-_DIGEST = re.compile("[0-9a-f]{64}")
+_DIGEST = re.compile("[0-9a-f]{64}|(?<=:dir:)[0-9a-f]{40}")
 # Most cells of a long table: nothing in them needs a look at every letter.
 _PLAIN = re.compile("[A-Za-z0-9 .,:;()+/=?!-]{0,63}")
 # Latin letters that the T1 fonts have.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from gapline.model.text import printable
 from gapline.report.table import Table
 
-# What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`.
-_NOTICED = re.compile(r"(?<!\w)@(?=\w)|:(?=[\w+-]+:)")
+# What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`. A SWHID
+# is neither, and is to be copied as it is.
+_NOTICED = re.compile(r"(?<!\w)@(?=\w)|:(?=[\w+-]+:)(?!(?:1:)?dir:[0-9a-f]{40}\b)")
 
 # Most cells of a long table: nothing in them that Markdown, HTML or GitHub could take for more.
 _PLAIN = re.compile("[A-Za-z0-9 ,%()+/=?!-]*(?:(?<![A-Za-z])[.][0-9]+[ %]*)?")
@@ -36,6 +37,8 @@ def plain(text: str) -> str:
 
     >>> plain("a_b"), plain("@all see www.x.org"), plain(":ant: $x$")
     ('a\\\\_b', '@&#8203;all see www&#46;x.org', ':&#8203;ant: \\\\$x\\\\$')
+    >>> plain("(swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904)")
+    '(swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904)'
     """
     if _PLAIN.fullmatch(text):
         return text

@@ -1,48 +1,47 @@
-"""Tables on a terminal."""
+"""Tables on a terminal, and as they stand in a text file."""
 
-import io
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from gapline.model.text import printable
 from gapline.report.table import Table
-from gapline.terminal import console
+from gapline.report.writers.fitted import fitted_lines
+from gapline.terminal import console, visible, width
 
-if TYPE_CHECKING:
-    from rich.console import Console
+# Wider than any table: a file has no edge.
+_UNBOUNDED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How tables are shown: stacked with `all_columns`, else without those that do not fit, and `how` to see them."""
+
+    all_columns: bool = False
+    how: str = "a wider terminal shows them"
+
+
+PLAIN = View()
 
 
 def to_text(table: Table) -> str:
-    """Return a table as it stands in a file, without colours."""
-    stream = io.StringIO()
-    _print(table, console(file=stream))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    """Return a table as it stands in a file: every column, every name in full, no colours."""
+    lines = fitted_lines(table, _UNBOUNDED, digests=True)
+    return visible("\n".join("".join(span.text for span in line).rstrip() for line in lines))
 
 
-def print_table(table: Table) -> None:
-    """Print a table, its caption above, the best in bold, its notes below in small print."""
-    _print(table, console())
-
-
-def _print(table: Table, out: "Console") -> None:
-    from rich import box
-    from rich import table as rich_table
+def print_table(table: Table, view: View = PLAIN) -> None:
+    """Print a table as wide as the terminal, its caption above, the best in bold, its notes below in small print."""
     from rich.text import Text as RichText
 
-    grid = rich_table.Table(
+    out = console()
+    for line in fitted_lines(table, width(), all_columns=view.all_columns, how=view.how):
         # As `Text`, never as a string: rich would read brackets in a name as markup.
-        title=RichText(printable(table.caption)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold",
-        pad_edge=False,
-    )  # fmt: skip
-    for column in table.columns:
-        side = "left" if column.text else "right"
-        grid.add_column(RichText(printable(column.head)), justify=side, overflow="fold")  # type: ignore[arg-type]
-    # A heading stands in the first column of words: among numbers it would push them apart.
-    place = next((k for k, column in enumerate(table.columns) if column.text), 0)
-    for heading, rows in table.parts:
-        if heading is not None and rows:
-            grid.add_row(*[""] * place, RichText(printable(heading), style="italic dim"))
-        for row in rows:
-            grid.add_row(*(RichText(printable(cell.text), style="bold" if cell.bold else "") for cell in row))
-    out.print(grid)
-    for note in table.notes:
-        out.print(printable(note), style="dim", markup=False, soft_wrap=True)
+        out.print(RichText.assemble(*((visible(span.text), span.style) for span in line)), soft_wrap=True)
+
+
+def print_tables(tables: Iterable[Table], view: View = PLAIN) -> None:
+    """Print tables below each other, a line between them."""
+    out = console()
+    for number, table in enumerate(tables):
+        if number:
+            out.print()
+        print_table(table, view)

@@ -34,14 +34,14 @@ function renderLiveArms() {
   const { refused, progress, arms, phase } = live.state;
   const kernel = liveKernel();
   // Before the first run is whole there is nothing to refuse, and before the first is under way nothing to tell.
-  const waits = Boolean(refused && !progress?.done && phase !== "unreadable");
+  const waits = Boolean(refused && !progress?.done && phase !== "unreadable" && !(isFile() && progress?.planned));
   const told = kernel !== null && (waits ? progress?.running > 0 : !refused);
   const rows = told ? armRows(kernel) : [];
   show("live-arms", rows.length > 0 || Boolean(refused && !waits));
   patchText("live-arms-title", phase === "finished" ? "Arms" : "Arms so far");
   show("refused", Boolean(refused && !waits));
   if (refused && !waits) {
-    patchChildren(byId("refused"), [element("h3", {}, phase === "unreadable" ? "This study cannot be read" : "Scoring is refused"), element("p", {}, refused.message), ...(refused.hint ? [element("p", { class: "caption" }, `Hint: ${refused.hint}`)] : [])]);
+    patchChildren(byId("refused"), [element("h3", {}, phase === "unreadable" ? "This study cannot be read" : isFile() ? "No scores" : "Scoring is refused"), element("p", {}, refused.message), ...(refused.hint ? [element("p", { class: "caption" }, `Hint: ${refused.hint}`)] : [])]);
   }
   show("arms-block", rows.length > 0);
   if (rows.length) renderArmTable(rows, kernel, waits);
@@ -51,7 +51,7 @@ function renderLiveArms() {
 function renderArmTable(rows, kernel, waits) {
   const open = rows.some((row) => row.open > 0);
   // A trace file of somebody else has no plan, and says of few runs that they have ended: all of them are in the means.
-  const planned = Boolean(live.state.coverage?.planned) || waits;
+  const planned = !isFile();
   patchText("arms-of", planned ? "Means over whole runs" : "Means over all runs of the file");
   const goal = Object.keys(rows.find(({ row }) => row)?.row.attainment ?? {}).find((text) => Number(text) === page.choice?.goal);
   const level = page.head ? `${formatValue(100 * page.head.level, 4)} % interval` : null;

@@ -32,7 +32,7 @@ function isNews() {
   return news;
 }
 
-async function beginLive() {
+function beginLive() {
   byId("save-report").addEventListener("click", saveReport);
   byId("live-arms-csv").addEventListener("click", saveArms);
   byId("running-all").addEventListener("click", () => {
@@ -42,15 +42,8 @@ async function beginLive() {
   // The reader's kernel and arms hold above the report too.
   page.onRender = () => live.state && touchAll();
   keepPulse();
-  if (live.study !== null) openFeed();
-  try {
-    const studies = await askStudies();
-    if (live.study !== null) show("all-studies", studies.length > 1);
-    else if (studies.length === 1) openFeed();
-    else listStudies();
-  } catch {
-    if (live.study === null) openFeed();
-  }
+  if (live.study === null) chooseStudy();
+  else openStudy(live.study);
 }
 
 beginLive();

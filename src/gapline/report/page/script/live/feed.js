@@ -1,6 +1,6 @@
 // The stream of a study: its state, then what changes. A browser that lost it comes back by itself with its last event.
 
-const live = { state: null, study: new URLSearchParams(location.search).get("study"), source: null, heard: 0, gone: null, since: null, touched: new Set(), runs: new Set() };
+const live = { state: null, study: new URLSearchParams(location.search).get("study"), source: null, heard: 0, gone: null, since: null, missing: false, touched: new Set(), runs: new Set() };
 const RETRY = 3000;
 
 function studyQuery(more = {}) {
@@ -18,12 +18,13 @@ function openFeed(from = null) {
   });
   source.onopen = () => {
     live.heard = Date.now();
+    live.missing = false;
     setGone(null);
   };
   source.onerror = () => {
     setGone("");
     // An answer that is no stream ends it for the browser: we ask again ourselves.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => openFeed(live.state?.id ?? null), RETRY);
+    if (source.readyState === EventSource.CLOSED) setTimeout(comeBack, RETRY);
   };
   on("state", (state) => {
     live.state = state;
@@ -39,6 +40,19 @@ function openFeed(from = null) {
     for (const path of applyChange(live.state, change)) touch(path);
   });
   on("bye", ({ reason }) => setGone(reason));
+}
+
+// A study that the server does not have is asked for by its name alone, so that no answer is an error to the browser.
+async function comeBack() {
+  try {
+    const studies = await askStudies();
+    live.missing = live.study !== null && !studies.some(({ id }) => id === live.study);
+  } catch {
+    live.missing = false;
+  }
+  touch(["link"]);
+  if (live.missing) setTimeout(comeBack, RETRY);
+  else openFeed(live.state?.id ?? null);
 }
 
 function setGone(why) {

@@ -12,7 +12,8 @@ function renderEvents() {
   const known = new Map([...box.children].map((line) => [line.dataset.number, line]));
   // Those that are there stay: only new ones are put before them.
   patchEvents(box, lines, known);
-  show("live-news", live.state.phase !== "unreadable" && Boolean(live.state.progress));
+  // Before the first run there is nothing that happened, failed or was measured.
+  show("live-news", live.state.phase !== "unreadable" && Boolean(live.state.progress) && (live.state.phase !== "not begun" || events.length > 0));
   if (!events.length && !box.children.length) box.append(element("li", { class: "none" }, "Nothing yet since this server began to look."));
 }
 

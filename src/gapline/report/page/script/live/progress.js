@@ -12,15 +12,17 @@ function renderProgress() {
   parts.forEach(([, number], k) => (bar.children[k].style.flexGrow = String(number)));
   bar.setAttribute("aria-label", `${done} of ${planned} planned runs are done, ${running} are running, ${left} are left`);
   const rest = time !== null ? `about ${durationWords(time)}` : left || running ? (seconds === null ? "not known" : `${durationWords(seconds)} of solving`) : "none";
-  const counts = [
+  // A trace file has no plan, and what is not in it nobody knows of.
+  const counts = (isFile() ? [["runs", planned], ["done", done], ["running", running]] : [
     ["planned", planned], ["done", done], ["running", running], ["interrupted", interrupted + quarantined], ["failed", failed], ["left", left],
     ...(unchecked ? [["unchecked", unchecked]] : []),
-  ].map(([name, number]) => [name, formatCount(number)]);
+  ]).map(([name, number]) => [name, formatCount(number)]);
   const warned = { failed, interrupted: interrupted + quarantined, unchecked };
-  patchChildren(byId("progress-counts"), [...counts, ["time left", rest]].map(([name, words]) =>
+  patchChildren(byId("progress-counts"), [...counts, ...(isFile() ? [] : [["time left", rest]])].map(([name, words]) =>
     element("div", { "data-part": name, class: warned[name] ? "warned" : null }, element("dt", {}, name), element("dd", { "data-count": name }, words))));
   const caption = [
-    "Done: whole runs, however they ended; failed ones are among them.",
+    isFile() ? "Done: runs of which the file says that they have ended (status); all others may go on up to their horizon." : "Done: whole runs, however they ended; failed ones are among them.",
+    interrupted + quarantined ? "Interrupted ones are made again, and are among those that are left." : "",
     quarantined ? `${countWords(quarantined, "attempt")} changed after the fact and count as interrupted.` : "",
     unchecked ? "Unchecked: whole, and waiting for a verdict." : "",
     current === false ? "Everything is being read anew: the table of arms follows." : "",

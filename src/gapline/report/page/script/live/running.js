@@ -7,13 +7,17 @@ function runFacts(run) {
   const kernel = liveKernel();
   const bounds = run.bounds?.[kernel] ?? null;
   const rejected = run.rejected ? `, ${formatCount(run.rejected)} rejected` : "";
+  const incumbent = ["incumbent", run.incumbent === null ? "none yet" : formatValue(run.incumbent)];
+  const candidates = ["candidates", `${formatCount(run.captured)}${rejected}${run.late ? `, ${formatCount(run.late)} late` : ""}`];
+  // Nothing can be said of how good it is: a row of dashes would look as if that came later.
+  if (run.reference === null) return [incumbent, candidates];
   const facts = [
-    ["incumbent", run.incumbent === null ? "none yet" : formatValue(run.incumbent)],
+    incumbent,
     ["gap", formatScore(run.gap?.[kernel] ?? null)],
     ["score so far", formatScore(run.scores?.[kernel] ?? null)],
     ["final score between", bounds ? spanWords(bounds.low, bounds.high) : DASH],
     ["to the reference", bounds ? formatScore(bounds.to_reference) : DASH],
-    ["candidates", `${formatCount(run.captured)}${rejected}${run.late ? `, ${formatCount(run.late)} late` : ""}`],
+    candidates,
   ];
   if (bounds?.claimed) facts.splice(4, 0, ["if its claims hold", spanWords(bounds.claimed.low, bounds.claimed.high)]);
   return facts;
@@ -26,8 +30,9 @@ function runCard(key, run) {
   return element("article", { class: "block run-card", "data-run": key, "aria-label": visible(key) },
     element("h3", {}, liveArm(arm), element("span", { class: "where" }, `${instance} · seed ${seed}`)),
     traceDrawing(run),
-    element("p", { class: "caption" }, `${elapsed === null ? "" : `${formatValue(Math.min(elapsed, 10 * horizon), 4)} of ${formatValue(horizon)} s`}${where ? ` · ${where}` : ""}`),
+    element("p", { class: "caption" }, `${elapsed === null ? "" : elapsed > horizon ? `its ${formatValue(horizon)} s are over` : `${formatValue(elapsed, 4)} of ${formatValue(horizon)} s`}${where ? ` · ${where}` : ""}`),
     element("dl", {}, ...runFacts(run).flatMap(([name, value]) => [element("dt", {}, name), element("dd", { "data-fact": name }, value)])),
+    run.reference === null && !problem ? element("p", { class: "caption" }, "Its instance has no reference, so it has no gap and no score.") : null,
     problem ? element("p", { class: "failed" }, problem) : null,
     reasons ? element("p", { class: "failed" }, `rejected: ${reasons}`) : null,
     checked ? null : element("p", { class: "caption" }, "No checker has looked at its candidates yet: its bounds allow that none of them holds."));

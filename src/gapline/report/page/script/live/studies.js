@@ -1,6 +1,9 @@
 // A folder of studies: how far each is; a click opens one.
 
 const LIST_EVERY = 5000;
+// Where nothing is there yet somebody waits for it; where one study is shown nobody waits for another.
+const EMPTY_EVERY = 1250;
+const OTHERS_EVERY = 60000;
 
 async function askStudies() {
   const answer = await fetch("/api/studies");
@@ -17,25 +20,49 @@ function renderStudies(studies) {
     return [link, [PHASES[phase] ?? phase ?? "being read", phase === "stopped" || phase === "unreadable" ? "failed" : null], done, counts("running"), [counts("failed"), progress?.failed ? "failed" : null],
       progress?.time_left ? `about ${durationWords(progress.time_left)}` : DASH, id];
   });
+  show("study-table", studies.length > 0);
   patchTable("study-table", [["study", "text name"], ["phase", "text"], ["done"], ["running"], ["failed"], ["time left"], ["folder", "text"]], rows);
-  patchText("studies-caption", studies.length ? `${studies.length === 1 ? "One study" : `${formatCount(studies.length)} studies`}; choose one to watch it.` : "There is no study in this folder yet: one that appears is listed here.");
+  patchText("studies-caption", studies.length ? `${studies.length === 1 ? "One study" : `${formatCount(studies.length)} studies`}; choose one to watch it.` : "No study is in this folder yet. One that appears is shown at once: gapline init FOLDER/NAME begins one.");
 }
 
-// The list alone, looked at anew every few seconds.
-async function listStudies() {
-  patchText("study-title", "Studies");
-  for (const id of ["live-progress", "save-report"]) show(id, false);
-  document.title = "Studies · gapline live";
-  const look = async () => {
-    try {
-      renderStudies(await askStudies());
-      setLinkWords(null);
-    } catch {
-      setLinkWords("");
-    }
-    setTimeout(look, LIST_EVERY);
-  };
-  await look();
+// Without a study in its address the page is that of the only one that there is; else a list, looked at anew.
+async function chooseStudy() {
+  let studies = null;
+  try {
+    studies = await askStudies();
+    setLinkWords(null);
+  } catch {
+    setLinkWords("");
+  }
+  if (studies?.length === 1 && !listed) return openStudy(studies[0].id);
+  if (studies !== null) {
+    listed ||= studies.length > 0;
+    patchText("study-title", studies.length ? "Studies" : "No study yet");
+    for (const id of ["live-progress", "save-report"]) show(id, false);
+    document.title = `${studies.length ? "Studies" : "No study yet"} · gapline live`;
+    renderStudies(studies);
+  }
+  setTimeout(chooseStudy, listed ? LIST_EVERY : EMPTY_EVERY);
+}
+
+// Whether there were studies to choose from: a list does not turn into something else under its reader's eyes.
+let listed = false;
+
+function openStudy(id) {
+  live.study = id;
+  show("studies", false);
+  for (const shown of ["live-progress", "save-report"]) show(shown, true);
+  openFeed();
+  lookForOthers();
+}
+
+async function lookForOthers() {
+  try {
+    show("all-studies", (await askStudies()).length > 1);
+  } catch {
+    // That the server is gone is said elsewhere.
+  }
+  setTimeout(lookForOthers, OTHERS_EVERY);
 }
 
 function setLinkWords(why) {

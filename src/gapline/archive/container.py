@@ -1,0 +1,76 @@
+"""The one file that a package is: a zip, or a tar packed by Zstandard; the same members give the same bytes."""
+
+import tarfile
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError, UsageError, import_extra
+from gapline.model.package import SUFFIXES
+from gapline.model.regular import open_regular
+from gapline.model.writing import refuse_no_file, write_atomically
+from gapline.model.zip_write import write_zip
+
+# 1980-01-01, the first date that a zip can state: the same in both.
+_STAMP = 315_532_800
+_LEVEL = 12
+Tell = Callable[[int, int], object]
+
+
+def check_target(target: Path, *, stored: bool = False) -> str:
+    """Return the suffix of a file to be written, before anything is done for it.
+
+    Raises
+    ------
+    UsageError, EnvironmentLacksError
+        When its name is not that of a package, or what packs it is not installed.
+    """
+    suffix = next((suffix for suffix in SUFFIXES if target.name.endswith(suffix)), None)
+    if suffix is None or target.name == suffix:
+        raise UsageError(f"{target}: expected a name that ends in {' or '.join(SUFFIXES)}, got {target.name!r}")
+    refuse_no_file(target)
+    if suffix == ".zip":
+        return suffix
+    if stored:
+        raise UsageError(f"{target}: expected a .zip for --stored, got {suffix}, which is packed by what it is")
+    _zstandard(target)
+    return suffix
+
+
+def _zstandard(target: Path) -> Any:
+    try:
+        return import_extra("zstandard", "zst")
+    except EnvironmentLacksError as error:
+        raise EnvironmentLacksError(f"{target}: {error.message}", hint=f"{error.hint}, or -o a .zip") from None
+
+
+def write_container(
+    target: Path, files: dict[str, Path], *, executable: Collection[str], stored: bool = False, tell: Tell
+) -> None:
+    """Write files under their names into a package, as a whole or not at all; files are read piece by piece."""
+    if check_target(target, stored=stored) == ".zip":
+        write_zip(target, dict(files), executable=executable, stored=stored, tell=tell)
+        return
+    # One thread: with more of them the bytes would depend on how many.
+    packer = _zstandard(target).ZstdCompressor(level=_LEVEL, write_checksum=True, threads=0)
+
+    def fill(stream: Any) -> None:
+        with (
+            packer.stream_writer(stream, closefd=False) as packed,
+            tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for number, name in enumerate(sorted(files)):
+                tell(number, len(files))
+                with open_regular(files[name]) as source:
+                    archive.addfile(_member(name, source, executable=name in executable), source)
+            tell(len(files), len(files))
+
+    write_atomically(target, fill)
+
+
+def _member(name: str, source: Any, *, executable: bool) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size = source.seek(0, 2)
+    source.seek(0)
+    member.mtime, member.mode = _STAMP, 0o755 if executable else 0o644
+    return member

@@ -1,0 +1,221 @@
+"""What of a study directory goes into its package under which name, and what is left out and why.
+
+In goes what the contract names; journals, campaign and results are written by others. What lies in the directory and
+belongs to nothing is left out and listed, so that whoever packs sees what a reader will not have.
+"""
+
+import os
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gapline.archive.imports import with_imports
+from gapline.archive.left_out import LeftOut, list_left_out, walk_files
+from gapline.errors import IntegrityError, UsageError, listing
+from gapline.journal.register import read_register
+from gapline.model.code import code_file
+from gapline.model.contract import Contract, ContractFile
+from gapline.model.layout import (
+    CAMPAIGN,
+    CARRIED_REFERENCES,
+    CONTRACT_FILE,
+    JOURNALS,
+    REFERENCES,
+    REGISTER,
+    RESULTS,
+)
+from gapline.model.limits import read_document
+from gapline.model.package import CITATION, CRATE, DOCUMENT, README, SUMS, ZENODO, PackedInstance
+from gapline.model.problem import files_beside, problem_digest_of
+from gapline.model.store import file_digest
+from gapline.reference.relatives import index_snapshots
+from gapline.reference.snapshot import Snapshot
+from gapline.solvers import program_files
+
+OWN = (README, SUMS, DOCUMENT, CRATE, CITATION, ZENODO)
+NOT_STATED = "not stated"
+
+
+@dataclass(slots=True)
+class Contents:
+    """Files of the study by their names in the package, instances by name, digests of snapshots, what is left out."""
+
+    files: dict[str, Path] = field(default_factory=dict)
+    instances: dict[str, PackedInstance] = field(default_factory=dict)
+    snapshots: dict[str, str] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def executable(self, name: str) -> bool:
+        """Say whether a file of the user's can be executed; those that we write cannot."""
+        return name in self.files and bool(self.files[name].stat().st_mode & 0o100)
+
+
+def find_contents(
+    study: Path,
+    contract: Contract,
+    *,
+    without_instances: bool = False,
+    also: Sequence[str] = (),
+    copies: Iterable[str] = (),
+    beside: Iterable[Path] = (),
+) -> Contents:
+    """Find the files of a study that its contract names; those in `beside` are not listed as left out.
+
+    Raises
+    ------
+    IntegrityError
+        When a snapshot or the register does not verify.
+    UsageError
+        When a file lies outside of the study, or its name cannot be that of a member.
+    """
+    found = Contents()
+    _add(found, study, CONTRACT_FILE)
+    read_register(study)
+    if (study / JOURNALS / REGISTER).is_file():
+        _add(found, study, f"{JOURNALS}/{REGISTER}")
+    _add_instances(found, study, contract, include=not without_instances)
+    for name in _named_files(study, contract):
+        _add(found, study, name)
+    _add_snapshots(found, study, contract)
+    for name in _also(study, also):
+        _add(found, study, name)
+    _refuse_names(study, found.files)
+    known = [name for one in found.instances.values() for name in (one.path, *one.beside)]
+    named = [*found.files, *map(os.path.normpath, known)]
+    found.left_out += list_left_out(study, named, copies=copies, beside=beside)
+    found.left_out.sort()
+    return found
+
+
+def _add(found: Contents, study: Path, name: str) -> None:
+    normal = os.path.normpath(name)
+    if Path(name).is_absolute() or normal.startswith(".."):
+        raise UsageError(
+            f"{study / CONTRACT_FILE}: expected files in the study directory, got {name!r}, which lies elsewhere",
+            hint="copy it into the study and name it there; --without-instances leaves instances out",
+        )
+    found.files[normal] = study / name
+
+
+def _add_instances(found: Contents, study: Path, contract: Contract, *, include: bool) -> None:
+    register = read_register(study)
+    registered = register.entries[-1].instances if register.entries else {}
+    stores = _stores(study, contract)
+    for one in contract.instances:
+        file = study / one.path
+        there = file.is_file()
+        digest = file_digest(file) if there else registered.get(one.name)
+        included = there and include
+        where = None if included else one.source or contract.study.instances_source or stores or NOT_STATED
+        further = [os.path.relpath(path, study) for path in files_beside(file, study)] if there else []
+        beside = {name: file_digest(study / name) for name in further}
+        found.instances[one.name] = PackedInstance(one.path, digest, included, where, beside)
+        if included:
+            for name in (one.path, *further):
+                _add(found, study, name)
+        elif there:
+            asked = "instances are left out as asked; package.json has its digest"
+            found.left_out += [LeftOut(name, asked) for name in (one.path, *further)]
+        else:
+            found.left_out.append(LeftOut(one.path, "the contract names it, and there is no such file"))
+
+
+def _stores(study: Path, contract: Contract) -> str | None:
+    """Return where the snapshot of the contract was frozen from, which is where its instances are."""
+    path = contract.reference.snapshot
+    if path is None or not (study / path).is_file():
+        return None
+    store = Snapshot.load(study / path).store
+    words = [store.url or "", store.version or "", store.swhid or ""]
+    return ", ".join(word for word in words if word) if store.url else None
+
+
+def _named_files(study: Path, contract: Contract) -> Iterator[str]:
+    """Yield lists of instances, programs, checkers and code of the study that its contract names."""
+    data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
+    yield from (entry.csv for entry in ContractFile.model_validate(data).instances if entry.csv)
+    programs = {path for arm in contract.arms for path in program_files(arm, study)}
+    names = [*contract.score.kernels, *contract.score.statistics, contract.score.weight]
+    if checker := contract.objective.checker:
+        names.append(checker)
+        kind, _, command = checker.partition(":")
+        programs |= {study / word for word in (shlex.split(command) if kind == "command" else ())}
+    programs |= {file for name in names if (file := code_file(name, study)) is not None}
+    # A program of the system is no file of the study.
+    inside = [path for path in programs if path.is_file() and _inside(path, study) is not None]
+    yield from sorted(name for path in with_imports(inside, study) if (name := _inside(path, study)) is not None)
+
+
+def _inside(path: Path, study: Path) -> str | None:
+    """Return the name of a file in the study, None where it lies elsewhere."""
+    file, folder = (Path(os.path.normpath(one.absolute())) for one in (path, study))
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None
+
+
+def _add_snapshots(found: Contents, study: Path, contract: Contract) -> None:
+    """Add the contract's snapshot, all of `references/`, and parents that lie beside the contract's."""
+    named = contract.reference.snapshot
+    names = [named] if named is not None and (study / named).is_file() else []
+    index = index_snapshots([study / REFERENCES])
+    names += [path.relative_to(study).as_posix() for paths in index.values() for path in paths]
+    if named is not None:
+        beside = index_snapshots([(study / named).parent])
+        parent: str | None = Snapshot.load(study / named).parent if names[:1] == [named] else None
+        while parent is not None and parent in beside:
+            names.append(Path(os.path.relpath(beside[parent][0], study)).as_posix())
+            parent = Snapshot.load(beside[parent][0]).parent
+    if (study / CAMPAIGN / CARRIED_REFERENCES).is_file():
+        names.append(f"{CAMPAIGN}/{CARRIED_REFERENCES}")
+    for name in dict.fromkeys(map(os.path.normpath, names)):
+        # Loading verifies the digest that it states.
+        found.snapshots[name] = Snapshot.load(study / name).digest
+        _add(found, study, name)
+
+
+def _also(study: Path, patterns: Sequence[str]) -> list[str]:
+    """Return the files of the study that were asked for by pattern."""
+    names = [name for name, _ in walk_files(study)] if patterns else []
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        fitting = [name for name in names if fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")]
+        if not fitting:
+            raise UsageError(f"--also: expected files of {study} that fit {pattern!r}, got none")
+        found |= dict.fromkeys(fitting)
+    return list(found)
+
+
+def _refuse_names(study: Path, files: Iterable[str]) -> None:
+    """Refuse names that no package can be opened with."""
+    folded: dict[str, str] = {}
+    wrong = []
+    for name in sorted(files):
+        if not name.isprintable() or "\\" in name or name[1:2] == ":":
+            wrong.append(f"{name!r} (no name for every system)")
+        elif name in OWN or name.startswith(f"{RESULTS}/"):
+            wrong.append(f"{name!r} (a name of the package's own)")
+        elif (twin := folded.setdefault(name.casefold(), name)) != name:
+            wrong.append(f"{name!r} ({twin!r} but for upper and lower case)")
+    if wrong:
+        raise UsageError(
+            f"{study}: expected names that any system can unpack, got {listing(wrong)}", hint="rename them"
+        )
+
+
+def refuse_changed(contents: Contents, study: Path, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:
+    """Refuse instances that are not those that were solved: by their bytes, or by the problem in them."""
+    changed = []
+    for name, one in contents.instances.items():
+        known = solved.get(name, set())
+        if not known or one.digest is None or one.digest in known:
+            continue
+        if (study / one.path).is_file() and problem_digest_of(study / one.path) in problems.get(name, set()):
+            continue
+        changed.append(f"{one.path}: expected {sorted(known)[0]}, got {one.digest}")
+    if changed:
+        raise IntegrityError(
+            f"{study}: expected the instances that were solved, got other ones: {listing(changed)}",
+            hint="put back the files that were there when the runs were made",
+        )

@@ -1,0 +1,76 @@
+"""What of a study directory is not in its package, and why."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from gapline.journal.strays import find_strays
+from gapline.model.layout import CALIBRATIONS, CAMPAIGN, JOURNALS, RESULTS
+
+# Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
+NEVER = {
+    "journal/index.jsonl": "what was read of the journals; it is made anew where it is missing",
+    "journal/campaign.json": "what the campaign was made of, by facts of this machine's files",
+    "journal/options.json": "the options of the last call of the runner",
+    "journal/*/claim": "who worked on a run",
+    "journal/**/*.lock": "locks of running commands",
+    "**/.*": "hidden files and folders",
+    "**/__pycache__": "compiled Python",
+    "results/**/*.pdf": "figures that are not the same bytes twice; they are in the package as SVG and PNG",
+}
+_UNNAMED = "the contract does not name it"
+# Made anew in the package.
+_ANEW = (JOURNALS, CAMPAIGN)
+
+
+class LeftOut(NamedTuple):
+    """A path of the study, or a pattern of paths, that is not in its package."""
+
+    path: str
+    why: str
+
+
+def list_left_out(
+    study: Path, taken: Iterable[str], *, copies: Iterable[str] = (), beside: Iterable[Path] = ()
+) -> list[LeftOut]:
+    """List what is in no package, and files of a study that nobody named; `beside` are no files of the study."""
+    listed = [LeftOut(path, why) for path, why in NEVER.items()]
+    listed += [LeftOut(path, "a copy of a run that has a folder of its own") for path in copies]
+    listed += [LeftOut(path, "not of gapline") for path in find_strays(study) if "/." not in path]
+    taken = set(taken)
+    ignored = {os.path.normpath(path.absolute()) for path in beside}
+    # A folder of which nothing is taken is one line, however many files it has.
+    parents = {parent.as_posix() for name in taken for parent in Path(name).parents}
+    for name, is_folder in walk_files(study, into=lambda folder: folder in parents or folder.startswith(RESULTS)):
+        place = os.path.normpath((study / name).absolute())
+        if name not in taken and place not in ignored and not _is_written(name, is_folder=is_folder):
+            listed.append(LeftOut(f"{name}/" if is_folder else name, _UNNAMED))
+    return listed
+
+
+def _is_written(name: str, *, is_folder: bool) -> bool:
+    """Say whether something in a study directory is ours, and in the package as it is made anew."""
+    first = name.partition("/")[0]
+    if name == CALIBRATIONS or first in (JOURNALS, CAMPAIGN):
+        return True
+    return first == RESULTS and (is_folder or is_report_file(name.removeprefix(f"{RESULTS}/")))
+
+
+def is_report_file(name: str) -> bool:
+    """Say whether a file of `results/` is one that a report writes."""
+    parts = name.split("/")
+    if parts[0] in ("figures", "tables"):
+        return len(parts) == 2 and name.endswith((".svg", ".png", ".pdf", ".md", ".csv", ".tex"))
+    return name in ("report.html", "results.json", "macros.tex", "methods.md", "methods.tex")
+
+
+def walk_files(study: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, bool]]:
+    """Yield names of files, and of folders that are not gone into, hidden ones and caches aside."""
+    for place, folders, files in os.walk(study):
+        inside = Path(place).relative_to(study).as_posix()
+        under = "" if inside == "." else f"{inside}/"
+        shown = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
+        folders[:] = [name for name in shown if f"{under}{name}" not in _ANEW and into(f"{under}{name}")]
+        yield from ((f"{under}{name}", True) for name in shown if name not in folders)
+        yield from ((f"{under}{name}", False) for name in sorted(files) if not name.startswith("."))

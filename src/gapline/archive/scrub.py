@@ -1,0 +1,215 @@
+"""The machine is taken out of texts: host names, user names, and paths that say where somebody works.
+
+What is taken out is known from the journals alone, never from the machine that packs: two machines take out the same.
+Paths inside the study become relative to it, other ones are shortened to `…/name`. Places that every system has
+(`/usr/bin/env`) say nothing of anybody and stay.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import msgspec
+
+from gapline.journal.events import Record, Said
+
+HOST, USER, PATH = "host name", "user name", "path"
+# Where a path ends in running text.
+_STOP = r"\s\"'`<>|;,:()\[\]{}=!&\\"
+_PART = rf"[^/{_STOP}]+"
+# Addresses of the network are no paths, but those of files are.
+_URL = r"\b(?!file:)[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]*"
+_HOMES = r"(?:home|Users)"
+# Where a path can begin: not inside a relative one, but behind a letter of an option, as in -I/opt/mine/include.
+_BEGIN = r"(?:(?<=file://)|(?<![\w.~/…%*-])|(?<=\W-[A-Za-z])|(?<=\A-[A-Za-z]))"
+_FOUND = re.compile(rf"(?P<url>{_URL})|(?P<path>{_BEGIN}/{_PART}(?:/{_PART})*/?)")
+_HOME = re.compile(rf"(?:/{_PART})*?/{_HOMES}/{_PART}/?")
+_HOME_OF = re.compile(rf"((?:/[^/]+)*?/{_HOMES}/([^/]+))(?:/|\Z)")
+_SYSTEM = ("/bin/", "/dev/", "/etc/", "/lib/", "/lib64/", "/proc/", "/sbin/", "/sys/", "/usr/")
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+# Words of the journal's own language, whatever a machine is called.
+_LANGUAGE = frozenset({*Record.__struct_fields__, *Said.__struct_fields__, "optimal", "infeasible"})
+# A letter or a number is no name that could be told from others in a text.
+_SHORTEST = 2
+
+
+class TakenOut(NamedTuple):
+    """What was taken out of which members, and how often; never what it was."""
+
+    what: str
+    where: str
+    times: int
+
+
+class Scrubber:
+    """Takes the names and places of machines out of texts, and counts what it took.
+
+    Parameters
+    ----------
+    hosts
+        The name that stands in for each host.
+    studies
+        Directories in which the study was run.
+    names
+        Names of arms, instances and the like, which are never taken for a host or a user.
+
+    >>> scrub = Scrubber({"node7": "host-1"}, studies=["/home/jane/study"])
+    >>> scrub.text("node7: /home/jane/study/instances/a.vrp", "log"), scrub.text("by jane, /opt/x/bin/solve", "log")
+    ('host-1: instances/a.vrp', 'by user, …/solve')
+    """
+
+    def __init__(
+        self, hosts: Mapping[str, str] | None = None, *, studies: Collection[str] = (), names: Collection[str] = ()
+    ) -> None:
+        self.hosts = dict(hosts or {})
+        self.taken: Counter[tuple[str, str]] = Counter()
+        places = sorted({place for place in studies if _is_place(place)}, key=lambda place: (-len(place), place))
+        homes = {found[1]: found[2] for place in places if (found := _HOME_OF.match(place))}
+        self.places = (*places, *sorted(homes))
+        self._study = _either(places, after=r"(?P<inside>/+)|(?!\w|[.-]\w)")
+        self._home = _either(sorted(homes, key=len, reverse=True), after=rf"(?P<inside>(?:/{_PART})*/?)")
+        kept = {name.casefold() for name in (*names, *_LANGUAGE)}
+        self._aliases = {word: alias for host, alias in self.hosts.items() for word in _host_words(host)}
+        self._aliases = {word: alias for word, alias in self._aliases.items() if _tells(word) and word not in kept}
+        users = {user.casefold() for user in homes.values()}
+        self._users = {user for user in users if _tells(user) and user not in kept and user not in self._aliases}
+        self._word = _words(self._aliases, self._users)
+        self._signs = [word.encode("utf-8", "surrogateescape") for word in (*self._aliases, *self._users)]
+
+    def suspects(self, data: bytes) -> bool:
+        """Say whether anything in a line may have to be taken out: most lines of a journal are not looked at closer."""
+        # An escape of JSON may hide any letter.
+        if b"/" in data or b"\\u" in data:
+            return True
+        low = data.lower()
+        return any(sign in low for sign in self._signs)
+
+    def host(self, name: str, where: str) -> str:
+        """Return the name that stands in for a host."""
+        alias = self.hosts.get(name, name)
+        self.taken[HOST, where] += alias != name
+        return alias
+
+    def text(self, text: str, where: str) -> str:
+        """Return a text without the machine; `where` is under which name it is counted."""
+
+        def counting(what: str, put: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
+            def replace(found: re.Match[str]) -> str:
+                new = put(found)
+                self.taken[what, where] += new != found[0]
+                return new
+
+            return replace
+
+        if self._study is not None:
+            text = self._study.sub(counting(PATH, lambda found: "" if found["inside"] else "."), text)
+        if self._home is not None:
+            text = self._home.sub(counting(PATH, lambda found: _short(found["inside"]) or "~"), text)
+        text = _FOUND.sub(counting(PATH, _shortened), text)
+        return text if self._word is None else self._word.sub(lambda found: self._name(found, where), text)
+
+    def _name(self, found: re.Match[str], where: str) -> str:
+        host = found["host"]
+        self.taken[USER if host is None else HOST, where] += 1
+        return "user" if host is None else self._aliases[host.casefold()]
+
+    def json(self, body: bytes, where: str) -> bytes:
+        """Return JSON without the machine in its texts; numbers, names and layout stay byte for byte."""
+        return _STRING.sub(lambda found: self._string(found[0], where), body) if self.suspects(body) else body
+
+    def _string(self, token: bytes, where: str) -> bytes:
+        if not self.suspects(token):
+            return token
+        try:
+            text = msgspec.json.decode(token, type=str)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            # Half of a pair of escapes, which is no letter.
+            return self.text(token.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
+        new = text if text in _LANGUAGE else self.text(text, where)
+        return token if new == text else msgspec.json.encode(new)
+
+    def value(self, value: object, where: str) -> object:
+        """Return what JSON can hold without the machine in its texts, names of fields included."""
+        if isinstance(value, str):
+            return self.text(value, where)
+        if isinstance(value, dict):
+            return {self.text(str(name), where): self.value(one, where) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self.value(one, where) for one in value]
+        return value
+
+    def line(self, line: bytes, where: str) -> bytes:
+        """Return a line of a log without the machine; bytes that are no text stay."""
+        if not self.suspects(line):
+            return line
+        return self.text(line.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
+
+    def list_taken(self) -> list[TakenOut]:
+        """Return what was taken out so far, sorted."""
+        return [TakenOut(*key, times) for key, times in sorted(self.taken.items()) if times]
+
+
+def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
+    """Number hosts in the order in which they come.
+
+    >>> alias_hosts(["b", "a", "b", ""])
+    {'b': 'host-1', 'a': 'host-2'}
+    """
+    return {host: f"host-{number}" for number, host in enumerate(dict.fromkeys(filter(None, hosts)), 1)}
+
+
+def names_a_place(text: str) -> bool:
+    """Say whether a text of a contract names a place of one machine: an absolute path that not every system has.
+
+    >>> names_a_place("/usr/bin/env python3"), names_a_place("--jar=/opt/mine/solver.jar"), names_a_place("./mine a/b")
+    (False, True, False)
+    """
+    return any(found.lastgroup != "url" and _shortened(found) != found[0] for found in _FOUND.finditer(text))
+
+
+def _is_place(place: str) -> bool:
+    return place.startswith("/") and place != "/"
+
+
+def _either(places: Iterable[str], *, after: str) -> re.Pattern[str] | None:
+    # A directory directly under the root is told from the end of a longer path.
+    each = [(r"(?<![\w.~/…-])" if place.count("/") == 1 else "") + re.escape(place) for place in places]
+    return re.compile(f"(?:{'|'.join(each)})(?:{after})") if each else None
+
+
+def _words(hosts: Iterable[str], users: Iterable[str]) -> re.Pattern[str] | None:
+    """Find names as words, in any case; a host with the rest of its address."""
+    kinds = []
+    for kind, some, more in (("host", hosts, r"(?:(?:\.[A-Za-z0-9-]+){2,})?"), ("user", users, "")):
+        if each := sorted(some, key=lambda word: (-len(word), word)):
+            kinds.append(f"(?P<{kind}>{'|'.join(map(re.escape, each))}){more}")
+    if len(kinds) == 1 and "<host>" not in kinds[0]:
+        kinds.append(r"(?P<host>(?!))")
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(kinds)})(?![^\W_])", re.IGNORECASE) if kinds else None
+
+
+def _host_words(host: str) -> set[str]:
+    # Under its full name and without the domain.
+    return {host.casefold(), host.casefold().partition(".")[0]}
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= _SHORTEST and not word.isdecimal() and word not in ("localhost", "root")
+
+
+def _shortened(found: re.Match[str]) -> str:
+    whole = found[0]
+    if found.lastgroup == "url":
+        return whole
+    if _HOME.fullmatch(whole) or whole.rstrip("/") == "/root":
+        return "~"
+    # One name under the root, such as /data, says nothing; and "a /b" need not be a path.
+    few = not whole.strip("/").count("/")
+    return whole if few or (whole.startswith(_SYSTEM) and not _HOME.match(whole)) else _short(whole)
+
+
+def _short(path: str) -> str:
+    name = PurePosixPath(path).name
+    return f"…/{name}" if name else ""

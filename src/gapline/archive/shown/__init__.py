@@ -1,0 +1,1 @@
+"""What `gapline verify` shows, a module for each thing that it looks at."""

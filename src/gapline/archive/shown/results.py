@@ -1,0 +1,225 @@
+"""Scores, intervals, tables, figures, macros, sentences and page, made again and compared with `results/`."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gapline.archive.shown.alike import WITHIN, byte_difference, text_difference, value_differences
+from gapline.archive.shown.members import list_members
+from gapline.archive.shown.rows import Difference, Findings
+from gapline.archive.shown.source import Source
+from gapline.errors import EnvironmentLacksError, GaplineError, listing
+from gapline.model.campaign import Campaign
+from gapline.model.contract import Contract
+from gapline.model.layout import RESULTS
+from gapline.model.limits import read_regular
+from gapline.model.names import split_python_name
+from gapline.model.regular import reason_of
+from gapline.model.store import file_digest
+from gapline.model.text import printable
+from gapline.report.drawing import FILE_FORMATS
+from gapline.report.results import RESULTS_FILE
+from gapline.report.write import library_versions, write_report
+from gapline.study import open_study
+
+# What a report writes, in the order of the rows; the first that fits names a file.
+_KINDS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("scores and intervals", lambda name: name == RESULTS_FILE),
+    ("tables", lambda name: name.startswith("tables/")),
+    ("figures", lambda name: name.startswith("figures/")),
+    ("macros", lambda name: name.startswith("macros")),
+    ("sentences", lambda name: name.startswith("methods")),
+    ("page", lambda name: name.endswith(".html")),
+)
+# Drawings have no numbers of their own that could be compared one by one.
+_DRAWN = (".svg", ".png", ".html")
+# What in the list of results names the libraries, and what follows from the bytes of the others.
+_OF_BYTES = ("versions", "files", "derived")
+
+
+def read_results(source: Source) -> dict[str, Any] | Difference | None:
+    """Return what `results/results.json` states, None where there is none, or why it cannot be read."""
+    member = f"{RESULTS}/{RESULTS_FILE}"
+    try:
+        document = json.loads(read_regular(source.folder / RESULTS / RESULTS_FILE))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Difference(member, f"expected a file, got {reason_of(error)}")
+    except (ValueError, RecursionError) as error:
+        return Difference(member, f"expected JSON, got {printable(error)}")
+    if not isinstance(document, dict) or not isinstance(document.get("files"), dict):
+        return Difference(member, "expected the list of results, got something else")
+    return document
+
+
+def stated_versions(document: Any) -> dict[str, str]:
+    """Return the versions of libraries that a list of results states."""
+    stated = document.get("versions") if isinstance(document, dict) else None
+    return {str(name): str(value) for name, value in stated.items()} if isinstance(stated, dict) else {}
+
+
+@dataclass(slots=True)
+class _Kind:
+    """What was found of one kind of file: how many by bytes and by value, and which not at all."""
+
+    by_bytes: int = 0
+    by_value: int = 0
+    differing: list[Difference] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def show_results(
+    source: Source,
+    contract: Contract,
+    campaign: Campaign | None,
+    scratch: Path,
+    findings: Findings,
+    *,
+    allow_code: bool = False,
+) -> None:
+    """Write the report of a study again, of the campaign that its journals make, and compare every file of it."""
+    document = read_results(source)
+    if document is None:
+        why = f"there is no {RESULTS}/; gapline report writes it"
+        findings.leave("results", 0, "files", why)
+        return
+    if isinstance(document, Difference):
+        findings.judge("results", 1, "files", [document], how="")
+        return
+    folder = source.folder / RESULTS
+    there = list_members(folder)
+    _show_digests(source, document, folder, there, findings)
+    score = contract.score
+    code = [name for name in (*score.kernels, *score.statistics, score.weight) if split_python_name(name)]
+    if code and not allow_code:
+        why = f"made by code of the study, which may not run ({listing(code, most=3)}); --allow-code lets it"
+        findings.leave("results", len(there), "files", why)
+        return
+    try:
+        study = open_study(str(source.folder), campaign=campaign, allow_code=allow_code)
+        made = _written(study, document, scratch / RESULTS, log_time=False)
+        if _only_drawn(made, folder):
+            # Whoever drew time logarithmically changed no number by it: the list of results does not say so.
+            logarithmic = _written(study, document, scratch / "log-time", log_time=True)
+            made = made if _only_drawn(logarithmic, folder) else logarithmic
+    except EnvironmentLacksError as error:
+        findings.leave("results", len(there), "files", source.words(error))
+        return
+    except GaplineError as error:
+        said = f"expected the report of this study under the choices of its contract, got: {source.words(error)}"
+        findings.judge("results", len(there), "files", [Difference(RESULTS, said)], how="made again")
+        return
+    _compare(document, made, folder, findings)
+
+
+def _show_digests(source: Source, document: dict[str, Any], folder: Path, there: list[str], findings: Findings) -> None:
+    """Compare the files with the digests that the list of results states of them."""
+    member, stated = f"{RESULTS}/{RESULTS_FILE}", {str(name): value for name, value in document["files"].items()}
+    differing = [Difference(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
+    for name in sorted(stated.keys() & set(there)):
+        if (found := file_digest(folder / name)) != stated[name]:
+            differing.append(Difference(f"{RESULTS}/{name}", f"expected {stated[name]!s:.80}, got {found}"))
+    derived = document.get("derived") or []
+    extra = [name for name in there if name not in (*stated, RESULTS_FILE, *derived)]
+    if source.is_package:
+        differing += [
+            Difference(f"{RESULTS}/{name}", f"expected no file that {member} does not list") for name in extra
+        ]
+    findings.judge("results", len(stated), "files", differing, how=f"digests of {member}")
+    if derived:
+        findings.leave("results", len(derived), "files", "PDF, whose bytes differ each time they are written")
+    if extra and not source.is_package:
+        findings.leave("results", len(extra), "files", f"no report lists them: {listing(extra, most=3)}")
+
+
+def _written(study: Any, document: dict[str, Any], target: Path, *, log_time: bool) -> Path:
+    names = [*document["files"], *(document.get("derived") or [])]
+    formats = tuple(form for form in FILE_FORMATS if any(str(name).endswith(f".{form}") for name in names))
+    return write_report(study, target, formats=formats, log_time=log_time)
+
+
+def _only_drawn(made: Path, folder: Path) -> bool:
+    """Say whether drawings differ, and nothing else does but the list that has their digests."""
+    differing = [
+        name
+        for name in list_members(made)
+        if Path(name).suffix != ".pdf"
+        and name != RESULTS_FILE
+        and (folder / name).is_file()
+        and byte_difference(made / name, folder / name, name) is not None
+    ]
+    return bool(differing) and all(name.endswith(_DRAWN) for name in differing)
+
+
+def _compare(document: dict[str, Any], made: Path, folder: Path, findings: Findings) -> None:
+    here, stated = library_versions(), stated_versions(document)
+    others = {
+        name: (stated.get(name, "not stated"), version) for name, version in here.items() if stated.get(name) != version
+    }
+    another_gapline = "gapline" in others
+    words = {others["gapline"][0]: here["gapline"]} if another_gapline else {}
+    kinds = {kind: _Kind() for kind, _ in _KINDS}
+    names = {name for folder_ in (made, folder) for name in list_members(folder_) if not name.endswith(".pdf")}
+    derived = set(document["files"]) | {RESULTS_FILE}
+    for name in sorted(names):
+        kind = next((kinds[kind] for kind, fits in _KINDS if fits(name)), None)
+        # What neither this report writes nor the list has is named elsewhere.
+        if kind is None or (not (made / name).is_file() and name not in derived):
+            continue
+        member = f"{RESULTS}/{name}"
+        if not (made / name).is_file() or not (folder / name).is_file():
+            if another_gapline:
+                kind.left.append(name)
+            else:
+                said = ("a file", "none") if (made / name).is_file() else ("none", "a file")
+                kind.differing.append(Difference(member, f"expected {said[0]}, got {said[1]}"))
+        elif (found := byte_difference(made / name, folder / name, member)) is None:
+            kind.by_bytes += 1
+        elif not others:
+            kind.differing.append(found)
+        elif name.endswith(_DRAWN):
+            kind.left.append(name)
+        else:
+            found = _by_value(made / name, folder / name, member, words, common=another_gapline)
+            kind.by_value += found is None
+            kind.differing += [] if found is None else [found]
+    why = "; ".join(f"{name} {was} there, {now} here" for name, (was, now) in others.items())
+    _add_rows(kinds, document, why, findings)
+
+
+def _by_value(made: Path, got: Path, member: str, words: Mapping[str, str], *, common: bool) -> Difference | None:
+    if made.suffix != ".json":
+        return text_difference(made, got, member, words)
+    expected, found = (
+        {name: value for name, value in json.loads(read_regular(path)).items() if name not in _OF_BYTES}
+        for path in (made, got)
+    )
+    for place, one, another in value_differences(expected, found, words, common=common):
+        said = f"{place}: expected {printable(one):.120}, got {printable(another):.120}"
+        return Difference(member, said)
+    return None
+
+
+def _add_rows(kinds: dict[str, _Kind], document: dict[str, Any], why: str, findings: Findings) -> None:
+    for name, kind in kinds.items():
+        files = kind.by_bytes + kind.by_value + len(kind.differing)
+        # The list of results is one file; what it holds are the numbers.
+        number, unit = (_count_numbers(document), "numbers") if name == "scores and intervals" else (files, "files")
+        ways = ["bytes"] if kind.by_bytes else []
+        ways += [f"value within {WITHIN:g} ({why})"] if kind.by_value else []
+        if files:
+            how = f"made again, {' and '.join(ways)}" if ways else "made again"
+            findings.judge(name, number, unit, kind.differing, how=how)
+        if kind.left:
+            findings.leave(name, len(kind.left), "files", f"made by other versions ({why})")
+
+
+def _count_numbers(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_count_numbers, value.values()))
+    if isinstance(value, list):
+        return sum(map(_count_numbers, value))
+    return int(isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,144 @@
+"""What a verification says: a row for each thing that was looked at, and what differs, the first of it by name."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from gapline.model.package import Identity
+from gapline.model.text import printable
+
+# Of what differs; the rest is counted.
+MOST_DIFFERENCES = 100
+_PLACE = re.compile(r"(?P<member>[^:]+?)(?::(?P<line>[0-9]+))?: (?P<said>.*)", re.DOTALL)
+
+
+class Outcome(StrEnum):
+    """What became of a thing that was looked at."""
+
+    SHOWN = "shown"
+    DIFFERS = "differs"
+    NOT_SHOWN = "not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it should be; `said` is `expected …, got …`, `member` the file that it is said of."""
+
+    member: str
+    said: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.member if self.line is None else f"{self.member}:{self.line}"
+        return f"{place}: {self.said}"
+
+    @classmethod
+    def of(cls, message: str, *, member: str = "") -> "Difference":
+        """Take a message of the shape `file:line: expected …, got …` apart; `member` where it names no file.
+
+        >>> Difference.of("journal/a/events.jsonl:3: expected checksum 1, got 2").line
+        3
+        """
+        found = _PLACE.fullmatch(message)
+        if member or found is None:
+            return cls(member or ".", message.removeprefix(f"{member}: "))
+        return cls(found["member"], found["said"], None if found["line"] is None else int(found["line"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that was looked at: `how` it was compared where it was, `why` where it was not, or what to know of it.
+
+    `number` is how many of `unit` were looked at, or are left unlooked at.
+    """
+
+    what: str
+    number: int
+    unit: str
+    outcome: Outcome
+    how: str = ""
+    why: str = ""
+
+    @property
+    def counted(self) -> str:
+        """The number with its unit; nothing where there was nothing to look at."""
+        if not self.number and self.outcome is Outcome.NOT_SHOWN:
+            return ""
+        return f"{self.number:,} {self.unit.removesuffix('s') if self.number == 1 else self.unit}"
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"outcome": self.outcome.value}
+
+
+@dataclass(slots=True)
+class Findings:
+    """Rows and differences as they are found."""
+
+    rows: list[Row] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    total: int = 0
+
+    def judge(
+        self, what: str, number: int, unit: str, differing: Iterable[Difference], *, how: str, why: str = ""
+    ) -> bool:
+        """Add the row of what was compared; return whether nothing of it differs."""
+        found = list(differing)
+        self.differences += found[: MOST_DIFFERENCES - len(self.differences)]
+        self.total += len(found)
+        outcome = Outcome.DIFFERS if found else Outcome.SHOWN
+        self.rows.append(Row(what, number, unit, outcome, how, f"{len(found):,} differ" if found else why))
+        return not found
+
+    def join(self, later: "Findings") -> None:
+        """Add what was found apart."""
+        self.rows += later.rows
+        self.differences += later.differences[: MOST_DIFFERENCES - len(self.differences)]
+        self.total += later.total
+
+    def leave(self, what: str, number: int, unit: str, why: str) -> None:
+        """Add the row of what was not looked at."""
+        self.rows.append(Row(what, number, unit, Outcome.NOT_SHOWN, "", why))
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a verification found, in the order in which it looked."""
+
+    source: str
+    kind: str
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+    more: int = 0
+    identity: Identity | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing that was looked at differs."""
+        return not self.differences
+
+    @property
+    def first(self) -> Difference | None:
+        """The first thing that differs."""
+        return self.differences[0] if self.differences else None
+
+    @property
+    def left(self) -> tuple[Row, ...]:
+        """What was not shown."""
+        return tuple(row for row in self.rows if row.outcome is Outcome.NOT_SHOWN)
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "source": self.source,
+            "kind": self.kind,
+            "passed": self.passed,
+            "rows": [row.document() for row in self.rows],
+            "differences": [
+                {"member": one.member, "line": one.line, "said": one.said, "text": printable(one)}
+                for one in self.differences
+            ],
+            "more_differences": self.more,
+        }

@@ -1,0 +1,153 @@
+"""What a shell completes: names of the study at hand, kernels, weights, tables, formats and files.
+
+Every press of the key starts a process, so nothing here imports NumPy or reads a large file; and what is broken has
+nothing to offer instead of an error in the middle of somebody's line.
+"""
+
+import csv
+import json
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import rich_click as click
+from click.shell_completion import CompletionItem, split_arg_string
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw", "python:")
+WEIGHTS = ("uniform", "early-log:", "end-log:", "steps:", "python:")
+COLUMNS = ("arm", "panel", "instance", "seed", "status")
+STATISTICS = ("mean", "median", "quantile:", "trimmed:", "python:")
+PLACES = ("local:", "dask:", "slurm", "oar")
+CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip", "command:", "python:")
+# Those of `gapline.report.analysis_tables` and `gapline.capture.formats`, which take long to import; tests compare.
+TABLES = (
+    "design", "health", "rejections", "ladder-validity", "ladder-means", "completeness", "pooled", "saturation",
+    "signs", "ratios", "kernel-ratios", "reversals", "references", "transforms", "pairs", "robustness", "swaps",
+    "cutoffs", "intervals", "contrasts", "ranking", "neighbours", "averages", "ranks", "ratings", "neighbour-pairs",
+    "power",
+)  # fmt: skip
+FORMATS = (
+    "auto", "neutral", "dimacs", "hgs", "pyvrp", "hexaly", "timefold", "lkh", "olines", "solu", "cpsat", "mip",
+    "minizinc", "iohprofiler", "coco", "qoblib", "optuna",
+)  # fmt: skip
+# Of a long table the first rows say what the arms are called.
+_MOST_BYTES = 1 << 21
+# A shell splits or obeys other letters: such a name is typed by hand, in quotes.
+_TYPED = re.compile(r"[\w.@%+=:,/-]+")
+
+
+def words(*known: str) -> Complete:
+    """Complete one of these words."""
+    return _guarded(lambda: known)
+
+
+def names(kind: str) -> Complete:
+    """Complete the arms, instances or panels of the sources that stand on the line."""
+    return _guarded(lambda: _known(kind))
+
+
+def kernels(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete a kernel: ours, then those that the contract names."""
+    return _guarded(lambda: [*KERNELS, *_known("kernel")])(context, parameter, typed)
+
+
+def weights(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete a time weight."""
+    return _guarded(lambda: [*WEIGHTS, *_known("weight")])(context, parameter, typed)
+
+
+def files(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Let the shell complete a path."""
+    return [CompletionItem(typed, type="file")]
+
+
+def snapshots(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete a snapshot of the study, else any path."""
+    found = _guarded(lambda: _known("snapshot"))(context, parameter, typed)
+    return found or files(context, parameter, typed)
+
+
+def source_and_arm(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Complete SOURCE:ARM: a path, and behind the colon an arm of what lies there."""
+    source, colon, _ = typed.rpartition(":")
+    found = _guarded(lambda: [f"{source}:{arm}" for arm in _names_of(source, "arm")])
+    return found(context, parameter, typed) if colon else files(context, parameter, typed)
+
+
+def _guarded(offer: Callable[[], Iterable[str]]) -> Complete:
+    def complete(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+        try:
+            known = dict.fromkeys(offer())
+        # Whatever is wrong with the files at hand, the shell has no place to say it.
+        except Exception:
+            return []
+        return [CompletionItem(name) for name in known if name.startswith(typed) and _TYPED.fullmatch(name)]
+
+    return complete
+
+
+def _known(kind: str) -> list[str]:
+    """Return the names of a kind in the sources on the line: whatever word of it is a path."""
+    known: list[str] = []
+    # From the line as every shell hands it over: click has no arguments where an option still waits for its value.
+    line = split_arg_string(os.environ.get("COMP_WORDS", ""))[1:]
+    for word in dict.fromkeys(line):
+        source = word if Path(word).exists() else word.rpartition(":")[0]
+        if source and Path(source).exists():
+            known += _names_of(source, kind)
+    return known
+
+
+def _names_of(source: str, kind: str) -> list[str]:
+    place = Path(source)
+    # One source that cannot be read does not hide the names of another.
+    try:
+        if place.is_dir():
+            return _of_study(place, kind) if (place / "study.toml").is_file() else _of_campaign(place, kind)
+        if place.suffix == ".json" and kind == "instance":
+            return list(json.loads(place.read_bytes())["values"])
+        return _of_table(place, kind) if place.suffix in (".csv", ".tsv") else []
+    except Exception:
+        return []
+
+
+def _of_study(folder: Path, kind: str) -> list[str]:
+    import tomllib
+
+    with (folder / "study.toml").open("rb") as stream:
+        contract = tomllib.load(stream)
+    if kind == "snapshot":
+        return [str(path) for path in sorted((folder / "references").glob("*.json"))]
+    if kind in ("kernel", "weight"):
+        given = contract.get("score", {}).get(kind, [])
+        return [given] if isinstance(given, str) else list(given)
+    entries = contract.get("arms" if kind == "arm" else "instances", ())
+    stated = [entry.get("panel" if kind == "panel" else "name") for entry in entries]
+    if all(isinstance(name, str) and not set(name) & set("*?[{") for name in stated) and "ladder" not in str(entries):
+        return stated
+    # Patterns, ladders, lists and files stand for names that only the whole contract knows, which takes a while.
+    from gapline.model.contract import load_contract
+
+    expanded = load_contract(folder)
+    if kind == "arm":
+        return [arm.name for arm in expanded.arms]
+    return [one.panel if kind == "panel" else one.name for one in expanded.instances]
+
+
+def _of_campaign(folder: Path, kind: str) -> list[str]:
+    import polars as pl
+
+    column = pl.scan_parquet(folder / "runs.parquet").select(pl.col(kind).unique(maintain_order=True))
+    return list(column.collect()[kind])
+
+
+def _of_table(file: Path, kind: str) -> list[str]:
+    with file.open("rb") as stream:
+        data = stream.read(_MOST_BYTES)
+    # The last row may be cut in the middle of a name.
+    text = (data if len(data) < _MOST_BYTES else data.rpartition(b"\n")[0]).decode("utf-8", errors="ignore")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t" if file.suffix == ".tsv" else ",")
+    return list(dict.fromkeys(row[kind] for row in rows if row.get(kind)))

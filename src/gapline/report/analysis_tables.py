@@ -1,0 +1,187 @@
+"""The tables of `gapline analyse`: their names, and each made when it is asked for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from gapline.analysis.analyse import Analysis
+from gapline.errors import UsageError, closest
+from gapline.model.doing import doing
+from gapline.report.table import Table, frame_table
+from gapline.report.tables import sensitivity
+from gapline.report.tables.complementarity import pairs_table
+from gapline.report.tables.contrasts import contrast_table
+from gapline.report.tables.cutoffs import cutoff_table
+from gapline.report.tables.design import design_tables
+from gapline.report.tables.health import completeness_table, health_table, reason_table
+from gapline.report.tables.kernels import kernel_tables
+from gapline.report.tables.ladders import ladder_tables
+from gapline.report.tables.means import sentence
+from gapline.report.tables.neighbours import neighbour_tables
+from gapline.report.tables.transforms import transform_table
+
+Maker = Callable[[Analysis], Sequence[Table]]
+
+
+def analysis_tables(analysis: Analysis, /) -> list[Table]:
+    """Return every table that there is, in the order of the questions; each says what it is against."""
+    found: list[Table] = []
+    for place, (names, make) in enumerate(_MAKERS, 1):
+        doing(f"analysing: {names[0]}", place, len(_MAKERS))
+        found += _read(analysis, make)
+    return found
+
+
+def analysis_table(analysis: Analysis, name: str, /) -> Table:
+    """Return one table; nothing is made that it does not need."""
+    for names, make in _MAKERS:
+        if name in names:
+            found = [table for table in _read(analysis, make) if table.name == name]
+            if not found:
+                raise UsageError(f"--table {name}: expected a table that there is, got one without any row here")
+            return found[0]
+    near = closest(name, TABLES)
+    raise UsageError(
+        f"--table: expected one of {', '.join(TABLES)}, got {name!r}", hint=f"did you mean {near!r}?" if near else None
+    )
+
+
+def _read(analysis: Analysis, make: Maker) -> Iterator[Table]:
+    """Make tables; one whose notes say nothing of a reference gets the reading of the study."""
+    for table in make(analysis):
+        told = any("against " in note.lower() for note in table.notes)
+        yield table if told else replace(table, notes=(*table.notes, sentence(analysis.study.reading.line())))
+
+
+def _health(analysis: Analysis) -> list[Table]:
+    who: dict[str, Any] = {"validation": analysis.study.envelopes.validation, "checker": analysis.study.checker}
+    return [health_table(analysis.main_health, **who, over=analysis.main_words)]
+
+
+def _reasons(analysis: Analysis) -> list[Table]:
+    return [reason_table(analysis.health)] if analysis.health.reasons.height else []
+
+
+def _ladders(analysis: Analysis) -> list[Table]:
+    return ladder_tables(analysis.ladders.values())
+
+
+def _completeness(analysis: Analysis) -> list[Table]:
+    # Without a gap in the plan the table would only repeat the number of runs.
+    study = analysis.study
+    whole = bool((study.cells["state"] == "done").all())
+    return [] if whole else [completeness_table(analysis.completeness, planned=study.contract is not None)]
+
+
+def _pooled(analysis: Analysis) -> list[Table]:
+    empties = _empties(analysis)
+    return [sensitivity.pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words)]
+
+
+def _kernels(analysis: Analysis) -> list[Table]:
+    return kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words)
+
+
+def _reversals(analysis: Analysis) -> list[Table]:
+    return [sensitivity.reversal_table(analysis.metrics)]
+
+
+def _references(analysis: Analysis) -> list[Table]:
+    return [] if analysis.references is None else [sensitivity.shift_table(analysis.references)]
+
+
+def _transforms(analysis: Analysis) -> list[Table]:
+    if analysis.transforms is None:
+        return []
+    return [transform_table(analysis.transforms, against=str(analysis.study.references[0].label))]
+
+
+def _pairs(analysis: Analysis) -> list[Table]:
+    study = analysis.study
+    return [pairs_table(analysis.complementarity, against=str(study.folded.label), descriptive=study.tier_two)]
+
+
+def _robustness(analysis: Analysis) -> list[Table]:
+    return [sensitivity.robustness_table(analysis.robustness, baseline=analysis.study.reading.line())]
+
+
+def _swaps(analysis: Analysis) -> list[Table]:
+    if not any(analysis.horizon.swaps.values()):
+        return []
+    return [sensitivity.swap_table(analysis.horizon, against=str(analysis.study.references[0].label))]
+
+
+def analysis_cutoff_table(analysis: Analysis, /) -> Table:
+    """Return the scores over the cutoff of logarithmic weights, against the declared reference."""
+    reading = analysis.study.reading
+    return cutoff_table(
+        analysis.cutoffs,
+        against=str(reading.reference),
+        descriptive=reading.tier_two,
+        unit=reading.time_unit,
+    )
+
+
+def _cutoffs(analysis: Analysis) -> list[Table]:
+    return [analysis_cutoff_table(analysis)]
+
+
+# All three come from the same bootstrap: where there is none, none of them exists.
+def _intervals(analysis: Analysis) -> list[Table]:
+    found = analysis.study.intervals
+    if found is None:
+        return []
+    caption = "Means with their uncertainty"
+    return [frame_table("intervals", caption, found.frame, text=("arm", "reason"), notes=[sentence(found.caption())])]
+
+
+def _contrasts(analysis: Analysis) -> list[Table]:
+    found = analysis.study.contrasts
+    if found is None:
+        return []
+    return [contrast_table(found, empties=_empties(analysis), descriptive=analysis.study.tier_two)]
+
+
+def _ranking(analysis: Analysis) -> list[Table]:
+    found = analysis.study.ranking
+    return [] if found is None else [frame_table("ranking", "Ranking", found.frame, notes=[sentence(found.caption())])]
+
+
+def _power(analysis: Analysis) -> list[Table]:
+    power = analysis.power
+    if not power.frame.height:
+        return []
+    named = power.frame.with_columns(name=pl.format("{} seeds", "seeds"))
+    wide = named.pivot("name", index=["a", "b", "delta"], values="instances")
+    caption = "Instances that would show a difference"
+    return [frame_table("power", caption, wide, text=("a", "b"), notes=[sentence(power.caption())])]
+
+
+def _empties(analysis: Analysis) -> dict[str, int]:
+    return dict(analysis.health.frame.select("arm", "empty").iter_rows())
+
+
+_MAKERS: tuple[tuple[tuple[str, ...], Maker], ...] = (
+    (("design",), design_tables),
+    (("health",), _health),
+    (("rejections",), _reasons),
+    (("ladder-validity", "ladder-means"), _ladders),
+    (("completeness",), _completeness),
+    (("pooled",), _pooled),
+    (("saturation", "signs", "ratios", "kernel-ratios"), _kernels),
+    (("reversals",), _reversals),
+    (("references",), _references),
+    (("transforms",), _transforms),
+    (("pairs",), _pairs),
+    (("robustness",), _robustness),
+    (("swaps",), _swaps),
+    (("cutoffs",), _cutoffs),
+    (("intervals",), _intervals),
+    (("contrasts",), _contrasts),
+    (("ranking",), _ranking),
+    (("neighbours", "averages", "ranks", "ratings", "neighbour-pairs"), neighbour_tables),
+    (("power",), _power),
+)
+TABLES = tuple(name for names, _ in _MAKERS for name in names)

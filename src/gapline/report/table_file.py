@@ -1,0 +1,67 @@
+"""Tables as a file whose name says the format: .csv, .md, .tex, .json or .txt."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gapline.errors import UsageError, listing
+from gapline.model.writing import refuse_no_file, write_atomically
+from gapline.report.table import Table
+from gapline.report.writers.csv import to_csv
+from gapline.report.writers.latex import to_latex
+from gapline.report.writers.markdown import to_markdown
+from gapline.report.writers.terminal import to_text
+
+FORMS = ("csv", "md", "tex", "json", "txt")
+
+
+def form_of(path: Path) -> str:
+    """Return the format that a name asks for; a name that asks for none of ours is refused.
+
+    >>> form_of(Path("scores.CSV"))
+    'csv'
+    """
+    form = path.suffix.lstrip(".").lower()
+    if form not in FORMS:
+        raise UsageError(f"{path}: expected a name ending in .csv, .md, .tex, .json or .txt, got {form or 'none'}")
+    return form
+
+
+def write_tables(tables: Sequence[Table], path: Path, document: Any) -> None:
+    """Write tables to a file: CSV has the numbers of one table in full, JSON the `document` that `--json` prints."""
+    refuse_no_file(path)
+    form = form_of(path)
+    content: str | bytes
+    if form == "csv":
+        content = to_csv(joined(tables))
+    elif form == "json":
+        content = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    else:
+        write = {"md": to_markdown, "tex": to_latex, "txt": _text}[form]
+        content = "\n".join(write(table) for table in tables)
+    data = content.encode() if isinstance(content, str) else content
+    write_atomically(path, lambda stream: stream.write(data))
+
+
+def joined(tables: Sequence[Table]) -> pl.DataFrame:
+    """Return the numbers of one table, or of one under several readings with a column that names each."""
+    names = list(dict.fromkeys(table.name for table in tables))
+    if len(names) != 1:
+        raise UsageError(
+            f"CSV: expected one table, got {listing(names) or 'none'}",
+            hint="--table NAME chooses one; .md, .tex, .json and .txt hold several",
+        )
+    if len(tables) == 1:
+        return tables[0].frame
+    # Their first note is the reading, which is all that tells them apart.
+    frames = [
+        table.frame.select(pl.lit(table.notes[0] if table.notes else "").alias("reading"), pl.all()) for table in tables
+    ]
+    return pl.concat(frames, how="diagonal_relaxed")
+
+
+def _text(table: Table) -> str:
+    return to_text(table) + "\n"

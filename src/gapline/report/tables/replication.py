@@ -1,0 +1,137 @@
+"""A replication in tables: differences there and here, how the means moved, and what was not alike."""
+
+from itertools import groupby
+
+import polars as pl
+
+from gapline.model.replication import DISTURBED, Conclusion, Condition, Measured, Replicated, Shift
+from gapline.report.numbers import DASH, interval, number, signed
+from gapline.report.table import Column, Table, Text, one_part, part
+from gapline.report.tables.means import sentence
+
+THERE, HERE = "there", "here"
+_MEASURED = tuple(Measured.__struct_fields__)
+
+
+def conclusion_table(found: Replicated, /) -> Table:
+    """Return each pair of arms twice, there and here; bold where the interval excludes 0."""
+    rows = [row for one in found.conclusions for row in _conclusion_rows(one)]
+    frame = [
+        {name: getattr(one, name) for name in ("a", "b", "declared", "order_agrees")}
+        | {"agreement": one.agreement.value}
+        | {f"{name}_{side}": getattr(getattr(one, side), name) for side in ("old", "new") for name in _MEASURED}
+        for one in found.conclusions
+    ]
+    return Table(
+        name="replication-conclusions",
+        caption="Differences of mean scores, there and here; negative, the first arm is better",
+        columns=(
+            Column("pair, and what became of it", text=True),
+            Column("", text=True),
+            Column("a − b", "A $-$ B"),
+            Column(f"{found.level:.0%} interval"),
+        ),
+        parts=one_part(rows),
+        frame=pl.DataFrame(frame, schema=_schema(), orient="row"),
+        notes=(
+            sentence(f"{_how(found)}; {found.horizons}"),
+            sentence(found.reading),
+            "Bold where the interval excludes 0.",
+        ),
+    )
+
+
+def _schema() -> dict[str, pl.DataType]:
+    kinds: dict[str, pl.DataType] = {"instances": pl.Int64(), "reason": pl.String()}
+    measured = {f"{name}_{side}": kinds.get(name, pl.Float64()) for side in ("old", "new") for name in _MEASURED}
+    return {
+        "a": pl.String(), "b": pl.String(), "declared": pl.Boolean(), "order_agrees": pl.Boolean(),
+        "agreement": pl.String(), **measured,
+    }  # fmt: skip
+
+
+def _how(found: Replicated) -> str:
+    return f"{found.kernel} scores" + (f", intervals by {found.how}" if found.how else "")
+
+
+def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
+    kind = "" if one.declared else " (exploratory)"
+    labels = (f"{one.a} − {one.b}{kind}", one.agreement.value)
+    return [
+        [label, where, Text(signed(side.difference), side.told_apart), interval(side.low, side.high)]
+        for label, where, side in zip(labels, (THERE, HERE), (one.old, one.new), strict=True)
+    ]
+
+
+def shift_table(found: Replicated, /) -> Table:
+    """Return how the mean of each arm moved, over all panels and in each; bold where that is shown."""
+    frame = pl.DataFrame(
+        [{name: getattr(one, name) for name in Shift.__struct_fields__} for one in found.shifts],
+        schema={
+            "arm": pl.String(), "tier": pl.Int64(), "panel": pl.String(), "instances": pl.Int64(), "old": pl.Float64(),
+            "new": pl.Float64(), "shift": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
+            "verdict": pl.String(), "reason": pl.String(),
+        },
+    )  # fmt: skip
+    parts = []
+    for arm, shifts in groupby(found.shifts, key=lambda one: one.arm):
+        several = list(shifts)
+        # One panel is all there is: its row would repeat the other.
+        shown = several[:1] if len(several) == 2 else several
+        parts.append(part(arm, [_shift_row(one) for one in shown]))
+    return Table(
+        name="replication-shifts",
+        caption="Mean scores, there and here; smaller is better",
+        columns=(
+            Column("panel", text=True),
+            Column(THERE),
+            Column(HERE),
+            Column("shift"),
+            Column(f"{found.level:.0%} interval"),
+            Column("shown", text=True),
+        ),
+        parts=tuple(parts),
+        frame=frame,
+        notes=(
+            "The shift is here minus there, paired by instance. Each is tested by itself, not adjusted for their "
+            "number: of many, some are shown by chance. Arms of tier 2 are described, not tested.",
+        ),
+    )
+
+
+def _shift_row(one: Shift) -> list[Text | str]:
+    shown = one.verdict if one.verdict in ("better", "worse") else ""
+    return [
+        "all panels" if one.panel is None else one.panel,
+        number(one.old),
+        number(one.new),
+        Text(signed(one.shift), bool(shown)),
+        interval(one.low, one.high),
+        shown or (DASH if one.tier == 1 else "tier 2"),
+    ]
+
+
+def condition_table(found: Replicated, /, *, alike: bool = True) -> Table:
+    """Return under what was measured there and here, what differs first; without `alike` not what is the same."""
+    # How many runs were disturbed is worth a line whatever it is.
+    chosen = [one for one in found.conditions if one.differs or (one.what == DISTURBED and not alike)]
+    other = [one for one in found.conditions if one.old and one.new and one not in chosen]
+    unknown = [one for one in found.conditions if not (one.old and one.new)]
+    parts = [part("differs" if alike else None, map(_condition_row, chosen))]
+    if alike:
+        parts += [part("alike", map(_condition_row, other)), part("known of one alone", map(_condition_row, unknown))]
+    return Table(
+        name="replication-conditions",
+        caption="Under what it was measured, there and here",
+        columns=(Column("what", text=True), Column(THERE, text=True), Column(HERE, text=True)),
+        parts=tuple((heading, rows) for heading, rows in parts if rows),
+        frame=pl.DataFrame(
+            [(one.kind, one.what, one.old, one.new, one.differs) for one in found.conditions],
+            schema=dict.fromkeys(("kind", "what", "old", "new"), pl.String()) | {"differs": pl.Boolean()},
+            orient="row",
+        ),
+    )
+
+
+def _condition_row(one: Condition) -> list[Text | str]:
+    return [one.what, one.old or DASH, one.new or DASH]

@@ -1,0 +1,153 @@
+"""Results that were edited are in `tests/archive/test_verify.py`; here is what cannot be compared by its bytes."""
+
+import json
+import shutil
+
+import pytest
+
+from archive import forging
+from gapline.archive.shown.alike import WITHIN
+from gapline.archive.shown.results import show_results
+from gapline.archive.shown.rows import Findings, Outcome
+from gapline.archive.shown.source import Source
+from gapline.archive.verify import verify
+from gapline.model.contract import load_contract
+from gapline.report.write import library_versions, write_report
+from gapline.study import open_study
+from study.ruled_study import write_study
+
+KERNEL = """
+import numpy as np
+def own(objective, reference):
+    return np.abs(objective - reference) / objective
+own.before = 1.0
+"""
+
+
+def look(folder, scratch, *, package=True, allow_code=False):
+    findings, source = Findings(), Source(folder, "x", is_package=package)
+    scratch.mkdir()
+    show_results(source, load_contract(folder), None, scratch, findings, allow_code=allow_code)
+    return findings
+
+
+def rows_of(findings, what):
+    return [row for row in findings.rows if row.what == what]
+
+
+def nudge(text, by):
+    return repr(float(text) * (1 + by))
+
+
+def test_other_versions_are_compared_by_value_and_drawings_are_not_shown(copied, tmp_path):
+    results = copied / "results"
+    other = library_versions() | {"numpy": "0.9", "altair": "0.1"}
+    table, figure = results / "tables" / "panels.csv", results / "figures" / "curves.svg"
+    figure = figure if figure.is_file() else sorted((results / "figures").glob("*.svg"))[0]
+    figure.write_text(figure.read_text() + "\n")
+    kept = table.read_text()
+    forging.replace_number(table, lambda text: nudge(text, WITHIN / 4))
+    assert table.read_text() != kept
+    forging.relist_results(copied, versions=other)
+    findings = look(copied, tmp_path / "near")
+    assert findings.differences == []
+    (tables,) = rows_of(findings, "tables")
+    assert "bytes and value within 1e-12 (numpy 0.9 there, " in tables.how
+    shown, left = rows_of(findings, "figures")
+    assert (shown.outcome, left.outcome, left.number) == (Outcome.SHOWN, Outcome.NOT_SHOWN, 1)
+    assert "altair 0.1 there" in left.why
+    table.write_text(kept)
+    forging.replace_number(table, lambda text: nudge(text, 1e-9))
+    forging.relist_results(copied, versions=other)
+    (one,) = look(copied, tmp_path / "far").differences
+    assert (one.member, one.line) == ("results/tables/panels.csv", 2)
+
+
+def test_another_gapline_may_have_written_other_files_and_names_itself(copied, tmp_path):
+    results = copied / "results"
+    ours = library_versions()["gapline"]
+    for path in (results / "tables" / "panels.md", results / "methods.md"):
+        path.write_text(path.read_text().replace(ours, "0.0.1"))
+    (results / "tables" / "older.csv").write_text("a\n1\n")
+    document = json.loads((results / "results.json").read_text())
+    document["files"]["tables/older.csv"] = ""
+    document |= {"versions": library_versions() | {"gapline": "0.0.1"}, "was": 1}
+    (results / "results.json").write_text(json.dumps(document))
+    forging.relist_results(copied)
+    findings = look(copied, tmp_path / "s")
+    assert findings.differences == []
+    assert rows_of(findings, "tables")[1].number == 1
+
+
+def test_a_score_that_differs_is_found_under_other_versions_too(copied, tmp_path):
+    forging.relist_results(copied, versions=library_versions() | {"numpy": "0.9"})
+    path = copied / "results" / "results.json"
+    document = json.loads(path.read_text())
+    document["intervals"][0]["mean"] += 1e-6
+    path.write_text(json.dumps(document))
+    (one,) = look(copied, tmp_path / "s").differences
+    assert one.said.startswith("intervals[0].mean: expected ")
+
+
+@pytest.fixture
+def imported(tmp_path):
+    folder = tmp_path / "imported"
+    folder.mkdir()
+    return write_study(folder, ran=False)
+
+
+def test_an_imported_study_has_nothing_below_its_campaign(imported):
+    write_report(open_study(str(imported)), imported / "results", formats=("svg",))
+    (imported / "results" / "own.txt").write_text("mine")
+    found = verify(imported)
+    assert found.passed, found.first
+    left = {row.what: row.why for row in found.left}
+    assert left["journals"] == "none: 12 runs imported, by the campaign's digests alone"
+    assert left["candidates"] == "the solver's word only: no checker looked at them"
+    assert left["results"] == "no report lists them: own.txt"
+    # Of a package, what its report does not list is no part.
+    assert "results/own.txt" in {one.member for one in look(imported, imported / "s").differences}
+
+
+def test_a_report_on_logarithmic_time_and_pdf_are_known(imported, tmp_path):
+    write_report(open_study(str(imported)), imported / "results", formats=("svg", "pdf"), log_time=True)
+    findings = look(imported, tmp_path / "s", package=False)
+    assert findings.differences == []
+    assert [row.why for row in findings.rows if row.outcome is Outcome.NOT_SHOWN] == [
+        "PDF, whose bytes differ each time they are written"
+    ]
+
+
+def test_a_report_under_other_choices_is_not_that_of_the_contract(imported, tmp_path):
+    write_report(open_study(str(imported), weighting="run"), imported / "results", formats=("svg",))
+    assert look(imported, tmp_path / "s").differences[0].member == "results/results.json"
+
+
+def test_code_of_the_study_runs_only_if_it_may(tmp_path):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    write_study(folder, ran=False, tables='[score]\nkernel = "python:verified_kernel:own"')
+    (folder / "verified_kernel.py").write_text(KERNEL)
+    write_report(open_study(str(folder), allow_code=True), folder / "results", formats=("svg",))
+    findings = look(folder, tmp_path / "s")
+    assert findings.differences == []
+    assert "which may not run (python:verified_kernel:own); --allow-code lets it" in findings.rows[-1].why
+    assert look(folder, tmp_path / "t", allow_code=True).rows[-1].what == "page"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"files": []}'])
+def test_a_list_of_results_that_is_none_is_named(imported, tmp_path, text):
+    (imported / "results").mkdir()
+    (imported / "results" / "results.json").write_text(text)
+    assert look(imported, tmp_path / "s").differences[0].member == "results/results.json"
+
+
+def test_a_study_without_results_says_so(imported, tmp_path):
+    (row,) = look(imported, tmp_path / "s").rows
+    assert (row.outcome, row.why) == (Outcome.NOT_SHOWN, "there is no results/; gapline report writes it")
+
+
+def test_a_study_that_cannot_be_opened_any_more_has_not_these_results(imported, tmp_path):
+    write_report(open_study(str(imported)), imported / "results", formats=("svg",))
+    shutil.rmtree(imported / "campaign")
+    assert look(imported, tmp_path / "s").differences[0].member == "results"

@@ -1,0 +1,24 @@
+"""`package.json` is laid out in one way, and says by which digests a package is known."""
+
+import json
+
+from archive.planted_machine import read_document
+from gapline.archive.document import write_document
+from gapline.journal.register import last_digest
+from gapline.model.store import file_digest
+
+
+def test_the_layout_is_one(tmp_path):
+    write_document(tmp_path, {"b": ["é"], "a": {}})
+    assert (tmp_path / "package.json").read_bytes() == '{\n "a": {},\n "b": [\n  "é"\n ]\n}\n'.encode()
+
+
+def test_digests_are_those_of_the_packed_files(made):
+    document = read_document(made.folder)
+    assert document["contract"] == file_digest(made.folder / "study.toml")
+    lines = (made.folder / "journal" / "register.jsonl").read_text().splitlines()
+    assert document["register"] == json.loads(lines[-1])["digest"] == last_digest(made.folder)
+
+
+def test_a_study_without_a_register_has_no_digest_of_one(tmp_path):
+    assert last_digest(tmp_path) is None

@@ -1,0 +1,57 @@
+"""The same study gives the same bytes: twice, from two paths, by two users, in three zones, two locales, any cores."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from archive.planted_machine import copied
+from other_user import can_change_user, gapline
+
+
+def packed(study, place, name="a.zip", **how):
+    """Pack a study in a process of its own, and return its sha256 and its SWHID."""
+    place.mkdir(exist_ok=True)
+    place.chmod(0o777)
+    done = gapline("pack", study, "-o", place / name, "--json", folder=place, **how)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    return answer["sha256"], answer["swhid"], (place / name).stat().st_uid
+
+
+@pytest.fixture
+def reachable(run_once):
+    """A copy under another path that others may read: what pytest makes is for its owner alone."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o777)
+        yield copied(run_once, Path(place) / "Übung 2")
+
+
+def test_a_study_packs_to_the_same_bytes(run_once, reachable, tmp_path):
+    cores = sorted(os.sched_getaffinity(0))
+    first = packed(run_once, tmp_path / "1", TZ="UTC", LC_ALL="C", PYTHONHASHSEED="1")
+    again = packed(run_once, tmp_path / "2", "b.zip", TZ="Asia/Kathmandu", LC_ALL="C.UTF-8", PYTHONHASHSEED="2")
+    third = packed(
+        reachable,
+        reachable.parent / "3",
+        nobody=can_change_user(),
+        cores=cores[:1],
+        TZ="America/St_Johns",
+        POLARS_MAX_THREADS="1",
+        PYTHONUTF8="0",
+    )
+    assert first[:2] == again[:2] == third[:2]
+    if can_change_user():
+        assert (first[2], third[2]) == (0, 65534)
+
+
+@pytest.mark.parametrize("name", ["a.tar.zst", "a.zip"])
+def test_a_tar_and_a_zip_have_the_same_identifier(run_once, made, tmp_path, name):
+    more = ["--stored"] if name == "a.zip" else []
+    done = gapline("pack", run_once, "-o", name, *more, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["swhid"] == made.packed.identity.swhid
+    assert answer["sha256"] != made.packed.identity.sha256

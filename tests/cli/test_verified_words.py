@@ -1,0 +1,40 @@
+from gapline.archive.shown.rows import Difference, Findings, Verification
+from gapline.cli.verified_words import print_verification
+
+WHY = "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
+
+
+def printed(findings, capsys):
+    more = findings.total - len(findings.differences)
+    print_verification(Verification("a\x1b.zip", "package", tuple(findings.rows), tuple(findings.differences), more))
+    return capsys.readouterr().out.splitlines()
+
+
+def test_rows_fit_the_terminal_and_no_word_is_cut(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    findings = Findings()
+    findings.judge("sums", 1234, "members", [], how="sha256, sha256sums.txt")
+    findings.leave(
+        "figures", 1, "files", "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
+    )
+    lines = printed(findings, capsys)
+    assert lines[:2] == ["package a\\u001b.zip: nothing differs; 1 row not shown", ""]
+    assert max(map(len, lines)) <= 80
+    assert lines[2] == "sums     1,234 members  shown      sha256, sha256sums.txt"
+    assert " ".join(lines[3:]).split() == f"figures 1 file not shown {WHY}".split()
+
+
+def test_the_first_difference_is_named_and_the_others_are_counted(capsys):
+    findings = Findings()
+    findings.judge("sums", 2, "members", [Difference("a", "x", 3), Difference("b", "y")], how="")
+    assert printed(findings, capsys)[:3] == [
+        "package a\\u001b.zip: it differs",
+        "first difference: a:3: x",
+        "and 1 more; --json names them",
+    ]
+
+
+def test_everything_may_be_shown(capsys):
+    findings = Findings()
+    findings.judge("sums", 2, "members", [], how="")
+    assert printed(findings, capsys)[0] == "package a\\u001b.zip: nothing differs; everything is shown"
