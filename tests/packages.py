@@ -7,21 +7,37 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+from gapline.model.contract import load_contract
 from gapline.model.package import DOCUMENT, SCHEMA, SUMS
+from gapline.model.store import file_digest
 from gapline.model.sums import sums_text
 
 _LEFT_OUT = ("index.jsonl", "campaign.json", "options.json")
 
 
-def package_files(study: Path) -> dict[str, bytes]:
-    """Return the members of the package of a study by their names, package.json and the sums among them."""
-    found = sorted(file for file in Path(study).rglob("*") if file.is_file())
-    files = {
-        file.relative_to(study).as_posix(): file.read_bytes()
-        for file in found
-        if not (file.name in _LEFT_OUT and file.parent.name == "journal")
+def package_files(study: Path, *, without_instances: bool = False, where: str | None = None) -> dict[str, bytes]:
+    """Return the members of the package of a study by their names, package.json and the sums among them.
+
+    `without_instances` leaves these out, to be got from `where`.
+    """
+    study = Path(study)
+    instances = {
+        one.name: {"path": one.path, "digest": file_digest(study / one.path), "included": not without_instances}
+        | {"where": where if without_instances else None}
+        for one in load_contract(study).instances
+        if (study / one.path).is_file()
     }
-    files[DOCUMENT] = (json.dumps({"schema": SCHEMA, "name": Path(study).name}, indent=1) + "\n").encode()
+    left_out = {one["path"] for one in instances.values()} if without_instances else set()
+    names = {file.relative_to(study).as_posix(): file for file in sorted(study.rglob("*")) if file.is_file()}
+    files = {
+        name: file.read_bytes()
+        for name, file in names.items()
+        if not (file.name in _LEFT_OUT and file.parent.name == "journal")
+        and file.suffix not in (".lock", ".claim")
+        and name not in left_out
+    }
+    document = {"schema": SCHEMA, "name": study.name, "instances": instances}
+    files[DOCUMENT] = (json.dumps(document, indent=1) + "\n").encode()
     return files | {SUMS: sums_of(files)}
 
 
@@ -32,12 +48,12 @@ def sums_of(files: dict[str, bytes]) -> bytes:
     return sums_text(digests).encode()
 
 
-def make_package(study: Path, target: Path) -> Path:
+def make_package(study: Path, target: Path, **changes: object) -> Path:
     """Pack a study: a .zip, or a .tar.zst by the name of the target."""
     executable = {
         file.relative_to(study).as_posix() for file in Path(study).rglob("*") if file.stat().st_mode & stat.S_IXUSR
     }
-    return write_package(target, package_files(Path(study)), executable=executable)
+    return write_package(target, package_files(study, **changes), executable=executable)
 
 
 def write_package(target: Path, files: dict[str, bytes], *, executable: set[str] = frozenset()) -> Path:

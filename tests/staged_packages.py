@@ -21,12 +21,6 @@ LEFT_OUT = ("index.jsonl", "campaign.json", "options.json", "claim", "*.lock", "
 FORMATS = ("svg", "png")
 
 
-def make_package(study: Path, target: Path) -> Path:
-    """Pack a study into a zip."""
-    folder = stage(study, target.with_suffix(".staged"))
-    return seal_package(folder, target)
-
-
 def stage(study: Path, folder: Path) -> Path:
     """Lay out the members of a package in a folder, sums apart."""
     ignore = shutil.ignore_patterns(*LEFT_OUT, RESULTS, "__pycache__")

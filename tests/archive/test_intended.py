@@ -9,7 +9,7 @@ from gapline.archive.intended import NOT_STARTED, UNKNOWN, intend
 from gapline.archive.replica import choose_part, origin_of
 from gapline.archive.source import opened_package
 from gapline.model.contract import load_contract
-from replica_packages import make_package
+from packages import make_package
 
 
 def intended_of(package, *, jobs=None, on=None, **asked):

@@ -10,7 +10,7 @@ from gapline.archive.source import opened_package
 from gapline.errors import UsageError
 from gapline.model.contract import load_contract
 from gapline.model.replication import Origin, Part
-from replica_packages import make_package
+from packages import make_package
 
 ORIGIN = Origin(name='a "b".zip', sha256=f"sha256:{'0' * 64}", swhid=f"swh:1:dir:{'1' * 40}")
 

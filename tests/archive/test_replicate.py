@@ -11,7 +11,7 @@ from gapline.archive.replicate import plan_replication
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError, UsageError
 from gapline.model.contract import load_contract
 from gapline.model.replication import Agreement, Replicated
-from replica_packages import make_package
+from packages import make_package
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ import pytest
 
 from gapline.archive.source import opened_package
 from gapline.errors import IntegrityError, TraceError
+from gapline.model.package import SUMS
 from gapline.model.store import file_digest
-from replica_packages import write_package
+from packages import sums_of, write_package
 
 MEMBERS = {
     "study.toml": b"seeds = [1]\n",
@@ -20,7 +21,7 @@ MEMBERS = {
 
 def packed(folder, *, executable=("bin/solve",), **changes):
     members = {name: data for name, data in (MEMBERS | changes).items() if data is not None}
-    return write_package(members, folder / "a.zip", executable=list(executable))
+    return write_package(folder / "a.zip", members | {SUMS: sums_of(members)}, executable=set(executable))
 
 
 def test_members_are_verified_and_programs_can_be_run(tmp_path):

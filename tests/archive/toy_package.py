@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gapline.reference.snapshot import Snapshot
 from gapline.run.campaign import run_study
-from replica_packages import make_package
+from packages import make_package
 
 HORIZON = 300.0
 PANELS = {"p": 3, "q": 3}

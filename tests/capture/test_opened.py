@@ -100,7 +100,9 @@ def test_two_packages_are_compared_and_both_are_named(study, capsys, tmp_path):
         "def test_gate(gapline_gate):\n"
         "    gapline_gate(new='p.zip:mine', baseline='new.zip:theirs', policy='frozen', fail_if_worse=0.5)\n"
     )
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--rootdir", ".", "-q", "-p", "no:cacheprovider"], check=False
+    )
     assert done.returncode == 0
 
 
