@@ -14,7 +14,7 @@ from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
 from gapline.model.version import VERSION
-from gapline.report.drawing import COLOURS, DASHES
+from gapline.report.looks import LEADERS, MOST_LOOKS, looks_of
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
@@ -114,6 +114,7 @@ def page_document(
 ) -> dict[str, Any]:
     """Return what the page is told at once: names, choices, and what Python computed for the declared one."""
     envelopes, scale = study.envelopes, study.reading.time_scale
+    looks = looks_of(cells.arms, study.arms).values()
     return {
         "title": study.title,
         "version": VERSION,
@@ -130,8 +131,10 @@ def page_document(
         "tie": TIE,
         "weighting": study.weighting,
         "level": study.level,
-        "colours": list(COLOURS),
-        "dashes": list(DASHES),
+        # Arm by arm; of more than the limit the leaders keep their colours.
+        "looks": [{"colour": look.colour, "dash": look.dash, "shape": look.shape} for look in looks],
+        "mostLooks": MOST_LOOKS,
+        "leaders": LEADERS,
         "clock": clock,
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
         "logTime": log_time,

@@ -285,8 +285,7 @@ function drawCurves(id, curves, { clock, title, share, format, bands, descriptio
 }
 
 function drawPanels(points) {
-  const { color } = armScales();
-  const shape = { field: "arm", type: "nominal", legend: null, scale: { domain: page.head.arms.map((_, arm) => arm) } };
+  const { color, shape } = armScales();
   // With a no-break space behind it a panel is never named like something that every object has, `__proto__` say.
   points = [...points].sort(greyFirst).map((point) => ({ ...point, panel: visible(point.panel) + "\u00a0" }));
   const names = [...new Set(points.map((point) => point.panel))];
