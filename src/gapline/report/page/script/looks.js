@@ -4,18 +4,29 @@
 // would make the browser lay the page out again and again.
 let look = null;
 
+// What a sheet of A4 or Letter leaves between its margins; where it leaves less, the style of print makes it fit.
+const PAPER_WIDTH = 640;
+
 function readLook() {
   look = { colours: theme(), boxes: {} };
   for (const box of document.querySelectorAll(".chart")) {
     const { top, bottom, width } = box.getBoundingClientRect();
-    look.boxes[box.id] = { width: Math.floor(width), near: page.printing || (bottom > -200 && top < innerHeight + 200) };
+    look.boxes[box.id] = { width: page.printing ? PAPER_WIDTH : Math.floor(width), near: page.printing || (bottom > -200 && top < innerHeight + 200) };
   }
 }
 
+// The colours of the page as they are declared, before a dark screen changes them.
+function paperVariables() {
+  const { style } = Array.from(document.styleSheets[0].cssRules).find((rule) => rule.selectorText === ":root");
+  return Object.fromEntries(Array.from(style).filter((name) => name.startsWith("--")).map((name) => [name, style.getPropertyValue(name).trim()]));
+}
+
 function theme() {
+  const paper = page.printing || page.onPaper;
   const style = getComputedStyle(document.documentElement);
-  const read = (name) => style.getPropertyValue(name).trim();
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches && !page.printing;
+  const declared = paper ? paperVariables() : null;
+  const read = (name) => (paper ? declared[name] : style.getPropertyValue(name).trim());
+  const dark = !paper && matchMedia("(prefers-color-scheme: dark)").matches;
   return {
     ink: read("--ink"), soft: read("--soft"), grid: read("--grid"), above: read("--area-above"), below: read("--area-below"),
     warn: read("--warn"), pale: read("--pale"), card: read("--card"), dark,

@@ -194,6 +194,7 @@ function listen() {
   });
   listenForAxes();
   listenForLight();
+  listenForSaves();
   on("instance-filter", "input", () => renderInstances(page.summary));
   on("reset", "click", () => choose(declaredChoice(page.head)));
   on("copy-link", "click", async (event) => {
