@@ -76,14 +76,15 @@ function listenForAxes() {
 // Less than this is a click, not a drag.
 const LEAST_DRAG = 6;
 
-// A box is drawn over the chart while the pointer is down; what it covers is shown when it is let go. `frame` is the
-// plot in pixels of the box: {left, top, width, height}; `view` has its scales.
-function zoomByDrag(box, frame, view, axis) {
+// A box is drawn over the chart while the pointer is down; what it covers is shown when it is let go. `plot` says
+// where it is in pixels of the box: {left, top, width, height}; `view` has its scales.
+function zoomByDrag(box, plot, view, axis) {
   const brush = element("div", { class: "brush", hidden: true });
   box.append(brush);
   let start = null;
   const at = (event) => {
     const { left, top } = box.getBoundingClientRect();
+    const frame = plot();
     const inside = (value, most) => Math.min(Math.max(value, 0), most);
     return { x: inside(event.clientX - left - frame.left, frame.width), y: inside(event.clientY - top - frame.top, frame.height) };
   };
@@ -98,14 +99,14 @@ function zoomByDrag(box, frame, view, axis) {
     start = at(event);
     box.setPointerCapture(event.pointerId);
   };
-  box.addEventListener("pointermove", (event) => {
-    if (!start) return;
+  const move = (event) => {
     const { x, y } = chosen(start, at(event));
     brush.hidden = !x && !y;
+    const frame = plot();
     const [left, right] = x ?? [0, frame.width];
     const [top, bottom] = y ?? [0, frame.height];
     Object.assign(brush.style, { left: `${frame.left + left}px`, width: `${right - left}px`, top: `${frame.top + top}px`, height: `${bottom - top}px` });
-  });
+  };
   box.onpointerup = (event) => {
     if (!start) return;
     const { x, y } = chosen(start, at(event));
@@ -119,5 +120,5 @@ function zoomByDrag(box, frame, view, axis) {
   };
   box.onpointercancel = () => ((start = null), (brush.hidden = true));
   box.ondblclick = () => chooseAxes({ from: null, to: null, [`${axis.name}-low`]: null, [`${axis.name}-high`]: null });
-  return { dragging: () => start !== null };
+  return { move, dragging: () => start !== null };
 }

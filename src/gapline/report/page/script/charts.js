@@ -47,7 +47,8 @@ async function updateChart(id, make, reader) {
   Object.assign(current, { make, reader });
   for (const [name, values] of Object.entries(rows)) current.view.data(name, values);
   for (const [name, value] of Object.entries(ends)) current.view.signal(name, value);
-  await current.view.runAsync();
+  // Other names and numbers need other room beside the plot.
+  await current.view.resize().runAsync();
 }
 
 // The whole specification of a drawing, `width` pixels wide.
@@ -84,6 +85,7 @@ async function embedChart(id, key, make, reader) {
   current.finalize?.();
   box.replaceChildren(plot);
   drawn.set(id, { ticket, key, view: result.view, make, reader, finalize: () => result.finalize() });
+  box.setAttribute("aria-label", result.spec.description);
   followPointer(box, id);
   light(page.lit, true);
 }

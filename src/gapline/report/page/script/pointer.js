@@ -9,23 +9,28 @@ function followPointer(box, id) {
   const { view, reader } = drawn.get(id);
   for (const name of ["onpointermove", "onpointerdown", "onpointerup", "onpointerleave", "onblur", "onkeydown", "ondblclick"]) box[name] = null;
   if (reader.mark) return pointAt(box, view, id);
-  const [left, right] = view.scale("x").range();
-  const frame = { left: view.origin()[0] + view.padding().left, top: view.origin()[1] + view.padding().top, width: right - left, height: Math.abs(view.scale("y").range()[0] - view.scale("y").range()[1]) };
+  // Where the plot is in the box: other numbers at its axes move it.
+  const plot = () => ({
+    left: view.origin()[0] + view.padding().left, top: view.origin()[1] + view.padding().top,
+    width: view.scale("x").range()[1], height: view.scale("y").range()[0],
+  });
   const cursor = element("div", { class: "cursor", hidden: true });
   box.append(cursor);
-  const zoom = reader.axis ? zoomByDrag(box, frame, view, reader.axis) : null;
-  let place = left;
+  const zoom = reader.axis ? zoomByDrag(box, plot, view, reader.axis) : null;
+  let place = 0;
   const read = () => drawn.get(id).reader;
-  const timeAt = (x) => view.scale("x").invert(Math.min(Math.max(x, left), right));
+  const within = (x) => Math.min(Math.max(x, 0), plot().width);
+  const timeAt = (x) => view.scale("x").invert(within(x));
   // The arm whose line, or whose name beside the plot, is nearest.
   const nearest = (x, y) => {
-    const found = x > right ? (read().labels || []).map(({ arm, at }) => [arm, at]) : (read().at?.(timeAt(x)) || []).map(([arm, value]) => [arm, view.scale("y")(value)]);
+    const found = x > plot().width ? (read().labels || []).map(({ arm, at }) => [arm, at]) : (read().at?.(timeAt(x)) || []).map(([arm, value]) => [arm, view.scale("y")(value)]);
     const distance = ([, at]) => Math.abs(at - y);
     const first = found.filter(([, at]) => Number.isFinite(at)).sort((a, b) => distance(a) - distance(b))[0];
     return first && distance(first) <= REACH ? first[0] : null;
   };
   const show = (x, clientX, clientY) => {
-    place = Math.min(Math.max(x, left), right);
+    place = within(x);
+    const frame = plot();
     cursor.hidden = false;
     Object.assign(cursor.style, { left: `${frame.left + place}px`, top: `${frame.top}px`, height: `${frame.height}px` });
     showTip(read().tip(timeAt(place)), clientX, clientY);
@@ -36,8 +41,12 @@ function followPointer(box, id) {
     light(null);
   };
   box.onpointermove = (event) => {
-    if (zoom?.dragging()) return hide();
+    if (zoom?.dragging()) {
+      hide();
+      return zoom.move(event);
+    }
     const corner = box.getBoundingClientRect();
+    const frame = plot();
     const x = event.clientX - corner.left - frame.left;
     light(nearest(x, event.clientY - corner.top - frame.top));
     show(x, event.clientX, event.clientY);
@@ -51,7 +60,8 @@ function followPointer(box, id) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity, ArrowUp: 0, ArrowDown: 0 };
     if (!(event.key in steps) || event.target !== box) return;
     event.preventDefault();
-    const x = Math.min(Math.max(place + (steps[event.key] * (right - left)) / 100 || place, left), right);
+    const frame = plot();
+    const x = within(place + (steps[event.key] * frame.width) / 100);
     // Up and down go from line to line, as they lie at this time.
     if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       const order = [...new Set((read().at?.(timeAt(x)) || []).filter(([, value]) => Number.isFinite(value)).sort((a, b) => view.scale("y")(a[1]) - view.scale("y")(b[1])).map(([arm]) => arm))];
