@@ -3,12 +3,18 @@ import pytest
 from gapline.errors import UsageError
 from gapline.model.version import VERSION
 from gapline.report.drawing import arm_scales, load_altair, titled, write_drawing
+from gapline.report.looks import GREY, look_of
 
 
-def test_more_arms_than_colours_still_differ():
-    colour, dash = arm_scales([f"arm {k}" for k in range(40)])
-    looks = [(shade, tuple(stroke)) for shade, stroke in zip(colour.range, dash.range, strict=True)]
-    assert len(set(looks)) == 40
+def test_scales_give_the_looks_of_arms_in_the_order_of_the_names():
+    arms = [f"arm {k}" for k in range(40)]
+    names = ["arm 33", "arm 2"]
+    scales = arm_scales(names, arms=arms, lead=["arm 2"])
+    last, second = look_of(33), look_of(2)
+    assert all(scale.domain == names for scale in scales)
+    assert scales.colour.range == [GREY, second.colour]
+    assert scales.dash.range == [list(last.dash), list(second.dash)]
+    assert scales.shape.range == [last.shape, second.shape]
 
 
 def test_a_caption_is_broken_at_spaces_and_ends_with_the_version_in_one_piece():

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from crowded_traces import crowd_names
-from gapline.report.terminal_plot import LETTERS, StepCurve, plot_steps
+from gapline.report.looks import LETTERS
+from gapline.report.terminal_plot import StepCurve, plot_steps
 from pseudo_terminal import on_terminal
 
 
@@ -69,13 +70,13 @@ import sys
 import numpy as np
 from gapline.report.terminal_plot import StepCurve, print_plot
 curves = [StepCurve(f"arm {k}", np.array([0.0, 1.0 + k]), np.array([1.0, 0.1 * k])) for k in range(int(sys.argv[1]))]
-print_plot(curves, end=30.0, title="gap")
+print_plot(curves, end=30.0, title="gap", arms=sys.argv[2].split(",") if len(sys.argv) > 2 else ())
 """
 
 
 def test_colours_tell_few_curves_apart_and_letters_where_there_are_none():
     coloured, _ = on_terminal(PLOT, 3, columns=70)
-    assert "\x1b[36m" in coloured
+    assert "\x1b[34m" in coloured
     assert "⠉" in coloured
     for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         plain, _ = on_terminal(PLOT, 3, columns=70, **settings)
@@ -87,5 +88,18 @@ def test_colours_tell_few_curves_apart_and_letters_where_there_are_none():
 
 def test_more_curves_than_colours_have_letters_in_colours():
     text, _ = on_terminal(PLOT, 9, columns=70)
-    assert "\x1b[36mA\x1b[0m" in text
-    assert "\x1b[36mI\x1b[0m" in text
+    assert "\x1b[34mA\x1b[0m" in text
+    assert "\x1b[34mI\x1b[0m" in text
+
+
+def test_a_curve_keeps_colour_and_letter_of_its_arm_whoever_is_left_out():
+    arms = ",".join(["left out", "arm 0", "arm 1"])
+    text, _ = on_terminal(PLOT, 2, arms, columns=70)
+    assert "\x1b[31m━\x1b[0m arm 0   \x1b[32m━\x1b[0m arm 1" in text
+    plain, _ = on_terminal(PLOT, 2, arms, columns=70, NO_COLOR="1")
+    assert " B arm 0   C arm 1" in plain
+
+
+def test_curves_of_one_colour_have_letters_however_few_they_are():
+    text, _ = on_terminal(PLOT, 2, ",".join(["arm 0", *"bcdefgh", "arm 1"]), columns=70)
+    assert "\x1b[34mA\x1b[0m arm 0   \x1b[34mI\x1b[0m arm 1" in text

@@ -6,6 +6,7 @@ from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.model.campaign import Campaign
 from gapline.reference.snapshot import Snapshot
 from gapline.report.drawing import line_look
+from gapline.report.looks import look_of
 
 REFERENCE, HORIZON, INSTANCE = 10.0, 30.0, "worked"
 Trace = tuple[tuple[float, float], ...]
@@ -21,12 +22,12 @@ PAIR: dict[str, Trace] = {
     "late, then better": ((0, 30), (2, 12.5), (8, 11), (15, 10)),
 }
 # How the three runs are told apart; the pair looks like the last two.
-_COLOURS, _DASHES = ("#000000", "#D55E00", "#0072B2"), ([1, 3], [6, 3], [1, 0])
+_LOOKS = tuple(map(look_of, (6, 1, 0)))
 
 
 def run_look(names: list[str], *, width: int = 620) -> dict[str, Any]:
     """Return the encodings that tell the runs apart."""
-    return line_look("series", names, width=width, colours=_COLOURS[-len(names) :], dashes=_DASHES[-len(names) :])
+    return line_look("series", names, width=width, looks=dict(zip(names, _LOOKS[-len(names) :], strict=True)))
 
 
 def example_envelopes(traces: dict[str, Trace]) -> Envelopes:

@@ -90,7 +90,7 @@ class ClassicalCurve:
         """Return the chart in the look of the report."""
         if self.pair is not None:
             return style(draw_difference(difference_figure(self.pair, self._reading)))
-        charts = [draw_curves(figure) for figure in self._figures()]
+        charts = [draw_curves(figure, arms=self.study.arms) for figure in self._figures()]
         both = load_altair().vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent")
         return style(both)
 
@@ -110,7 +110,8 @@ class ClassicalCurve:
                 continue
             low, high = (0.0, 1.0) if figure.shares else (None, None)
             print_plot(
-                curves, start=self.start, end=self.end, title=figure.title, time_label=unit, low=low, high=high,
+                curves, arms=self.study.arms, start=self.start, end=self.end, title=figure.title, time_label=unit,
+                low=low, high=high,
             )  # fmt: skip
         print_caption(self.caption())
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.report.drawing import COLOURS, Figure, grey_words, leading, line_look, load_altair, step_lines, titled
+from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
+from gapline.report.looks import LEADERS, grey_words, leading
 from gapline.report.numbers import goal_words
 from gapline.report.time_axis import drawn_from, log_words
 from gapline.scoring.attainment import AttainmentCurves
@@ -103,19 +104,27 @@ def _with_bands(caption: str, bands: pl.DataFrame | None, words: str) -> str:
     return caption if bands is None or not words else f"{caption}; {words}"
 
 
-def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), width: int = 620, height: int = 320) -> Any:
+def draw_curves(
+    figure: CurveFigure,
+    *,
+    best: Sequence[str] = (),
+    arms: Sequence[str] = (),
+    width: int = 620,
+    height: int = 320,
+) -> Any:
     """Draw step curves, with bands where the figure has them; the chart composes with others.
 
-    Of many series those that come first in `best` are in colour, by default those that end best.
+    Of many series those that come first in `best` are in colour, by default those that end best. `arms` are all of the
+    study, whose looks these keep.
     """
     alt = load_altair()
     names = sorted(figure.data["series"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "series", "value", larger=figure.shares))
     caption = figure.caption + grey_words(names, lead)
-    if figure.bands is not None and len(names) > len(COLOURS):
+    if figure.bands is not None and len(names) > LEADERS:
         figure = replace(figure, bands=None)
-        caption += f"; bands of more than {len(COLOURS)} curves would cover each other and are not drawn"
-    look = line_look("series", names, width=width, lead=lead)
+        caption += f"; bands of more than {LEADERS} curves would cover each other and are not drawn"
+    look = line_look("series", names, width=width, arms=arms, lead=lead)
     x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()

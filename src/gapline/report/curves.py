@@ -27,7 +27,8 @@ MOST_STEPS, MOMENTS = 20_000_000, 2001
 class CurvePair:
     """The two curve views of one reading, with bands where they were asked for.
 
-    With a `start`, they are drawn on logarithmic time from there on; the numbers are the same.
+    With a `start`, they are drawn on logarithmic time from there on; the numbers are the same. `arms` are all of the
+    study, whose looks the curves keep.
     """
 
     mean: MeanCurves
@@ -37,6 +38,7 @@ class CurvePair:
     no_bands: str | None = None
     band_words: str = ""
     start: float | None = None
+    arms: tuple[str, ...] = ()
 
     @property
     def end(self) -> float:
@@ -83,11 +85,11 @@ class CurvePair:
     def draw(self) -> Any:
         """Draw the mean curve above the attainment curve."""
         words = self.band_words
-        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words, start=self.start))
+        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words, start=self.start), arms=self.arms)
         attained = attainment_figure(
             self.attainment, end=self.end, bands=self.attainment_bands, band_words=words, start=self.start
         )
-        bottom = draw_curves(attained)
+        bottom = draw_curves(attained, arms=self.arms)
         # Two charts of one legend each: goals may make other series than arms.
         both = (
             load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
@@ -98,7 +100,7 @@ class CurvePair:
         """Plot both curves on the terminal."""
         unit = "t/Γ" if self.mean.relative else "s"
         mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
-        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit}
+        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit, "arms": self.arms}
         print_plot(mean, title=f"mean {self.mean.kernel} gap", **axis)
         keys = [*self.attainment.by, "goal"]
         for goal in self.attainment.goals:
@@ -154,7 +156,7 @@ def study_curves(
     """Return both curves of a study; bands, logarithmic time and moments only where they are asked for."""
     mean = study_mean_curve(study, by=by, relative=relative, points=points)
     start = log_start(study.envelopes, relative=relative) if log_time else None
-    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative), start=start)
+    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative), start=start, arms=study.arms)
     if not bands:
         return pair
     drawn = _choices(study, by, relative) | study.band_choices

@@ -1,10 +1,10 @@
 """How our figures look and how they become files: one Altair theme, SVG, PNG and PDF without a browser."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -12,15 +12,11 @@ from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.text import printable
 from gapline.model.version import VERSION
 from gapline.model.writing import write_atomically
+from gapline.report.looks import Look, looks_of, with_grey
 
 if TYPE_CHECKING:
     import altair
 
-# Okabe and Ito's colours, which readers with any colour vision tell apart; dashes serve print in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3], [12, 4, 2, 4])
-# Of more lines than this nobody follows one: the best have the colours, the others are grey.
-MOST_LOOKS, GREY = 24, "#cccccc"
 FILE_FORMATS = ("svg", "png", "pdf")
 
 
@@ -55,37 +51,28 @@ def style(chart: "altair.LayerChart | altair.Chart") -> Any:
     )
 
 
-def leading(names: Sequence[str], best: Sequence[str]) -> list[str]:
-    """Return which of many names get a colour, `best` first; none where all can be told apart.
+class Scales(NamedTuple):
+    """The scales of a list of arms, each in the order of the list."""
 
-    >>> leading(["a", "b"], ["b", "a"]), leading([f"arm {k}" for k in range(30)], ["arm 7", "arm 2"])
-    ([], ['arm 7', 'arm 2'])
-    """
-    return [] if len(names) <= MOST_LOOKS else [name for name in best if name in names][: len(COLOURS)]
-
-
-def grey_words(names: Sequence[str], lead: Sequence[str]) -> str:
-    """Say in a caption who is grey; empty where nobody is."""
-    return f"; in colour: the best {len(lead)} of {len(names)}" if lead else ""
+    colour: Any
+    dash: Any
+    shape: Any
 
 
-def arm_scales(
-    names: list[str],
-    colours: Sequence[str] = COLOURS,
-    dashes: Sequence[list[int]] = DASHES,
-    *,
-    lead: Sequence[str] = (),
-) -> tuple[Any, Any]:
-    """Return the colour and dash scales of a list of arms, in the order of the list or of those that lead."""
+def arm_scales(names: Sequence[str], *, arms: Sequence[str] = (), lead: Sequence[str] = ()) -> Scales:
+    """Return the scales of names, whose looks follow from their places among all `arms` (`report.looks`)."""
+    return look_scales(with_grey(looks_of(names, arms), lead))
+
+
+def look_scales(looks: Mapping[str, Look]) -> Scales:
+    """Return the scales of names with their looks."""
     alt = load_altair()
-    if lead:
-        looks = dict(zip(lead, zip(colours, dashes, strict=False), strict=False))
-        pairs = [looks.get(name, (GREY, dashes[0])) for name in names]
-        return tuple(alt.Scale(domain=names, range=list(part)) for part in zip(*pairs, strict=True))
-    shades = [colours[k % len(colours)] for k in range(len(names))]
-    # A ninth arm has the first colour again, and another dash.
-    strokes = [dashes[(k + k // len(colours)) % len(dashes)] for k in range(len(names))]
-    return alt.Scale(domain=names, range=shades), alt.Scale(domain=names, range=strokes)
+    ranges = (
+        [one.colour for one in looks.values()],
+        [list(one.dash) for one in looks.values()],
+        [one.shape for one in looks.values()],
+    )
+    return Scales(*(alt.Scale(domain=list(looks), range=part) for part in ranges))
 
 
 def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
@@ -99,20 +86,23 @@ def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
 
 def line_look(
     field: str,
-    names: list[str],
+    names: Sequence[str],
     *,
     width: int = 620,
-    colours: Sequence[str] = COLOURS,
-    dashes: Sequence[list[int]] = DASHES,
+    arms: Sequence[str] = (),
     lead: Sequence[str] = (),
+    looks: Mapping[str, Look] | None = None,
 ) -> dict[str, Any]:
-    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
+    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one.
+
+    `looks` are those of a figure that has its own.
+    """
     alt = load_altair()
-    colour, dash = arm_scales(names, colours, dashes, lead=lead)
-    legend = arm_legend(list(lead) or names, width=width, symbolType="stroke", symbolStrokeWidth=3)
+    scales = arm_scales(names, arms=arms, lead=lead) if looks is None else look_scales(looks)
+    legend = arm_legend(list(lead) or list(names), width=width, symbolType="stroke", symbolStrokeWidth=3)
     return {
-        "color": alt.Color(f"{field}:N", scale=colour, title=None, legend=legend),
-        "strokeDash": alt.StrokeDash(f"{field}:N", scale=dash, title=None, legend=legend),
+        "color": alt.Color(f"{field}:N", scale=scales.colour, title=None, legend=legend),
+        "strokeDash": alt.StrokeDash(f"{field}:N", scale=scales.dash, title=None, legend=legend),
     }
 
 

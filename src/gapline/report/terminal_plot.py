@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.model.text import printable
+from gapline.report.looks import Look, looks_of
 from gapline.report.time_axis import axis_moments
 from gapline.report.writers.short_names import legend_lines, short_names
 from gapline.terminal import cells as columns_of
@@ -15,9 +16,6 @@ from gapline.terminal import console, width, wrapped
 Floats = NDArray[np.float64]
 # The bit of each dot of a braille letter, by row and column; the last row came later to the standard.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-COLOURS = ("cyan", "magenta", "yellow", "green", "red", "blue", "white", "bright_black")
-# One for each curve where colours do not tell them apart; those beyond share the last.
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#"
 
 
 class StepCurve(NamedTuple):
@@ -41,13 +39,15 @@ def plot_steps(
     high: float | None = None,
     colour: bool = False,
     letters: bool = False,
+    arms: Sequence[str] = (),
     room: int | None = None,
 ) -> str:
     """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours where asked for.
 
     With a `start`, time is logarithmic from there on (`time_axis.log_start`), and the axis says so. With `letters` each
-    curve is drawn in one of its own: there, of curves in one place the last is seen. `room` is how wide all of it may
-    be, in place of the `width` of the plot alone.
+    curve is drawn in one of its own: there, of curves in one place the last is seen. Colours and letters are those of
+    the curves' places among `arms`, all of the study. `room` is how wide all of it may be, in place of the `width` of
+    the plot alone.
 
     >>> curve = StepCurve("a", np.array([0.0, 5.0]), np.array([1.0, 0.0]))
     >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2))
@@ -65,6 +65,8 @@ def plot_steps(
           0   10 s
      A a
     """
+    known = looks_of([curve.name for curve in curves], arms)
+    looks = [known[curve.name] for curve in curves]
     values = np.concatenate([curve.value for curve in curves])
     bottom = float(values.min()) if low is None else low
     top = float(values.max()) if high is None else high
@@ -97,55 +99,53 @@ def plot_steps(
             previous = row
     lines = wrapped(printable(title), room or margin + 2 + width, hang="  ")
     for row in range(height):
-        text = "".join(_cell(cells[row, c], owner[row, c], colour, letters) for c in range(width))
+        text = "".join(_cell(cells[row, c], looks[owner[row, c]], colour, letters) for c in range(width))
         lines.append(f"{labels.get(row, ''):>{margin}} ┤{text.rstrip()}")
     lines.append(" " * margin + " └" + "─" * width)
     left, finish = "0" if start is None else f"{start:.3g}", f"{end:g} {time_label}"
     middle = "" if start is None else "logarithmic time".center(max(0, width - len(left) - len(finish)))
     lines.append(" " * margin + f"  {left}{middle}" + finish.rjust(width - len(left) - len(middle)))
-    lines += _legend([printable(curve.name) for curve in curves], room or margin + 2 + width, colour, letters)
+    lines += _legend([printable(curve.name) for curve in curves], looks, room or margin + 2 + width, colour, letters)
     return "\n".join(lines)
 
 
-def _cell(dots: int, number: int, colour: bool, letters: bool) -> str:
+def _cell(dots: int, look: Look, colour: bool, letters: bool) -> str:
     if not dots:
         return " "
-    return _marked(_letter(number) if letters else chr(0x2800 + dots), number, colour)
+    return _marked(look.letter if letters else chr(0x2800 + dots), look, colour)
 
 
-def _letter(number: int) -> str:
-    return LETTERS[min(number, len(LETTERS) - 1)]
+def _marked(text: str, look: Look, colour: bool) -> str:
+    return f"[{look.ink}]{text}[/]" if colour else text
 
 
-def _marked(text: str, number: int, colour: bool) -> str:
-    return f"[{COLOURS[number % len(COLOURS)]}]{text}[/]" if colour else text
-
-
-def _legend(names: Sequence[str], room: int, colour: bool, letters: bool) -> list[str]:
+def _legend(names: Sequence[str], looks: Sequence[Look], room: int, colour: bool, letters: bool) -> list[str]:
     """Return the names behind their marks, as many on a line as fit; long ones are shortened, and written out below."""
     from rich.markup import escape
 
     shown = short_names(names, max(8, room - 8))
     lines, used = [""], 0
-    for number, name in enumerate(names):
+    for name, look in zip(names, looks, strict=True):
         wide = columns_of(shown[name]) + 2
         if used and used + 3 + wide > room:
             lines.append("")
             used = 0
         text = escape(shown[name]) if colour else shown[name]
-        lines[-1] += ("   " if used else " ") + f"{_marked(_letter(number) if letters else '━', number, colour)} {text}"
+        lines[-1] += ("   " if used else " ") + f"{_marked(look.letter if letters else '━', look, colour)} {text}"
         used += wide + (3 if used else 1)
     whole = legend_lines({name: short for name, short in shown.items() if short != name}, room)
     return [*lines, *(escape(line) if colour else line for line in whole)]
 
 
-def print_plot(curves: Sequence[StepCurve], **axis: Any) -> None:
+def print_plot(curves: Sequence[StepCurve], *, arms: Sequence[str] = (), **axis: Any) -> None:
     """Plot curves as wide as the terminal: in colours where there are some and they tell the curves apart."""
     out = console()
     colour = out.color_system is not None and not out.no_color
     # Colours that repeat need a letter beside them.
-    letters = not colour or len(curves) > len(COLOURS)
-    out.print(plot_steps(curves, colour=colour, letters=letters, room=width(), **axis), soft_wrap=True, markup=colour)
+    inks = {look.ink for look in looks_of([curve.name for curve in curves], arms).values()}
+    letters = not colour or len(inks) < len(curves)
+    text = plot_steps(curves, colour=colour, letters=letters, arms=arms, room=width(), **axis)
+    out.print(text, soft_wrap=True, markup=colour)
     out.print()
 
 

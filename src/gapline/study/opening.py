@@ -234,6 +234,7 @@ def open_study(
         contract=contract,
         contract_text=text,
         register=register,
+        arms=tuple(sorted({*kept.rows.names("arm"), *(one.name for one in (contract.arms if contract else ()))})),
         campaign=campaign,
         envelopes=envelopes,
         references=entries,

@@ -49,6 +49,9 @@ class Study(Shown):
 
     Attributes
     ----------
+    arms
+        All arms that the contract or the runs name, by name, also those that a filter leaves out: how an arm is drawn
+        follows from its place among them.
     references
         What the runs are read against, the declared one first: means, intervals, ranks and contrasts use that one.
     stored
@@ -78,6 +81,7 @@ class Study(Shown):
     contract: "Contract | None"
     contract_text: str | None
     register: "Register | None"
+    arms: tuple[str, ...]
     campaign: Campaign
     envelopes: Envelopes
     references: tuple[LabelledSnapshot, ...]

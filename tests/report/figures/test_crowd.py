@@ -10,8 +10,9 @@ from gapline import figures
 from gapline.analysis.analyse import analyse
 from gapline.report.classical_curves import classical_curve
 from gapline.report.curves import study_curves, write_curves
-from gapline.report.drawing import COLOURS, printable_chart
+from gapline.report.drawing import printable_chart
 from gapline.report.figures.study import study_figures
+from gapline.report.looks import LEADERS
 from gapline.report.numbers import number
 from gapline.report.statements import make_statements
 from report.report_studies import INHERITED, crowd, inherited
@@ -49,8 +50,8 @@ def test_a_legend_names_all_curves_or_the_best_and_says_so(drawn):
         named = [word for word in words[name] if word in set(arms)]
         caption = " ".join(charts[name].to_dict()["title"]["subtitle"])
         many = len(arms) > 24
-        assert (set(named) == set(arms[: len(COLOURS)])) if many else sorted(named) == sorted(arms), name
-        assert (f"the best {len(COLOURS)} of 80" in caption) == many, name
+        assert (set(named) == set(arms[:LEADERS])) if many else sorted(named) == sorted(arms), name
+        assert (f"the best {LEADERS} of 80" in caption) == many, name
         assert not any("entries" in word for word in words[name]), name
 
 

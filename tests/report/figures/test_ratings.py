@@ -16,4 +16,4 @@ def test_the_forest_has_every_rated_arm_with_its_interval_best_first():
     assert row["text"] == f"{row['rating']:.0f} [{row['low']:.0f}, {row['high']:.0f}]"
     assert "never lost" in figure.caption
     assert figure.data["rating"].mean() == pytest.approx(1500)
-    assert draw_ratings(figure, arms=["best", "good", "fair", "slow", "other"]).to_dict()["layer"]
+    assert draw_ratings(figure, best=["best", "good", "fair", "slow", "other"]).to_dict()["layer"]

@@ -3,6 +3,7 @@
 import pytest
 
 import gapline as gl
+from gapline.report.looks import COLOURS, looks_of
 from gapline.report.page.build import write_page
 from gapline.scoring.goals import attainment_name
 from report.page_reader import number
@@ -81,12 +82,19 @@ def test_a_link_names_the_arms_and_instances_that_every_object_has(open_page, pa
 def test_of_many_arms_the_best_are_in_colour_and_others_when_they_are_shown_alone(open_page, pages):
     page = open_page(pages["crowd"][1])
 
-    def strokes(row: int) -> str:
-        return page.page.locator(f"#ranking tbody tr:nth-child({row}) .swatch line").get_attribute("stroke")
+    study = pages["crowd"][0]
+    best = study.summary.frame.sort("squeezed")["arm"].to_list()
 
-    grey = strokes(80)
-    assert len({strokes(row) for row in range(1, 9)} - {grey}) == 8
-    assert strokes(9) == grey
+    def drawn(row: int) -> tuple[str, tuple[int, ...], str]:
+        swatch = page.page.locator(f"#ranking tbody tr:nth-child({row}) .swatch")
+        dash = swatch.locator("line").get_attribute("stroke-dasharray").split()
+        stroke = swatch.locator("line").get_attribute("stroke")
+        return stroke, tuple(map(int, dash)), swatch.locator("path").get_attribute("d")
+
+    looks, grey = looks_of(best, study.arms), drawn(80)[0]
+    assert [drawn(row) for row in range(1, 9)] == [looks[arm][:3] for arm in best[:8]]
+    assert drawn(9) == (grey, *looks[best[8]][1:3])
+    assert grey not in COLOURS
     assert "In colour: the best 8 of the 80 arms shown" in page.text("#mean-caption")
     assert "Bands are drawn of at most 8 arms" in page.text("#mean-caption")
     page.page.locator("#mean-chart").focus()
@@ -96,7 +104,7 @@ def test_of_many_arms_the_best_are_in_colour_and_others_when_they_are_shown_alon
     page.page.keyboard.press("Escape")
     page.page.locator('.arm[data-arm="solver 79"]').focus()
     page.change(lambda: page.page.keyboard.press("Shift+Enter"))
-    assert strokes(1) != grey
+    assert drawn(1) == looks_of(["solver 79"], study.arms)["solver 79"][:3]
     assert "In colour" not in page.text("#mean-caption")
     assert page.page.locator("#mean-chart .mark-area path").count() == 1
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gapline.reference.log import SnapshotLog, Step
 from gapline.reference.snapshot import parse_moment
-from gapline.report.drawing import COLOURS
+from gapline.report.looks import COLOURS
 from gapline.report.page.encode import compress
 
 # A store may have thousands of commits, and a value a long source: older commits and the ends of sources stay out.

@@ -1,11 +1,13 @@
 """Pairs of arms with similar scores that reach the goal at other rates: one segment per pair."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.complementarity import Complementarity
-from gapline.report.drawing import MOST_LOOKS, Figure, arm_legend, arm_scales, in_order, load_altair, titled
+from gapline.report.drawing import Figure, arm_legend, arm_scales, in_order, load_altair, titled
+from gapline.report.looks import MOST_LOOKS
 from gapline.report.numbers import goal_words
 from gapline.scoring.goals import attainment_name
 from gapline.scoring.scores import Scores
@@ -40,14 +42,14 @@ def segment_figure(found: Complementarity, scores: Scores) -> Figure:
     )
 
 
-def draw_segments(figure: Figure, *, width: int = 400) -> Any:
+def draw_segments(figure: Figure, *, arms: Sequence[str] = (), width: int = 400) -> Any:
     """Draw one segment per pair, its ends in the colours of the arms."""
     alt = load_altair()
     names, pairs = list(figure.names), list(dict.fromkeys(figure.data["pair"].to_list()))
     data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
     # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
     end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
-    colour, _ = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list())
+    colour = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list(), arms=arms).colour
     shown = set(data[end])
     legend = arm_legend([name for name in colour.domain if name in shown], width=width + 200, symbolSize=100)
     base = alt.Chart(data).encode(

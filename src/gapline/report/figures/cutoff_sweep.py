@@ -9,7 +9,8 @@ import polars as pl
 
 from gapline.analysis.cutoff_sweep import KINDS, CutoffSweep
 from gapline.model.reading import ReferenceLabel
-from gapline.report.drawing import Figure, grey_words, leading, line_look, load_altair, small_title, titled
+from gapline.report.drawing import Figure, line_look, load_altair, small_title, titled
+from gapline.report.looks import grey_words, leading
 
 _TITLES = {"early-log": "early-log: 1/t from the cutoff on", "end-log": "end-log: 1/(time left) until the cutoff"}
 
@@ -57,12 +58,14 @@ def cutoff_lines(data: pl.DataFrame, baseline: pl.DataFrame, *, arm: str, title:
     return alt.layer(rules.encode(y="score:Q", color=look["color"]), lines)
 
 
-def draw_cutoffs(figure: CutoffFigure, *, best: Sequence[str] = (), width: int = 620, height: int = 240) -> Any:
+def draw_cutoffs(
+    figure: CutoffFigure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 620, height: int = 240
+) -> Any:
     """Draw both kinds side by side, with a rule at each swap; of many arms the first of `best` are in colour."""
     alt = load_altair()
     names = sorted(figure.baseline["arm"].to_list())
     lead = leading(names, best or names)
-    look = line_look("arm", names, width=width, lead=lead)
+    look = line_look("arm", names, width=width, arms=arms, lead=lead)
     panels = []
     for kind in KINDS:
         lines = cutoff_lines(

@@ -7,7 +7,8 @@ import polars as pl
 
 from gapline.analysis.health import Health
 from gapline.model.reading import vouched
-from gapline.report.drawing import MOST_LOOKS, Figure, arm_scales, in_order, leading, load_altair, titled
+from gapline.report.drawing import Figure, arm_scales, in_order, load_altair, titled
+from gapline.report.looks import MOST_LOOKS, leading
 
 # Column of the health table -> what the bar is called.
 COUNTS = {
@@ -38,11 +39,11 @@ def health_figure(health: Health, *, validation: str, checker: str | None = None
     )
 
 
-def draw_health(figure: Figure, *, best: Sequence[str] = (), width: int = 118) -> Any:
+def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 118) -> Any:
     """Draw one column of bars per count, each on its own scale, its number at each bar; `best` as in the curves."""
     alt = load_altair()
     names = sorted(figure.data["group"].unique().to_list())
-    colour, _ = arm_scales(names, lead=leading(names, best))
+    colour = arm_scales(names, arms=arms, lead=leading(names, best)).colour
     columns = []
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)

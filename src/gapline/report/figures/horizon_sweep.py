@@ -10,7 +10,8 @@ import polars as pl
 from gapline.analysis.horizon_sweep import HorizonSweep
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import MOST_ROWS, ending_best, leaders_last
-from gapline.report.drawing import Figure, grey_words, leading, line_look, load_altair, titled
+from gapline.report.drawing import Figure, line_look, load_altair, titled
+from gapline.report.looks import grey_words, leading
 from gapline.report.time_axis import axis_moments, log_words
 
 POINTS = 400
@@ -66,7 +67,9 @@ def sweep_figure(
     )
 
 
-def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), width: int = 620, height: int = 300) -> Any:
+def draw_sweep(
+    figure: SweepFigure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 620, height: int = 300
+) -> Any:
     """Draw the curves, with a cross at each swap; of many arms the first of `best` are in colour."""
     alt = load_altair()
     names = sorted(figure.data["arm"].unique().to_list())
@@ -80,7 +83,7 @@ def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), width: int = 62
         x=x,
         y=alt.Y("score:Q", title=figure.value_title),
         tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
-        **line_look("arm", names, width=width, lead=lead),
+        **line_look("arm", names, width=width, arms=arms, lead=lead),
     )
     # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
     shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps

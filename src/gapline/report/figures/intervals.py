@@ -1,10 +1,12 @@
 """Mean scores with their intervals, one line per arm, best on top, descriptive arms below."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import MOST_LOOKS, Figure, arm_scales, grey_words, in_order, leading, load_altair, titled
+from gapline.report.drawing import Figure, arm_scales, in_order, load_altair, titled
+from gapline.report.looks import MOST_LOOKS, grey_words, leading
 from gapline.report.numbers import number
 from gapline.report.order import ArmOrder
 from gapline.summary.bootstrap import ArmIntervals
@@ -37,17 +39,17 @@ def interval_figure(
     )
 
 
-def draw_intervals(figure: Figure, *, width: int = 460) -> Any:
-    """Draw the forest of means."""
+def draw_intervals(figure: Figure, *, arms: Sequence[str] = (), width: int = 460) -> Any:
+    """Draw the forest of means; `arms` are all of the study, whose looks these keep."""
     alt = load_altair()
-    arms = figure.data["arm"].to_list()
-    lead = leading(arms, arms)
-    colour, _ = arm_scales(sorted(arms), lead=lead)
+    names = figure.data["arm"].to_list()
+    lead = leading(names, names)
+    colour = arm_scales(sorted(names), arms=arms, lead=lead).colour
     scale = alt.Scale(zero=False, padding=14)
     look = alt.Color("arm:N", scale=colour, legend=None)
     layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale, width=width)
-    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(len(arms))})
-    return titled(chart, figure.title, figure.caption + grey_words(arms, lead), width=width + 160)
+    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(len(names))})
+    return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width + 160)
 
 
 def line_step(lines: int) -> int:

@@ -8,7 +8,8 @@ import polars as pl
 from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import ending_best, leaders_last
-from gapline.report.drawing import Figure, grey_words, in_order, leading, line_look, load_altair, titled
+from gapline.report.drawing import Figure, in_order, line_look, load_altair, titled
+from gapline.report.looks import grey_words, leading
 
 # A logarithmic axis where the arms are this many times apart and all means are positive.
 LOG_SPREAD = 10.0
@@ -39,12 +40,14 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
     )
 
 
-def draw_slopes(figure: Figure, *, best: Sequence[str] = (), width: int = 520, height: int = 300) -> Any:
+def draw_slopes(
+    figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 520, height: int = 300
+) -> Any:
     """Draw a line per arm across the kernels, hollow out of its envelope; of many the first of `best` are in colour."""
     alt = load_altair()
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
-    look = line_look("arm", names, width=width, lead=lead)
+    look = line_look("arm", names, width=width, arms=arms, lead=lead)
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
     scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)

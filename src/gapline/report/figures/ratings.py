@@ -1,12 +1,14 @@
 """Ratings with their intervals: the forest."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from gapline.analysis.neighbours.rating import Ratings
-from gapline.report.drawing import Figure, arm_scales, grey_words, leading, load_altair, titled
+from gapline.report.drawing import Figure, arm_scales, load_altair, titled
 from gapline.report.figures.intervals import forest, line_step
+from gapline.report.looks import grey_words, leading
 
 
 def rating_figure(ratings: Ratings) -> Figure:
@@ -25,13 +27,13 @@ def rating_figure(ratings: Ratings) -> Figure:
     )
 
 
-def draw_ratings(figure: Figure, *, arms: list[str], width: int = 460) -> Any:
-    """Draw the forest; `arms` are those of the study, best first, whose colours these keep."""
+def draw_ratings(figure: Figure, *, best: Sequence[str], arms: Sequence[str] = (), width: int = 460) -> Any:
+    """Draw the forest; of many arms the first of `best`, which names every arm, are in colour."""
     alt = load_altair()
-    lead = leading(arms, arms)
-    colour, _ = arm_scales(sorted(arms), lead=lead)
+    lead = leading(best, best)
+    colour = arm_scales(sorted(best), arms=arms, lead=lead).colour
     look = alt.Color("arm:N", scale=colour, legend=None)
     scale = alt.Scale(zero=False, padding=14)
     layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale, width=width)
     chart = alt.layer(*layers).properties(width=width, height={"step": line_step(figure.data.height)})
-    return titled(chart, figure.title, figure.caption + grey_words(arms, lead), width=width + 160)
+    return titled(chart, figure.title, figure.caption + grey_words(best, lead), width=width + 160)

@@ -53,7 +53,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
     charts["attainment"] = _curves(figure, analysis, order)
     charts["final-gaps"] = _curves(final_gap_figure(main.scores[0], weighting=study.weighting), analysis, order)
     charts["score-intervals"] = draw_intervals(
-        interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)
+        interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals), arms=study.arms
     )
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
@@ -62,27 +62,35 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
     ):
         charts["replication"] = draw_replication(replication_figure(found))
     charts["metric-sensitivity"] = draw_slopes(
-        slope_figure(analysis.metrics, next(iter(analysis.labels)), label), best=order.arms
+        slope_figure(analysis.metrics, next(iter(analysis.labels)), label), best=order.arms, arms=study.arms
     )
     if analysis.references is not None:
         after, shown = list(analysis.labels.values())[-1], kernel if bounded else "squeezed"
         shift = shift_figure(analysis.references, label, after, kernel=shown, descriptive=order.descriptive)
         charts["reference-shift"] = draw_shift(shift)
-    charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores))
+    charts["complementarity"] = draw_segments(
+        segment_figure(analysis.complementarity, analysis.folded_scores), arms=study.arms
+    )
     charts["health"] = draw_health(
-        health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker), best=order.arms
+        health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker),
+        best=order.arms,
+        arms=study.arms,
     )
     if bounded:
         charts["horizon-sweep"] = draw_sweep(
-            sweep_figure(analysis.horizon, label, descriptive=order.descriptive, start=start), best=order.arms
+            sweep_figure(analysis.horizon, label, descriptive=order.descriptive, start=start),
+            best=order.arms,
+            arms=study.arms,
         )
         cutoffs = cutoff_figure(analysis.cutoffs, label, unit=study.reading.time_unit)
-        charts["cutoff-sweep"] = draw_cutoffs(cutoffs, best=order.arms)
-    charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label), best=order.arms)
+        charts["cutoff-sweep"] = draw_cutoffs(cutoffs, best=order.arms, arms=study.arms)
+    charts["performance-profile"] = draw_curves(
+        profile_figure(analysis.profile, label), best=order.arms, arms=study.arms
+    )
     if analysis.ranks is not None and analysis.ranks.friedman is not None:
         charts["critical-difference"] = draw_ranks(rank_figure(analysis.ranks))
     if analysis.ratings is not None and analysis.ratings.frame["rating"].count():
-        charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), arms=list(order.arms))
+        charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), best=order.arms, arms=study.arms)
     for number, pair in enumerate(analysis.attainment_differences, 1):
         name = "attainment-difference" + (f"-{number}" if number > 1 else "")
         charts[name] = draw_difference(difference_figure(pair, replace(study.reading, weighting=None).line()))
@@ -94,7 +102,8 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
 
 def _curves(figure: CurveFigure, analysis: Analysis, order: ArmOrder) -> Any:
     """Draw curves of the campaign itself, and say in the caption what stands apart."""
-    return draw_curves(replace(figure, caption=figure.caption + analysis.apart_words), best=order.arms)
+    caption = figure.caption + analysis.apart_words
+    return draw_curves(replace(figure, caption=caption), best=order.arms, arms=analysis.main_study.arms)
 
 
 def telling_run(study: Study) -> RunKey:

@@ -22,13 +22,13 @@ from gapline.study import Study
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
     "format", "inflate", "decode", "beaten", "score", "cells", "ranks", "summary", "order", "differences", "curves",
-    "value_at", "state", "looks", "charts", "run_charts", "tables", "panels", "means", "empty", "instances", "sorting",
-    "runs", "opening", "main", "begin",
+    "value_at", "axes", "state", "looks", "light", "labels", "charts", "pointer", "curve_charts", "run_charts", "save_chart",
+    "tables", "panels", "means", "empty", "instances", "sorting", "runs", "opening", "main", "begin",
 )  # fmt: skip
 # The same page without steps: what it is asked for is looked up.
 STORED_SCRIPTS = (
-    "format", "inflate", "beaten", "ranks", "order", "value_at", "state", "looks", "charts", "tables", "means",
-    "sorting", "stored/lookup", "stored/tables", "main", "begin",
+    "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "looks", "light", "labels", "charts",
+    "pointer", "curve_charts", "save_chart", "tables", "means", "sorting", "stored/lookup", "stored/tables", "main", "begin",
 )  # fmt: skip
 
 

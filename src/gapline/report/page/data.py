@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,14 @@ from gapline.envelope.passes import bring
 from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
+from gapline.model.text import printable
 from gapline.model.version import VERSION
-from gapline.report.drawing import COLOURS, DASHES
+from gapline.report.looks import LEADERS, MOST_LOOKS, looks_of
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import add_other_candidates
 from gapline.report.time_axis import log_start
+from gapline.report.writers.short_names import short_names
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import weight_arrays
@@ -130,8 +133,10 @@ def page_document(
         "tie": TIE,
         "weighting": study.weighting,
         "level": study.level,
-        "colours": list(COLOURS),
-        "dashes": list(DASHES),
+        # Arm by arm; of more than the limit the leaders keep their colours.
+        "looks": _looks(study, cells.arms),
+        "mostLooks": MOST_LOOKS,
+        "leaders": LEADERS,
         "clock": clock,
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
         "logTime": log_time,
@@ -150,6 +155,16 @@ def page_document(
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": blocks,
     }
+
+
+def _looks(study: Study, arms: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how each arm is drawn, and its name at the end of a line, where there is room or little of it."""
+    shown = [printable(arm) for arm in arms]
+    labels, briefs = short_names(shown, 24), short_names(shown, 11)
+    return [
+        {"colour": look.colour, "dash": look.dash, "shape": look.shape, "label": labels[name], "brief": briefs[name]}
+        for look, name in zip(looks_of(arms, study.arms).values(), shown, strict=True)
+    ]
 
 
 def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:

@@ -15,18 +15,20 @@ function runWeights(page, choice, arm) {
   return (run) => weights[page.runs.unit[run]];
 }
 
-function gridOf(end, log, low) {
+// From time 0 on, then finely where the curve is shown: what comes before that is all at its beginning.
+function gridOf({ x0, x1, log }) {
   const grid = new Float64Array(GRID_POINTS + 1);
-  for (let k = 1; k <= GRID_POINTS; k++) {
-    grid[k] = log ? low * (end / low) ** ((k - 1) / (GRID_POINTS - 1)) : (end * k) / GRID_POINTS;
-  }
-  grid[GRID_POINTS] = end;
+  const share = (k) => (k - 1) / (GRID_POINTS - 1);
+  const first = log || x0 > 0 ? x0 : x1 / GRID_POINTS;
+  for (let k = 1; k <= GRID_POINTS; k++) grid[k] = log ? first * (x1 / first) ** share(k) : first + (x1 - first) * share(k);
+  grid[GRID_POINTS] = x1;
   return grid;
 }
 
 // {time, value} of one arm; null where the curve does not exist (raw before a first incumbent).
-function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
+function meanCurve(page, choice, reading, arm, clock) {
   const { runs, steps, head } = page;
+  const { relative, log, x1 } = clock;
   const weightOf = runWeights(page, choice, arm);
   const references = head.snapshots[choice.snapshot].references;
   const raw = choice.kernel.kind === "raw";
@@ -38,10 +40,11 @@ function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
     size += reading.stop[r] - steps.first[r];
   }
   const exact = size <= MOST_BREAKPOINTS;
-  const grid = exact ? null : gridOf(end, log, low);
+  const grid = exact ? null : gridOf(clock);
   const events = [];
   const added = exact ? null : new Float64Array(grid.length);
-  const logSpan = log ? Math.log(end / low) : 0;
+  const first = exact ? 0 : grid[1];
+  const span = exact ? 0 : log ? Math.log(x1 / first) : x1 - first;
   for (const r of page.runsOfArm[arm]) {
     const weight = weightOf(r);
     const reference = references[runs.unit[r]];
@@ -53,7 +56,8 @@ function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
       if (exact) events.push([t, weight * (gap - before)]);
       else {
         // The first place of the grid at or after the step; rounding is put right by one comparison each way.
-        let place = t <= 0 ? 0 : Math.ceil(log ? 1 + (Math.log(t / low) / logSpan) * (GRID_POINTS - 1) : (t / end) * GRID_POINTS);
+        if (t > x1) break;
+        let place = t <= 0 ? 0 : Math.ceil(1 + ((log ? Math.log(t / first) : t - first) / span) * (GRID_POINTS - 1));
         place = Math.min(Math.max(place, t > 0 ? 1 : 0), GRID_POINTS);
         if (place < GRID_POINTS && grid[place] < t) place++;
         else if (place > 1 && grid[place - 1] >= t) place--;

@@ -71,7 +71,11 @@ function csvText(header, rows) {
 }
 
 function saveText(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  saveBlob(name, new Blob([text], { type: "text/csv;charset=utf-8" }));
+}
+
+function saveBlob(name, blob) {
+  const url = URL.createObjectURL(blob);
   const link = element("a", { href: url, download: name });
   document.body.append(link);
   link.click();

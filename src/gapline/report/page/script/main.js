@@ -113,19 +113,20 @@ function clockOf() {
   const end = relative ? 1 : page.reading.horizon[0];
   const { seconds, share } = page.head.logTime;
   // A shorter horizon that is chosen here may end before the axis would begin.
-  return { end, relative, log: page.choice.log, low: Math.min(relative ? share : seconds, end / 10) };
+  return windowOf({ end, relative, log: page.choice.log, low: Math.min(relative ? share : seconds, end / 10) }, page.choice.axes);
 }
 
 function renderCurves(summary, stale) {
   const { head, choice, reading } = page;
   const clock = clockOf();
+  showAxes(clock);
   const curves = summary.visible.map(({ arm }) => ({ arm, curve: meanCurve(page, choice, reading, arm, clock) }));
   const shares = summary.visible.map(({ arm }) => ({ arm, curve: attainmentCurve(page, choice, reading, arm, clock) }));
   const level = formatValue(100 * head.level, 4);
   // Bands of more arms than there are colours would cover each other.
-  const many = summary.visible.length > head.colours.length;
+  const many = summary.visible.length > head.leaders;
   const joint = Object.values(head.bands.mean).some((band) => "joint_low" in band);
-  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.colours.length} arms.` : why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
+  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.leaders} arms.` : why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
   byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;
@@ -133,22 +134,22 @@ function renderCurves(summary, stale) {
     clearChart("mean-chart", `The mean ${choice.kernel.name} curve does not exist: some run is not feasible at time 0.`);
     byId("mean-caption").replaceChildren(choiceWords());
   } else {
-    const cut = drawCurves("mean-chart", curves, {
-      clock, title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || many || !hasMean ? null : head.bands.mean,
+    const words = drawCurves("mean-chart", curves, {
+      clock, axis: valueAxis(choice.axes, "gap"), title: "mean gap", format: (value) => formatScore(value, 6), bands: stale || many || !hasMean ? null : head.bands.mean,
       description: "Mean gap of each arm over time, smaller is better",
     });
-    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${cut ? CUT_WORDS : ""}${logWords(clock)}`, greyWords(), bandWords(hasMean, stale));
+    byId("mean-caption").replaceChildren(`Smaller is better; the area under a curve is the arm's mean score under the uniform weight. Means are ${choice.weighting}-equal.${words}`, greyWords(), bandWords(hasMean, stale));
     setTools("mean-tools", "mean-convergence", csv(curves));
   }
   const goalStale = stale || (choice.goal !== head.goals[0] ? `computed for the goal ${formatGoal(head.goals[0])}, not for this one` : null);
   const hasShare = Object.keys(head.bands.attainment).length > 0;
   byId("attainment-title").textContent = `Goal attainment: within ${formatGoal(choice.goal)}`;
   const kernelOnly = choice.kernel !== head.kernels[0] && choice.snapshot === 0 && choice.horizon === null && choice.weighting === head.weighting && choice.goal === head.goals[0];
-  drawCurves("attainment-chart", shares, {
-    clock, title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || many || !hasShare ? null : head.bands.attainment,
+  const words = drawCurves("attainment-chart", shares, {
+    clock, axis: valueAxis(choice.axes, "share"), title: "share of runs", share: true, format: (value) => formatPercent(value, 2), bands: (goalStale && !kernelOnly) || many || !hasShare ? null : head.bands.attainment,
     description: "Share of runs that have attained the goal, larger is better",
   });
-  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.${logWords(clock)}`, greyWords(), bandWords(hasShare, kernelOnly ? null : goalStale));
+  byId("attainment-caption").replaceChildren(`Larger is better; a run that never attains the goal stays in the denominator. Shares are ${choice.weighting}-equal.${words}`, greyWords(), bandWords(hasShare, kernelOnly ? null : goalStale));
   setTools("attainment-tools", "attainment", csv(shares));
 }
 
@@ -191,6 +192,9 @@ function listen() {
     choose({ horizon: seconds > 0 && seconds < page.shortest ? seconds : null });
     event.target.blur();
   });
+  listenForAxes();
+  listenForLight();
+  listenForSaves();
   on("instance-filter", "input", () => renderInstances(page.summary));
   on("reset", "click", () => choose(declaredChoice(page.head)));
   on("copy-link", "click", async (event) => {

@@ -1,6 +1,6 @@
 // First the means that Python wrote, then the runs; every choice runs through `render`.
 
-const page = { head: null, printing: false };
+const page = { head: null, printing: false, lit: null };
 
 function prepare(decoded) {
   const { head } = page;

@@ -21,6 +21,6 @@ function rankArms(head, choice, arms) {
   eligible.forEach((row, k) => (row.rank = notRanked ? null : ranks[k]));
   const compared = [...eligible].sort((a, b) => orderOf(a.score, b.score) || (a.name < b.name ? -1 : 1));
   const ranked = [...compared, ...visible.filter((row) => row.descriptive)];
-  const leaders = new Map(ranked.slice(0, head.colours.length).map((row, place) => [row.arm, place]));
+  const leaders = new Set(ranked.slice(0, head.leaders).map((row) => row.arm));
   return { arms, visible, compared, ranked, leaders, below, notRanked };
 }

@@ -67,9 +67,8 @@ function renderInstance() {
     : `Reference ${formatValue(references.references[unit])}, ${certified}${source}`;
   byId("instance-caption").textContent = visible(`${against}. Choose a run to see its candidates.`);
   const gaps = here.map((r) => gapRows(r, secondsClock(r)));
-  const lines = [...gaps].sort(greyFirst).flatMap(({ rows }) => rows);
-  if (lines.length) {
-    const cut = drawRuns(gaps.map(({ curve }) => curve), lines, secondsClock(here[0]), (time) => [
+  if (gaps.some(({ rows }) => rows.length)) {
+    const cut = drawRuns(gaps, secondsClock(here[0]), (time) => [
       [null, "time", `${formatValue(time, 5)} s`],
       ...tipLines(here.map((r, k) => [runs.arm[r], `${head.arms[runs.arm[r]]} · ${runs.seed[r]}`, valueAt(gaps[k].curve, time)]), (value) => formatScore(value, 6), false, "runs"),
     ]);

@@ -3,7 +3,7 @@
 function declaredChoice(head) {
   return {
     kernel: head.kernels[0], snapshot: 0, horizon: null, goal: head.goals[0], weighting: head.weighting, log: head.logTime.declared,
-    hidden: new Set(), unit: null, run: null,
+    hidden: new Set(), unit: null, run: null, axes: { ...AXES },
   };
 }
 
@@ -26,6 +26,7 @@ function writeHash(page, choice) {
     words.set("arm", head.arms[runs.arm[choice.run]]);
     words.set("seed", runs.seed[choice.run]);
   }
+  writeAxes(words, choice.axes);
   const hash = words.toString();
   const here = location.href.split("#")[0];
   if (location.hash.slice(1) !== hash) history.replaceState(null, "", hash ? here + "#" + hash : here);
@@ -57,6 +58,7 @@ function readHash(page) {
     );
     if (run >= 0) choice.run = run;
   }
+  choice.axes = readAxes(words);
   return choice;
 }
 

@@ -1,6 +1,6 @@
 // A page without steps: every number that a choice asks for was computed by Python, and is looked up here.
 
-const page = { head: null, printing: false };
+const page = { head: null, printing: false, lit: null };
 
 // Null is what does not exist; JSON has no infinity.
 function revived(value) {
