@@ -28,12 +28,12 @@ function gridOf(end, log, low) {
 function meanCurve(page, choice, reading, arm, { end, relative, log, low }) {
   const { runs, steps, head } = page;
   const weightOf = runWeights(page, choice, arm);
-  const references = head.snapshots[choice.snapshot].references;
+  const { references } = reading;
   const raw = choice.kernel.kind === "raw";
   let start = 0;
   let size = 0;
   for (const r of page.runsOfArm[arm]) {
-    if (raw && Number.isNaN(reading.score[r])) return null;
+    if ((raw || choice.kernel.kind === "custom") && Number.isNaN(reading.score[r])) return null;
     start += raw ? 0 : weightOf(r) * choice.kernel.before;
     size += reading.stop[r] - steps.first[r];
   }
