@@ -126,7 +126,7 @@ def test_other_transforms_and_cutoffs_are_asked_for_on_the_command_line(tmp_path
 def test_without_a_table_a_summary_of_one_screen_is_printed(two_arms, capsys):
     assert run(["analyse", "traces.csv", *two_arms, "--contrast", "mine", "theirs"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "mine is ahead of theirs by 0.05360"
+    assert lines[0] == "mine is ahead of theirs by 0.05360, 95 % interval +0.05357 to +0.05363"
     assert len(lines) <= 40
     assert run(["analyse", "traces.csv", *two_arms, "--table", "health"]) == 0
     assert capsys.readouterr().out.startswith("Health: what was captured, and what was left out\n")

@@ -19,6 +19,17 @@ def page_file(study, tmp_path_factory) -> Path:
     return write_page(study, tmp_path_factory.mktemp("page") / "report.html")
 
 
+@pytest.fixture(scope="session")
+def exact_study():
+    """A study whose page rounds nothing, so that its numbers can be compared to the last bit."""
+    return make_study(decimals=3)
+
+
+@pytest.fixture(scope="session")
+def exact_file(exact_study, tmp_path_factory) -> Path:
+    return write_page(exact_study, tmp_path_factory.mktemp("exact") / "report.html")
+
+
 @pytest.fixture
 def open_page(browser):
     """Open a page file in a context of its own; a console message, an error or a request fails the test."""

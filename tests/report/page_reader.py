@@ -21,7 +21,11 @@ class PageReader:
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         self.page.on(
-            "request", lambda r: None if r.url.split("#")[0] == url else self.complaints.append(f"request: {r.url}")
+            "request",
+            lambda r: (
+                # A blob is made by the page itself, for its worker.
+                None if r.url.split("#")[0] == url or r.url.startswith("blob:") else self.complaints.append(r.url)
+            ),
         )
         self.page.goto(url + hash)
         if wait and options.get("java_script_enabled", True):

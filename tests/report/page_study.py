@@ -22,8 +22,12 @@ def make_campaign(
     horizons: dict[str, float] | None = None,
     above: float = -0.06,
     steps: int = 25,
+    decimals: int | None = None,
 ) -> tuple[gl.Campaign, dict[str, float]]:
-    """Return runs of three arms on five instances, and references; `above` is where final gaps begin."""
+    """Return runs of three arms on five instances, and references; `above` is where final gaps begin.
+
+    With `decimals`, times and objectives are such decimal numbers, which the page carries exactly.
+    """
     generator = np.random.default_rng(seed)
     references, rows, columns = {}, [], {"time": [], "objective": [], "verdict": [], "reason": []}
     for panel, names in PANELS.items():
@@ -54,6 +58,9 @@ def make_campaign(
     runs = pl.DataFrame(rows, schema=schema, orient="row")
     runs = runs.with_columns(first=pl.col("count").cum_sum() - pl.col("count"))
     whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    if decimals is not None:
+        whole |= {name: np.round(whole[name], decimals) for name in ("time", "objective")}
+        references = {name: round(value, decimals) for name, value in references.items()}
     return gl.Campaign.from_arrays(runs=runs, reasons=REASONS, **whole), references
 
 

@@ -24,23 +24,24 @@ def headline(contrasts, *, order=ORDER, means=MEANS, **choices):
 def test_ahead_needs_an_interval_on_that_side_whichever_way_the_pair_is_stored():
     for stored in (pair("x", "y", -0.2, -0.3, -0.1), pair("y", "x", 0.2, 0.1, 0.3)):
         said = headline(stored)
-        assert said.text == "x is ahead of y by 0.20000"
+        assert said.text == "x is ahead of y by 0.20000, 95 % interval +0.10000 to +0.30000"
         assert said.settled
-        assert "−0.30000 to −0.10000, which excludes 0" in said.detail
+        assert said.detail.endswith("The interval of the difference y − x excludes 0.")
 
 
 def test_an_interval_that_includes_zero_settles_nothing():
     for stored in (pair("x", "y", -0.2, -0.5, 0.1), pair("y", "x", 0.2, -0.1, 0.5)):
         said = headline(stored)
-        assert said.text == "x and y: order not settled"
+        assert said.text == "x and y are not told apart: 0.20000 between them, 95 % interval −0.10000 to +0.50000"
         assert not said.settled
-        assert "−0.50000 to +0.10000, which includes 0" in said.detail
+        assert said.detail.endswith("The interval of the difference y − x includes 0.")
 
 
 def test_means_and_paired_difference_that_disagree_settle_nothing_and_say_why():
     """x has the smaller mean over all it ran, but on the instances of both it is worse: an interval of +0.1 to +0.3."""
     said = headline(pair("x", "y", 0.2, 0.1, 0.3, instances=4))
-    assert said.text == "x and y: order not settled"
+    assert said.text == "x and y are not told apart: their means and their paired difference disagree"
+    assert "95 % interval −0.30000 to −0.10000 of the difference y − x" in said.detail
     assert "x has the smaller mean over the instances that it ran, y over the 4 that both ran" in said.detail
     assert "includes 0" not in said.detail
 
@@ -48,7 +49,10 @@ def test_means_and_paired_difference_that_disagree_settle_nothing_and_say_why():
 def test_without_an_interval_nothing_is_settled():
     assert headline(None, no_intervals="too few instances").detail.endswith("No interval: too few instances.")
     said = headline(pair("x", "y", -0.2, None, None, reason="one instance"))
-    assert (said.text, said.settled) == ("x and y: order not settled", False)
+    assert (said.text, said.settled) == (
+        "x and y are not told apart: 0.20000 between their means, no interval",
+        False,
+    )
     assert "No interval: one instance" in said.detail
 
 
@@ -65,7 +69,7 @@ def test_missing_runs_withhold_the_order():
 def test_descriptive_arms_are_never_named():
     order = ArmOrder(("x", "y"), ("z",), {"x": 1, "y": 2})
     said = headline(pair("x", "y", -0.2, -0.3, -0.1), order=order, means=MEANS | {"z": 0.01})
-    assert said.text == "x is ahead of y by 0.20000"
+    assert said.text.startswith("x is ahead of y by 0.20000, ")
     assert headline(None, order=ArmOrder((), ("z",), {}), means={"z": 0.1}).text == "No arm is compared here"
     alone = headline(None, order=ArmOrder(("x",), ("z",), {"x": 1}), means=MEANS | {"z": 0.01})
     assert alone.text == "x: mean squeezed score 0.10000"
@@ -78,7 +82,9 @@ def test_what_cannot_be_ranked_has_no_order():
 
 
 def test_equal_means_are_level():
-    assert headline(pair("x", "y", 0.0, 0.0, 0.0), means={"x": 0.1, "y": 0.1}).text == "x and y are level"
+    said = headline(pair("x", "y", 0.0, -0.1, 0.2), means={"x": 0.1, "y": 0.1})
+    assert said.text == "x and y are level: 0.00000 between them, 95 % interval −0.20000 to +0.10000"
+    assert headline(None, means={"x": 0.1, "y": 0.1}).text == "x and y are level"
 
 
 @given(
@@ -98,7 +104,7 @@ def test_no_arm_is_ahead_against_its_interval(ends, difference, means, turned):
         assert said.text.startswith(f"{first} is ahead of {second} by ")
         assert high < 0
         assert (-difference if turned else difference) < 0
-        assert float(said.text.rsplit(" ", 1)[1]) >= 0
+        assert float(said.text.split(" by ")[1].split(",")[0]) >= 0
     else:
         assert "ahead" not in said.text
     if "includes 0" in said.detail:

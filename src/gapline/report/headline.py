@@ -37,19 +37,19 @@ def write_headline(
     coverage: Coverage | None = None,
     no_intervals: str | None = None,
 ) -> Headline:
-    """Say who is ahead of the next one, or why nothing is said.
+    """Say who is ahead of the next one and by how much, or that nothing tells them apart, or why nothing is said.
 
     `contrasts` has rows a, b, difference (a minus b), low, high, instances, reason, a pair either way round. Where
     `coverage` lacks planned runs no order is stated; descriptive arms are never named. An arm is ahead only where the
-    interval of the paired difference excludes 0 on its side:
+    interval of the paired difference excludes 0 on its side. What is between them is counted from the smaller mean:
 
     >>> pair = {"a": "y", "b": "x", "difference": 0.2, "low": 0.1, "high": 0.3, "instances": 9, "reason": None}
     >>> order = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
     >>> write_headline(order, {"x": 0.1, "y": 0.3}, pl.DataFrame([pair]), kernel="squeezed", level=0.95).text
-    'x is ahead of y by 0.20000'
+    'x is ahead of y by 0.20000, 95 % interval +0.10000 to +0.30000'
     >>> wide = pl.DataFrame([pair | {"low": -0.1}])
     >>> write_headline(order, {"x": 0.1, "y": 0.3}, wide, kernel="squeezed", level=0.95).text
-    'x and y: order not settled'
+    'x and y are not told apart: 0.20000 between them, 95 % interval −0.10000 to +0.30000'
     """
     # The order of these checks is the rule: what is missing is said before anything about who is ahead.
     ranked = [arm for arm in order.compared if means[arm] is not None]
@@ -76,26 +76,30 @@ def _compare(
     value, low, high = (found.get(name) for name in ("difference", "low", "high"))
     # Level takes both: equal means over all instances, and no paired difference.
     tied = apart < TIE and (value is None or abs(value) < TIE)
-    unsettled = f"{first} and {second} are level" if tied else f"{first} and {second}: order not settled"
+    unsettled = f"{first} and {second} are {'level' if tied else 'not told apart'}"
     if value is None or low is None or high is None:
         reason = found.get("reason") or no_intervals or "none was computed"
-        return Headline(unsettled, f"{both} No interval: {reason}.")
-    span = f"{100 * level:g} % interval of the difference {signed(low)} to {signed(high)}"
+        between = "" if tied else f": {number(apart)} between their means, no interval"
+        return Headline(f"{unsettled}{between}", f"{both} No interval: {reason}.")
+    # Turned to second minus first: what the first is ahead by is positive.
+    span = f"{100 * level:g} % interval {signed(-high)} to {signed(-low)}"
+    turned = f"of the difference {second} − {first}"
     if tied:
-        return Headline(unsettled, f"{both} {span}.")
+        return Headline(f"{unsettled}: {number(abs(value))} between them, {span}", f"{both} The interval is {turned}.")
     if value > TIE:
         # Means over all instances of an arm, and the paired difference over those that both ran, may disagree.
         return Headline(
-            unsettled,
+            f"{unsettled}: their means and their paired difference disagree",
             f"{both} {first} has the smaller mean over the instances that it ran, {second} over the "
-            f"{found['instances']:,} that both ran; {span}.",
+            f"{found['instances']:,} that both ran; {span} {turned}.",
         )
     if value < -TIE and high < 0:
-        text = f"{first} is ahead of {second} by {number(-value)}"
-        return Headline(text, f"{both} {span}, which excludes 0.", settled=True)
+        text = f"{first} is ahead of {second} by {number(-value)}, {span}"
+        return Headline(text, f"{both} The interval {turned} excludes 0.", settled=True)
     # A bootstrap interval need not hold the difference that it is of; then it may lie above 0 entirely.
-    zero = "which includes 0" if low <= 0 <= high else "which does not hold the difference itself"
-    return Headline(unsettled, f"{both} {span}, {zero}.")
+    zero = "includes 0" if low <= 0 <= high else "does not hold the difference itself"
+    text = f"{unsettled}: {number(abs(value))} between them, {span}"
+    return Headline(text, f"{both} The interval {turned} {zero}.")
 
 
 def _difference(contrasts: pl.DataFrame | None, first: str, second: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import Cells, build_cells, finite_or_none, score_column, why_no_spread
 from gapline.summary.draws import DrawnSums
 from gapline.summary.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
+from gapline.summary.exact_sum import exact_sum
 from gapline.summary.means import check_horizons
 from gapline.summary.student import panel_centred
 
@@ -158,7 +159,7 @@ class Bootstrap(Shown):
             return Estimate(np.nan, (np.nan,) * len(parts), none, none, none, strata, lambda: none, reason=NO_INSTANCE)
         weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
         means = self.means[rows][:, chosen]
-        pooled = np.sum(weights * means, axis=1)
+        pooled = np.array([exact_sum(row) for row in weights * means])
         return Estimate(
             value=float(factors @ pooled),
             parts=tuple(pooled.tolist()),

@@ -16,6 +16,7 @@ from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.text import meant
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
+from gapline.summary.exact_sum import exact_sum
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,7 +68,7 @@ class Cells:
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
         # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
-        total = raw.sum(axis=1, keepdims=True)
+        total = np.array([[exact_sum(row)] for row in raw]).reshape(-1, 1)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
     def pooled(

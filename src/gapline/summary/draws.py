@@ -14,6 +14,17 @@ Integers = NDArray[np.int64]
 _PICKS = 4_000_000
 
 
+def generator_start(seed: int | list[int], /) -> dict[str, str]:
+    """Return where the generator of a seed begins, for those who make the same draws elsewhere: state and step.
+
+    >>> sorted(generator_start(1))
+    ['state', 'step']
+    """
+    state: Any = np.random.PCG64(seed).state["state"]
+    # As text: they are whole numbers of 128 bits.
+    return {"state": str(state["state"]), "step": str(state["inc"])}
+
+
 def draw_counts(strata: Integers, *, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
     """Draw units with replacement inside each stratum; return draws × units, how often each unit was drawn.
 

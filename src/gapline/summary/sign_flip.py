@@ -5,7 +5,7 @@ over n instances that differ, so that six are needed for p ≤ 0.05; the interva
 reject.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,15 @@ def flip_signs(parts: Floats, weights: Floats, *, draws: int, seed: int) -> Flip
         generator = np.random.Generator(np.random.PCG64(seed))
         signs = 1.0 - 2.0 * generator.integers(0, 2, size=(draws + 1, count))
         signs[0] = 1.0
-    return Flips(signs @ parts[moving], signs @ weights[moving], exact)
+    return Flips(_signed_sums(signs, parts[moving]), _signed_sums(signs, weights[moving]), exact)
+
+
+def _signed_sums(signs: NDArray[np.floating[Any]], values: Floats) -> Floats:
+    """Add up the values under each row of signs, one after the other: the page adds them alike."""
+    total = np.zeros(len(signs))
+    for column, value in zip(signs.T, values.tolist(), strict=True):
+        total += column * value
+    return total
 
 
 def flip_p(flips: Flips) -> float:

@@ -32,12 +32,19 @@ def panel_centred(values: Floats, strata: NDArray[np.int64]) -> Floats:
     >>> panel_centred(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).ravel().tolist()
     [-1.0, 1.0, 0.0]
     """
-    present, row = np.unique(strata, return_inverse=True)
-    member = (strata[:, None] == present).astype(np.float64)
-    centred: Floats = ((member.T @ values) / member.sum(axis=0)[:, None])[row]
+    row, size = np.unique(strata, return_inverse=True, return_counts=True)[1:]
+    centred: Floats = (_panel_sums(values, strata) / size[:, None])[row]
     # In place: of many instances at many times each array is large.
     np.subtract(values, centred, out=centred)
     return centred
+
+
+def _panel_sums(values: Floats, strata: NDArray[np.int64]) -> Floats:
+    """Return the sums of the rows of each stratum, added one after the other: the page adds them alike."""
+    # What a matrix product adds up depends on the library behind it, in the last bits.
+    order = np.argsort(strata, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1) if len(order) else []
+    return np.array([np.add.accumulate(values[rows], axis=0)[-1] for rows in members]).reshape(-1, values.shape[1])
 
 
 def stratified_moments(pull: Floats, strata: NDArray[np.int64]) -> Moments:
@@ -52,23 +59,25 @@ def stratified_moments(pull: Floats, strata: NDArray[np.int64]) -> Moments:
     >>> round(float(moments.error[0]), 12), float(moments.df[0]), float(moments.skewness[0])
     (0.57735026919, 2.0, 0.0)
     """
-    size = np.bincount(strata).astype(np.float64)
-    present = size > 0
-    member = (strata[:, None] == np.flatnonzero(present)).astype(np.float64)
-    size = size[present][:, None]
-    square, cube = member.T @ pull**2, member.T @ pull**3
+    size = np.unique(strata, return_counts=True)[1].astype(np.float64)[:, None]
+    # Products, not powers, whose last bit is that of the machine's library.
+    square, cube = _panel_sums(pull * pull, strata), _panel_sums(pull * pull * pull, strata)
     panels = size / (size - 1) * square
-    variance = panels.sum(axis=0)
+    variance = _sum(panels)
     # Two instances of a panel lie symmetrically about their mean: nothing of skewness can be seen there.
     third = np.divide(size**2, (size - 1) * (size - 2), out=np.zeros_like(size), where=size > 2)
-    doubt = (panels**2 / (size - 1)).sum(axis=0)
+    doubt = _sum(panels * panels / (size - 1))
     flat = variance <= 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = np.where(flat, 1.0, variance**2 / doubt)
-        skewness = np.where(flat, 0.0, (third * cube).sum(axis=0) / variance**1.5)
+        df = np.where(flat, 1.0, variance * variance / doubt)
+        skewness = np.where(flat, 0.0, _sum(third * cube) / (variance * np.sqrt(variance)))
     # A variance that underflows leaves nothing to divide by.
     good = np.isfinite(df) & np.isfinite(skewness)
     return Moments(np.sqrt(variance), np.where(good, df, 1.0), np.where(good, skewness, 0.0))
+
+
+def _sum(panels: Floats) -> Floats:
+    return np.asarray(np.add.accumulate(panels, axis=0)[-1]) if len(panels) else np.zeros(panels.shape[1])
 
 
 def student_p(value: ArrayLike, moments: Moments, /, *, guarded: bool) -> Floats:
@@ -98,7 +107,7 @@ def student_interval(
 def _without_skewness(t: Floats, skewness: Floats) -> Floats:
     """Return Hall's transformation ((1 + kt/3)³ - 1)/k + k/6 of t, written out: it rises with t for every k."""
     with np.errstate(invalid="ignore"):
-        moved = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+        moved = t + skewness * t * t / 3 + skewness * skewness * t * t * t / 27 + skewness / 6
     return np.where(np.isinf(t), t, moved)
 
 
@@ -107,4 +116,4 @@ def _with_skewness(y: Floats, skewness: Floats) -> Floats:
     small = np.abs(skewness) < _SYMMETRIC
     k = np.where(small, 1.0, skewness)
     exact = 3 * (np.cbrt(1 + k * (y - k / 6)) - 1) / k
-    return np.where(small, y - skewness / 6 - skewness * y**2 / 3, exact)
+    return np.where(small, y - skewness / 6 - skewness * y * y / 3, exact)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import gapline as gl
-from gapline.report.page.build import SCRIPTS, STORED_SCRIPTS, build_page, page_script
+from gapline.report.page.build import JUDGE_SCRIPTS, SCRIPTS, STORED_SCRIPTS, build_page, page_script
 from gapline.report.page.live import LIVE_SCRIPTS
 from report.page_study import make_study
 from report.report_studies import report_of
@@ -64,7 +64,7 @@ def test_every_script_file_is_in_the_page_and_stays_readable():
     folder = Path(page_script.__wrapped__.__globals__["__file__"]).parent / "script"
     assert {path.stem for path in folder.glob("*.js")} == set(SCRIPTS)
     others = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.js")}
-    assert others == {*STORED_SCRIPTS, *LIVE_SCRIPTS} - set(SCRIPTS)
+    assert others == {*STORED_SCRIPTS, *LIVE_SCRIPTS, *JUDGE_SCRIPTS} - set(SCRIPTS)
     for path in folder.rglob("*.js"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 

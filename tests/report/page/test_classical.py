@@ -17,7 +17,7 @@ def test_the_page_shows_the_numbers_of_the_tables_without_a_script():
     assert [row[0] for row in words["ranks"]["rows"]] == classical().ranks.frame["arm"].to_list()
     assert words["ranks"]["header"][-1] == "W/T/L"
     cells = [row for _, rows in words["pairs"]["parts"] for row in rows]
-    assert cells == [[cell.text for cell in row] for row in pair_table(classical().neighbour_pairs).rows]
+    assert cells == [[tuple(cell) for cell in row] for row in pair_table(classical().neighbour_pairs).rows]
 
 
 def test_boxes_lie_inside_the_frame_and_do_not_overlap():

@@ -19,7 +19,7 @@ def test_the_tables_are_those_of_the_report_in_words(tmp_path):
     validity = ladder_tables(analysis.ladders.values())[0]
     assert found["evidence"][1] == table_words(validity)
     assert [row for _, rows in found["evidence"][1]["parts"] for row in rows] == [
-        [cell.text for cell in row] for row in validity.rows
+        [tuple(cell) for cell in row] for row in validity.rows
     ]
 
 

@@ -20,7 +20,8 @@ def test_candidates_beyond_the_limit_are_counted(monkeypatch, study):
     monkeypatch.setattr(others, "MOST_CANDIDATES", 10)
     monkeypatch.setattr(others, "LEAST_PER_RUN", 1)
     block, order = Block(), np.arange(len(study.envelopes))
-    omitted = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(9, exact=False)] * len(order))
+    grids = [Grid(9, exact=False)] * len(order)
+    omitted = add_other_candidates(block, study, order, Grid(9, exact=False), grids).omitted
     kept = {column["name"]: column["length"] for column in block.columns}
     runs = study.envelopes.runs
     assert kept["time"] + omitted.sum() == int((runs["captured"] - runs["steps"]).sum())
@@ -93,6 +94,6 @@ def test_groups_of_runs_leave_no_trace(study, monkeypatch):
     for size in (1_000_000, 1, 37):
         monkeypatch.setattr("gapline.envelope.places.AT_ONCE", size)
         block = Block()
-        omitted = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(3, exact=False)] * len(order))
-        written.append((block.encode(), omitted.tolist()))
+        others = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(3, exact=False)] * len(order))
+        written.append((block.encode(), [counts.tolist() for counts in others]))
     assert written[0] == written[1] == written[2]

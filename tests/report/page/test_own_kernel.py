@@ -24,12 +24,22 @@ def path(study, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "choice",
-    [{}, {"snapshot": 1}, {"horizon": 12.5}, {"snapshot": 1, "horizon": 7.25, "goal": GOALS[2], "weighting": "run"}],
+    [{}, {"snapshot": 1}, {"horizon": 12.5}, {"horizon": 7.25, "goal": GOALS[2], "weighting": "run"}],
 )
 def test_every_switch_gives_what_python_computes(choice, study, path, open_page):
     page = open_page(path)
     page.choose(**choice)
     check_tables(page, study, {"kernel": NAME, **choice})
+
+
+def test_a_reference_that_is_folded_anew_leaves_it_without_a_score(study, path, open_page):
+    """The page cannot ask the function about another reference, and shows no number of an older one."""
+    page = open_page(path)
+    page.choose(snapshot=1, horizon=12.5)
+    assert {row[f"mean {NAME}"] for row in page.table("ranking")} == {"–"}
+    assert "a function in Python" in page.text("#subline")
+    page.choose(kernel="squeezed")
+    check_tables(page, study, {"snapshot": 1, "horizon": 12.5})
 
 
 def test_a_scale_of_time_stands_in_the_captions_and_in_saved_numbers(tmp_path, open_page):

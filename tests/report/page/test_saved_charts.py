@@ -23,7 +23,7 @@ CUT = """() => { const frame = document.documentElement.getBoundingClientRect();
 def save_all(page) -> dict[str, bytes]:
     """Press every button that saves a picture."""
     found = {}
-    for button in page.page.locator("[data-save]").all():
+    for button in page.page.locator(".saves [data-save]").all():
         with page.page.expect_download() as download:
             button.click()
         found[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
@@ -49,7 +49,7 @@ def test_every_chart_is_saved_on_white_whatever_the_screen(open_page, page_file,
         for chart in ("mean", "attainment", "panel", "instance", "run")
         for form in ("svg", "png")
     } <= set(files)
-    assert len(files) == dark.page.locator("[data-save]").count()
+    assert len(files) == dark.page.locator(".saves [data-save]").count()
     digest = dark.page.locator(".badge").first.get_attribute("title").rpartition(", ")[2]
     viewer = browser.new_page()
     for file, data in files.items():

@@ -52,6 +52,10 @@ class Expected:
         self.choice = choice = {**DECLARED, **choice}
         self.envelopes = gl.build_envelopes(study.campaign, horizon=choice["horizon"])
         self.snapshot = study.references[choice["snapshot"]].snapshot
+        # The analysis reference is folded from what the runs had by the horizon: then it has no digest in the page.
+        self.refolded = choice["snapshot"] == 1 and choice["horizon"] is not None
+        if self.refolded:
+            self.snapshot = gl.analysis_snapshot(study.references[0].snapshot, self.envelopes)
         self.scores = gl.score(
             self.envelopes, self.snapshot, kernels=[choice["kernel"]], goals=[choice["goal"]], weight=study.weight
         )
@@ -133,7 +137,7 @@ def check_curves(page, study, choice):
             assert ours[:, 0] == pytest.approx(wanted["time"].to_numpy(), abs=2e-9)
             assert ours[:, 1] == pytest.approx(wanted["value"].to_numpy(), abs=1e-9)
         assert {(row["kernel"], row["digest"]) for row in saved} == {
-            (expected.choice["kernel"], expected.snapshot.digest)
+            (expected.choice["kernel"], "" if expected.refolded else expected.snapshot.digest)
         }
 
 

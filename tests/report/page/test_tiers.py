@@ -40,18 +40,23 @@ def test_the_first_screen_says_the_same_before_and_after_the_script(open_page, t
         assert before.text(place) == after.text(place)
     assert before.page.locator(".card").all_text_contents() == after.page.locator(".card").all_text_contents()
     rows = [line.locator("td").all_text_contents() for line in before.page.locator("#ranking tbody tr").all()]
-    assert [row[:3] for row in rows] == [[r["rank"], r["arm"], r["mean squeezed"]] for r in after.table("ranking")]
+    shown = [[r["rank"], r["arm"], r["tier"], r["mean squeezed"]] for r in after.table("ranking")]
+    assert [row[:4] for row in rows] == shown
+    assert [row[2] for row in shown] == ["1, compared", "1, compared", "2, descriptive"]
 
 
-def test_another_choice_or_hidden_arms_state_no_order(open_page, page_file):
+def test_hidden_arms_leave_the_headline_to_those_shown_and_say_so(open_page, page_file):
     page = open_page(page_file)
     declared = page.text("#headline")
+    assert "tier" not in page.table("ranking")[0], "where all arms are compared nobody asks"
     page.choose(kernel="maxform")
-    assert page.text("#headline").endswith("has the smallest mean shown: no order is stated")
+    assert page.text("#headline") != declared
     page.choose(kernel="squeezed")
     assert page.text("#headline") == declared
     page.change(page.page.locator('.arm[data-arm="alpha"]').click)
     assert "ahead" not in page.text("#headline")
+    assert page.text("#headline").startswith("gamma and beta are not told apart: ")
+    assert page.text("#subline").startswith("Of the arms shown. ")
     assert declared in page.text("#subline")
 
 
@@ -69,10 +74,10 @@ def test_statuses_that_nobody_states_are_not_called_crashes(open_page, tmp_path)
 
 def test_both_parts_of_a_hierarchical_objective_stand_among_the_facts_of_a_run(open_page, tmp_path):
     page = open_page(write_page(hierarchical(), tmp_path / "page.html"))
-    page.change(page.page.locator("#run-table tr", has_text="b").locator("button").first.click)
+    page.change(page.page.locator("#run-table tbody tr", has_text="b").locator("button").first.click)
     facts = page.page.locator("#run-facts").text_content()
-    assert "best_primary3.0" in facts
-    assert "best_secondary20.0" in facts
+    assert "best, primary part3.0" in facts
+    assert "best, secondary part20.0" in facts
 
 
 def test_what_rounds_to_zero_has_no_sign_on_the_page(open_page, page_file):

@@ -21,14 +21,21 @@ from gapline.study import Study
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
-    "format", "inflate", "decode", "beaten", "score", "cells", "ranks", "summary", "order", "differences", "curves",
-    "value_at", "axes", "state", "looks", "light", "labels", "charts", "pointer", "curve_charts", "run_charts", "save_chart",
-    "tables", "panels", "means", "empty", "instances", "sorting", "runs", "opening", "main", "begin",
+    "format", "inflate", "decode", "beaten", "references", "score", "exact_sum", "cells", "judge_cells", "ranks",
+    "summary", "order", "differences", "curves", "value_at", "axes", "state", "judging", "headline", "looks", "light",
+    "labels", "charts", "pointer", "curve_charts", "run_charts", "save_chart", "tables", "writers", "dressing",
+    "panels", "means", "empty", "instances", "runs", "opening", "main", "begin",
 )  # fmt: skip
 # The same page without steps: what it is asked for is looked up.
 STORED_SCRIPTS = (
-    "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "looks", "light", "labels", "charts",
-    "pointer", "curve_charts", "save_chart", "tables", "means", "sorting", "stored/lookup", "stored/tables", "main", "begin",
+    "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "judging", "headline", "looks",
+    "light", "labels", "charts", "pointer", "curve_charts", "save_chart", "tables", "writers", "dressing", "means",
+    "stored/lookup", "stored/tables", "main", "begin",
+)  # fmt: skip
+# What a worker is given to run: nothing of the page, which it does not see.
+JUDGE_SCRIPTS = (
+    "exact_sum", "judge/draws", "judge/tails", "judge/student", "judge/resampled", "judge/sign_flip", "judge/estimate",
+    "judge/tables", "judge/begin",
 )  # fmt: skip
 
 
@@ -103,5 +110,7 @@ def _sealed(words: dict[str, Any], script: str) -> str:
 
 @cache
 def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
-    """Return the page's own script: its files, joined."""
-    return joined_script([read_part(f"script/{name}.js") for name in names])
+    """Return the page's own script: its files, joined, and what its worker runs as a function that nobody calls."""
+    judge = "\n".join(read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
+    parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
+    return joined_script([*parts, *(read_part(f"script/{name}.js") for name in names)])

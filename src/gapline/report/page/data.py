@@ -16,10 +16,14 @@ from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
 from gapline.model.text import printable
 from gapline.model.version import VERSION
+from gapline.reference.choose import LabelledSnapshot
+from gapline.reference.policy import Policy
+from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.report.looks import LEADERS, MOST_LOOKS, looks_of
 from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
-from gapline.report.page.others import add_other_candidates
+from gapline.report.page.others import Others, add_other_candidates
+from gapline.report.page.run_facts import fact_name, fact_order, fact_text
 from gapline.report.time_axis import log_start
 from gapline.report.writers.short_names import short_names
 from gapline.scoring.kernels import parse_kernel
@@ -27,6 +31,8 @@ from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import weight_arrays
 from gapline.study import Study
 from gapline.summary.cells import TIE, Cells, build_cells, finite_or_none
+from gapline.summary.draws import generator_start
+from gapline.summary.estimate import method_words
 from gapline.summary.means import check_horizons
 
 # Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
@@ -83,7 +89,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     # By far the largest part: where it does not fit, the rest need not be looked at.
     if len(text) > most:
         return None
-    omitted = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
+    beside = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
     head = page_document(
         study,
         cells,
@@ -94,7 +100,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         log_time=_log_time(clock, envelopes) | {"declared": log_time},
         blocks={"steps": steps.columns, "others": others.columns},
     )
-    table = _runs_table(runs[order.tolist()], cells, order, omitted)
+    table = _runs_table(runs[order.tolist()], cells, order, beside)
     blocks = {
         "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
         "steps": text,
@@ -152,6 +158,7 @@ def page_document(
         "intervalCaption": study.intervals.caption() if study.intervals is not None else "",
         "contrastCaption": _sentences([study.contrasts.caption(), *study.contrasts.notes()]) if study.contrasts else "",
         "noIntervals": study.no_intervals,
+        "judging": _judging(study),
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
         "blocks": blocks,
     }
@@ -165,6 +172,21 @@ def _looks(study: Study, arms: Sequence[str]) -> list[dict[str, Any]]:
         {"colour": look.colour, "dash": look.dash, "shape": look.shape, "label": labels[name], "brief": briefs[name]}
         for look, name in zip(looks_of(arms, study.arms).values(), shown, strict=True)
     ]
+
+
+def _judging(study: Study) -> dict[str, Any]:
+    """Return what the page needs to judge another choice as Python would: method, level, and where its draws begin."""
+    return {
+        "method": study.interval,
+        "how": method_words(study.interval, study.draws, study.seed),
+        "level": study.level,
+        "draws": study.draws,
+        "generator": generator_start(study.seed),
+        "spares": generator_start([study.seed, 1]),
+        # Intervals that hold together are found by other draws, which the page does not make.
+        "together": study.simultaneous and bool(study.declared),
+        "declared": [list(pair) for pair in study.declared],
+    }
 
 
 def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
@@ -200,24 +222,43 @@ def snapshot_words(study: Study, names: list[str], references: list[Floats], gri
     """Describe the references, and what each says of the instances named, whose values are in its column."""
     found = []
     for entry, column in zip(study.references, references, strict=True):
-        # A run that equals its reference has to equal it on a rounded grid too.
-        values = [
-            # Nobody solved an instance without a reference: nothing on the page is measured against it.
-            finite_or_none(float(value if grid.exact or np.isnan(value) else grid.snap(np.array([value]))[0]))
-            for value, grid in zip(column.tolist(), grids, strict=True)
-        ]
         stored = [entry.snapshot.values.get(name) for name in names]
+        prior = _prior(study, entry, names)
         found.append(
             {
+                "prior": None if prior is None else _on_grids(prior, grids),
                 "name": entry.snapshot.name,
                 "policy": entry.policy,
                 "digest": entry.snapshot.digest,
-                "references": values,
+                "references": _on_grids(column, grids),
                 "certified": [reference is not None and reference.certified for reference in stored],
                 "source": ["" if reference is None else reference.source for reference in stored],
             }
         )
     return found
+
+
+def _on_grids(values: Floats, grids: list[Grid]) -> list[float | None]:
+    """Return references for the page: a run that equals its own has to equal it on a rounded grid too."""
+    return [
+        # Nobody solved an instance without a reference: nothing on the page is measured against it.
+        finite_or_none(float(value if grid.exact or np.isnan(value) else grid.snap(np.array([value]))[0]))
+        for value, grid in zip(values.tolist(), grids, strict=True)
+    ]
+
+
+def _prior(study: Study, entry: LabelledSnapshot, names: list[str]) -> Floats | None:
+    """Return what was known of each instance before these runs were folded in; None where nothing of them was."""
+    if entry.policy != Policy.ANALYSIS:
+        return None
+    if not study.stored:
+        return np.full(len(names), np.nan)
+    before = next((one for one in study.stored if one.digest == entry.snapshot.parent), None)
+    if before is None:
+        return None
+    return transformed_references(
+        before, names, scale=study.envelopes.scale, sizes=instance_sizes(study.envelopes.runs)
+    )
 
 
 def kernel_words(study: Study) -> list[dict[str, Any]]:
@@ -276,7 +317,7 @@ def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, omitted: Integers) -> dict[str, Any]:
+def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, beside: Others) -> dict[str, Any]:
     """Return the runs, ordered by unit, as columns; carried columns as texts that are stored once each."""
     table: dict[str, Any] = {
         "arm": cells.arm[order].tolist(),
@@ -285,16 +326,16 @@ def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, omitted: Inte
         "seed": [str(seed) for seed in runs["seed"]],
         **{name: runs[name].to_list() for name in ("horizon", "announced", "status", "terminal_valid")},
         **{name: runs[name].to_list() for name in ("captured", "rejected", "unchecked", "late", "steps")},
-        "omitted": omitted.tolist(),
+        **{name: column.tolist() for name, column in beside._asdict().items()},
     }
     if "print_slack" in runs.columns:
         table["slack"] = runs["print_slack"].fill_null(0.0).to_list()
     carried = {}
-    for name in runs.columns:
-        if name not in _SHOWN_ELSEWHERE and runs[name].null_count() < runs.height:
-            texts = ["" if value is None else str(value) for value in runs[name]]
+    for name in fact_order([name for name in runs.columns if name not in _SHOWN_ELSEWHERE]):
+        if runs[name].null_count() < runs.height:
+            texts = [fact_text(name, value) for value in runs[name]]
             known = list(dict.fromkeys(texts))
             place = {text: number for number, text in enumerate(known)}
-            carried[name] = {"texts": known, "codes": [place[text] for text in texts]}
+            carried[fact_name(name)] = {"texts": known, "codes": [place[text] for text in texts]}
     table["carried"] = carried
     return table

@@ -10,6 +10,7 @@ from gapline.report.tables.design import design_tables
 from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.transforms import transform_table
+from gapline.report.writers.csv import to_csv
 
 
 def page_tables(analysis: Analysis, /) -> dict[str, Any]:
@@ -27,11 +28,16 @@ def page_tables(analysis: Analysis, /) -> dict[str, Any]:
 
 def table_words(table: Table, /) -> dict[str, Any]:
     """Return a table in words: its head, its rows under their headings, and its notes."""
-    parts = [(heading, [[printable(cell.text) for cell in row] for row in rows]) for heading, rows in table.parts]
+    parts = [
+        (heading, [[(printable(cell.text), cell.bold) for cell in row] for row in rows])
+        for heading, rows in table.parts
+    ]
     return {
         "name": table.name,
         "title": table.caption,
-        "header": [(column.head, column.text) for column in table.columns],
+        "header": [(column.head, column.text, column.latex) for column in table.columns],
         "parts": parts,
-        "caption": printable(" ".join(table.notes)),
+        "notes": [printable(note) for note in table.notes],
+        # As the file beside the page has them; the page itself holds the words alone.
+        "numbers": to_csv(table.frame).decode("utf-8"),
     }

@@ -1,6 +1,6 @@
 """Candidates that are no steps: rejected, unchecked, late or not improving; shown where one run is looked at."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,19 @@ NOT_IMPROVING, REJECTED, UNCHECKED = 0, 1, 2
 LATE, NO_STAMP, NO_OBJECTIVE = 4, 8, 16
 
 
-def add_other_candidates(block: Block, study: Study, order: Integers, clock: Grid, grids: list[Grid]) -> Integers:
-    """Add these candidates to a block, runs in `order`, each on its grid; return how many of each run were left out."""
+class Others(NamedTuple):
+    """Of each run, how many of these candidates were left out of the page, and how many count twice.
+
+    A late candidate may have been rejected, or never been looked at.
+    """
+
+    omitted: Integers
+    late_rejected: Integers
+    late_unchecked: Integers
+
+
+def add_other_candidates(block: Block, study: Study, order: Integers, clock: Grid, grids: list[Grid]) -> Others:
+    """Add these candidates to a block, runs in `order`, each on its grid."""
     runs = study.envelopes.runs
     keys = runs.select(*RUN_KEY, "horizon", "steps", "captured")
     slices = study.campaign.runs.select(*RUN_KEY, "first", "count")
@@ -35,7 +46,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     counts = np.where(wanted, rows["count"].fill_null(0).to_numpy(), 0)
     horizon = rows["horizon"].to_numpy()
     decimals = np.array([grids[row].decimals for row in order.tolist()], np.int64)
-    kept, omitted = np.zeros(runs.height, np.int64), np.zeros(runs.height, np.int64)
+    kept, omitted, rejected, open_ = (np.zeros(runs.height, np.int64) for _ in range(4))
     columns: dict[str, list[NDArray[Any]]] = {"time": [], "objective": [], "flags": [], "reason": []}
     for low, high in step_groups(counts):
         here = slice(low, high)
@@ -51,6 +62,8 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         marked = _improving(time, values, accepted & inside, run, starts[counts[here] > 0])
         other = np.flatnonzero(~marked & (verdict != VerdictCode.BOUND))
         found = np.bincount(run[other], minlength=high - low)
+        for column, verdict_of in ((rejected, REJECTED), (open_, UNCHECKED)):
+            column[here] = np.bincount(run[other][flags[other] == verdict_of | LATE], minlength=high - low)
         other = other[_places_kept(run[other], flags[other] == NOT_IMPROVING, found) < most]
         run, time, values = run[other], time[other], values[other]
         kept[here] = np.bincount(run, minlength=high - low)
@@ -69,7 +82,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     for name, parts in columns.items():
         whole = np.concatenate(parts or [np.zeros(0)])
         block.add(name, zigzag(whole) if name in ("time", "objective") else whole)
-    return omitted
+    return Others(omitted, rejected, open_)
 
 
 def _places_kept(run: Integers, weak: NDArray[np.bool_], found: Integers) -> Integers:

@@ -83,6 +83,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     stored = {
         # The ends of the horizons are all that the words on the page need of them.
         "horizons": [horizons.min(), horizons.max()],
+        "missing": [[s.frame[name].null_count() for name in study.kernels] for s in study.scores],
         "arms": arm_numbers(study),
         "panels": panel_numbers(study, cells, carried.panels),
         "units": unit_numbers(study, cells, carried.units),

@@ -1,5 +1,6 @@
 """What the page says before any script runs: the declared choice in words and numbers."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -115,6 +116,7 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
             [
                 order.rank(arm),
                 printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
+                *([_tier(arm, order.descriptive)] if order.descriptive else []),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
                 percent(row["final_gap"]),
@@ -123,10 +125,15 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
             ]
         )
     header = [
-        "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
+        "rank", "arm", *(["tier"] if order.descriptive else []), f"mean {kernel}",
+        f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
         "runs", "empty", "rejected", "late",
     ]  # fmt: skip
     return {"header": header, "rows": rows, "caption": printable(study.summary.caption())}
+
+
+def _tier(arm: str, descriptive: Sequence[str]) -> str:
+    return "2, descriptive" if arm in descriptive else "1, compared"
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:
@@ -146,8 +153,8 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
         "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
-        "are recomputed from the steps in this page. Intervals, bands and the classical comparisons were computed by "
-        "Python for the declared choice and are greyed or hidden under any other.",
+        "are recomputed from the steps in this page, and intervals and tests by the rules and draws of Python. Bands "
+        "and the classical comparisons were computed by Python for the declared choice, and are shown for it alone.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
@@ -160,8 +167,9 @@ def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
         "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and differences "
-        f"were computed by Python and are in this page, curves {curves}. Intervals, bands and the classical "
-        "comparisons were computed for the declared choice and are greyed or hidden under any other.",
+        f"were computed by Python and are in this page, curves {curves}. Intervals and tests of another choice are "
+        "computed here where the page has all instances; bands and the classical comparisons are shown for the "
+        "declared choice alone.",
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]

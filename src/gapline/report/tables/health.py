@@ -35,7 +35,8 @@ def health_table(health: Health, /, *, validation: str, checker: str | None = No
     ]
     notes = [
         f"{sentence(vouched(validation, checker))} Invalid candidates stay out of the envelope; a run without a "
-        "valid incumbent scores the worst value and stays in every denominator."
+        "valid incumbent scores the worst value and stays in every denominator. A candidate that is rejected and late "
+        "counts in both columns; what is neither, nor unchecked, was accepted or did not improve."
     ]
     if unknown := int(health.frame["unknown"].sum()):
         notes.append(f"Of {unknown:,} runs the source does not say how they ended.")

@@ -18,7 +18,7 @@ function cellSums(page, value) {
   }
   // An infinite sum has no correction.
   for (let c = 0; c < sum.length; c++) if (Number.isFinite(sum[c])) sum[c] += lost[c];
-  return { sum, count, units };
+  return { sum, count, units, value, whole: new Map() };
 }
 
 // How much one run on each unit counts for an arm, over the units that `chosen` accepts; 0 where there is no run.
@@ -46,17 +46,24 @@ function unitWeights(page, cells, arm, weighting, chosen = () => true) {
   return weights;
 }
 
-// The mean of an arm over the units that `chosen` accepts; NaN where there is none, or where a run has no value.
+// The mean of an arm over the units that `chosen` accepts; NaN where there is none, or where a run has no value. Every
+// run counts with its own weight, and sums are rounded once: this is the mean that Python prints, to its last bit.
 function cellMean(page, cells, arm, weighting, chosen) {
+  const key = `${arm} ${weighting}`;
+  if (!chosen && cells.whole.has(key)) return cells.whole.get(key);
   const weights = unitWeights(page, cells, arm, weighting, chosen);
-  const total = compensated();
-  let any = false;
-  for (let u = 0; u < cells.units; u++) {
-    if (!weights[u]) continue;
-    const x = cells.sum[arm * cells.units + u];
-    if (Number.isNaN(x)) return NaN;
-    total.add(weights[u] * x);
-    any = true;
+  const own = [];
+  const products = [];
+  for (const r of page.runsOfArm[arm]) {
+    const weight = weights[page.runs.unit[r]];
+    const x = weight ? cells.value(r) : null;
+    if (x === null) continue;
+    own.push(weight);
+    products.push(x * weight);
   }
-  return any ? total.total : NaN;
+  // Of equal weights the sum is a product, which is rounded once too.
+  const total = own.every((weight) => weight === own[0]) ? own.length * own[0] : exactSum(own);
+  const mean = own.length ? exactSum(products) / total : NaN;
+  if (!chosen) cells.whole.set(key, mean);
+  return mean;
 }

@@ -30,12 +30,12 @@ function meanCurve(page, choice, reading, arm, clock) {
   const { runs, steps, head } = page;
   const { relative, log, x1 } = clock;
   const weightOf = runWeights(page, choice, arm);
-  const references = head.snapshots[choice.snapshot].references;
+  const { references } = reading;
   const raw = choice.kernel.kind === "raw";
   let start = 0;
   let size = 0;
   for (const r of page.runsOfArm[arm]) {
-    if (raw && Number.isNaN(reading.score[r])) return null;
+    if ((raw || choice.kernel.kind === "custom") && Number.isNaN(reading.score[r])) return null;
     start += raw ? 0 : weightOf(r) * choice.kernel.before;
     size += reading.stop[r] - steps.first[r];
   }

@@ -2,11 +2,19 @@
 
 const DASH = "–";
 
+// As Python rounds: of two that are equally near, the even one.
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  const more = value.toFixed(Math.min(100, digits + 40)).slice(text.length + (digits ? 0 : 1));
+  if (!/^50*$/.test(more) || !"13579".includes(text[text.length - 1])) return text;
+  return value.toFixed(digits + 1).slice(0, digits ? -1 : -2);
+}
+
 // A score: five decimals; a quantity that does not exist is a dash, one that overflowed says so.
 function formatScore(value, digits = 5) {
   if (value === null || Number.isNaN(value)) return DASH;
   if (!Number.isFinite(value)) return "overflow";
-  const text = value.toFixed(digits);
+  const text = fixed(value, digits);
   return Number(text) === 0 && text[0] === "-" ? text.slice(1) : text;
 }
 
@@ -70,8 +78,8 @@ function csvText(header, rows) {
   return [header, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
-function saveText(name, text) {
-  saveBlob(name, new Blob([text], { type: "text/csv;charset=utf-8" }));
+function saveText(name, text, type = "text/csv") {
+  saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
 }
 
 function saveBlob(name, blob) {

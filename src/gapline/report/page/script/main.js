@@ -41,10 +41,11 @@ function isolate(name) {
 
 let waiting = false;
 
-// Change the choice; several changes before the next frame are drawn once.
-function choose(change, goTo = null) {
-  Object.assign(page.choice, change);
-  writeHash(page, page.choice);
+// Change the choice; several changes before the next frame are drawn once. Those of one gesture, such as a drag, are one
+// step for Back.
+function choose(change, goTo = null, gesture = null) {
+  page.choice = { ...page.choice, ...change };
+  writeHash(page, page.choice, gesture);
   if (!waiting) {
     waiting = true;
     requestAnimationFrame(() => {
@@ -71,26 +72,11 @@ function showControls() {
   byId("horizon").setAttribute("aria-valuetext", byId("horizon-text").textContent);
 }
 
-// Who is ahead is said by Python, once: the page repeats it for the declared choice and states no order for another.
-function headlineOf(summary, stale) {
+function renderVerdict(summary, judged) {
   const { head, choice } = page;
-  if (head.short || (!stale && !choice.hidden.size)) return head.headline;
-  const [first, second] = summary.compared;
-  if (summary.notRanked) return [`No ranking under ${choice.kernel.name}`, summary.notRanked];
-  if (!first) return ["No arm is compared here", "The arms shown are descriptive (tier 2)."];
-  if (Number.isNaN(first.score)) return [`No mean ${choice.kernel.name} score exists here`, "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff."];
-  const mean = `mean ${choice.kernel.name} score ${formatScore(first.score)}`;
-  const alone = !second || Number.isNaN(second.score);
-  const words = alone ? `${first.name}: ${mean}` : `${first.name} has the smallest mean shown: no order is stated`;
-  if (stale) return [words, element("span", {}, `M${mean.slice(1)}. `, element("span", { class: "stale" }, `No interval for this choice: ${stale}.`))];
-  return [words, `M${mean.slice(1)} among the arms shown. Of all compared arms: ${head.headline[0]}.`];
-}
-
-function renderVerdict(summary, stale) {
-  const { head, choice } = page;
-  const [words, more] = headlineOf(summary, stale);
+  const [words, more] = headlineOf(summary, judged);
   byId("headline").textContent = visible(words);
-  byId("subline").replaceChildren(more instanceof Node ? more : visible(more));
+  byId("subline").textContent = visible(more);
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
   const most = summary.compared.length ? Math.max(...summary.compared.map((row) => row.attained)) : null;
@@ -103,7 +89,7 @@ function renderVerdict(summary, stale) {
   byId("cards").replaceChildren(
     card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.compared.length ? `best: ${best.join(", ")}` : alike),
     card("What failed", [`${formatCount(sum("empty"))} empty`, ...ended].join(" · "), `of ${formatCount(sum("runs"))} runs${known ? " (crashed, killed, out of memory or lost)" : ""}; ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
-    card("Reference", entry.name, element("span", {}, `${entry.policy} · `, element("code", {}, entry.digest.slice(0, 19) + "…"))),
+    card("Reference", entry.name, element("span", {}, `${entry.policy} · `, referenceMark()[1])),
     card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),
   );
 }
@@ -126,7 +112,7 @@ function renderCurves(summary, stale) {
   // Bands of more arms than there are colours would cover each other.
   const many = summary.visible.length > head.leaders;
   const joint = Object.values(head.bands.mean).some((band) => "joint_low" in band);
-  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.leaders} arms.` : why ? element("span", { class: "stale" }, ` Bands hidden: ${why}.`) : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
+  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.leaders} arms.` : why ? ` Bands are not shown: ${why}.` : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
   byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;
@@ -153,27 +139,39 @@ function renderCurves(summary, stale) {
   setTools("attainment-tools", "attainment", csv(shares));
 }
 
+// What rests on intervals: drawn at once without them, and again when they are there.
+function renderJudged() {
+  const judged = judgementOf(page.choice);
+  renderVerdict(page.summary, judged);
+  renderRanking(page.summary, page.reading, judged);
+  renderContrasts(page.summary, judged);
+}
+
 async function render() {
   const { choice } = page;
   readLook();
   page.reading = scoreAll(page, choice);
   page.summary = summariseAll(page, choice, page.reading);
-  const stale = staleReason(page, choice);
   showControls();
   renderArms();
-  renderVerdict(page.summary, stale);
-  renderRanking(page.summary, page.reading, stale);
-  renderCurves(page.summary, stale);
-  renderContrasts(page.summary, stale);
-  renderDeclared(stale);
+  renderJudged();
+  renderCurves(page.summary, staleReason(page, choice));
+  renderDeclared();
   renderPanels(page.summary);
   renderInstances(page.summary);
   renderInstance();
   renderRun();
+  dressTables();
   page.onRender?.();
   const { dataset } = document.documentElement;
   const number = String((page.renders = (page.renders || 0) + 1));
+  const judged = judgeChoice(choice);
   await chartsDrawn();
+  if (await judged) {
+    renderJudged();
+    dressTables();
+    page.onRender?.();
+  }
   dataset.renders = number;
   if (!idle) drawLater();
 }
@@ -186,7 +184,7 @@ function listen() {
   on("weighting", "change", (event) => choose({ weighting: event.target.value }));
   on("scale", "change", (event) => choose({ log: event.target.value === "log" }));
   // Three digits: a reader moves the slider to about 12 s, not to 11.988 s.
-  on("horizon", "input", (event) => choose({ horizon: event.target.value === "1000" ? null : Number(((page.shortest * event.target.value) / 1000).toPrecision(3)) }));
+  on("horizon", "input", (event) => choose({ horizon: event.target.value === "1000" ? null : Number(((page.shortest * event.target.value) / 1000).toPrecision(3)) }, null, "horizon"));
   on("horizon-seconds", "change", (event) => {
     const seconds = Number(event.target.value);
     choose({ horizon: seconds > 0 && seconds < page.shortest ? seconds : null });
@@ -195,14 +193,13 @@ function listen() {
   listenForAxes();
   listenForLight();
   listenForSaves();
-  on("instance-filter", "input", () => renderInstances(page.summary));
   on("reset", "click", () => choose(declaredChoice(page.head)));
   on("copy-link", "click", async (event) => {
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     event.target.textContent = copied ? "Copied" : "Copy the address above";
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
   });
-  addEventListener("hashchange", () => {
+  addEventListener("popstate", () => {
     page.choice = readHash(page);
     render();
   });

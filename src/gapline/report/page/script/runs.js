@@ -23,7 +23,7 @@ function shownRun() {
 
 function gapRows(run, clock) {
   const { steps, reading, choice, head, runs } = page;
-  const reference = head.snapshots[choice.snapshot].references[runs.unit[run]];
+  const reference = reading.references[runs.unit[run]];
   const curve = { time: [], value: [] };
   if (choice.kernel.before !== null) {
     curve.time.push(0);
@@ -49,7 +49,7 @@ function renderInstance() {
   const unit = shownUnit();
   const here = page.runsOfUnit[unit].filter((r) => !choice.hidden.has(head.arms[runs.arm[r]]));
   byId("instance-name").textContent = visible(`Runs on ${head.units.name[unit]}: ${choice.kernel.name} gap`);
-  const references = head.snapshots[choice.snapshot];
+  const entry = head.snapshots[choice.snapshot];
   fillTable("run-table", [["arm", "text name"], ["seed"], [`${choice.kernel.name} score`], ["final gap"], ["best"], ["first"], ["steps"], ["rejected"], ["late"], ["status", "text"]],
     here.map((r) => {
       const empty = reading.stop[r] === steps.first[r];
@@ -60,11 +60,11 @@ function renderInstance() {
         formatCount(reading.late[r]), [runs.status[r], FAILED.includes(runs.status[r]) ? "failed" : null],
       ];
     }), (k) => here[k] === shownRun());
-  const certified = references.certified[unit] ? "certified" : "not certified";
-  const source = references.source[unit] ? ", source: " + references.source[unit] : "";
-  const against = Number.isNaN(references.references[unit])
+  const certified = entry.certified[unit] ? "certified" : "not certified";
+  const origin = isRefolded(choice) ? `folded from what these runs had by ${formatValue(choice.horizon)} s` : certified + (entry.source[unit] ? ", source: " + entry.source[unit] : "");
+  const against = Number.isNaN(reading.references[unit])
     ? "No reference: nobody solved this instance, and every run on it scores the worst value"
-    : `Reference ${formatValue(references.references[unit])}, ${certified}${source}`;
+    : `Reference ${formatValue(reading.references[unit])}, ${origin}`;
   byId("instance-caption").textContent = visible(`${against}. Choose a run to see its candidates.`);
   const gaps = here.map((r) => gapRows(r, secondsClock(r)));
   if (gaps.some(({ rows }) => rows.length)) {
@@ -98,6 +98,22 @@ function candidatesOf(run) {
   return found.sort((a, b) => orderOf(a.time, b.time));
 }
 
+// What became of the candidates: each counts once, so that the parts add up to what was captured.
+function captureFacts(run) {
+  const { runs, reading, steps } = page;
+  const late = lateCount(page, run, reading.horizon[run]);
+  const accepted = reading.stop[run] - steps.first[run];
+  const rejected = runs.rejected[run];
+  const lateAlone = late.count - late.rejected;
+  const unchecked = runs.unchecked[run] - late.unchecked;
+  const rest = runs.captured[run] - accepted - rejected - lateAlone - unchecked;
+  const also = late.rejected ? ` (${formatCount(late.rejected)} of them late)` : "";
+  return [
+    ["captured", `${formatCount(runs.captured[run])}, which are:`], ["accepted", formatCount(accepted)], ["not improving", formatCount(rest)], ["rejected", formatCount(rejected) + also],
+    ["late, not rejected", formatCount(lateAlone, late.atLeast)], ...(unchecked ? [["unchecked", formatCount(unchecked)]] : []),
+  ];
+}
+
 function renderRun() {
   const { head, runs, reading, choice, steps } = page;
   const run = shownRun();
@@ -108,7 +124,7 @@ function renderRun() {
     fillTable("candidate-table", [], []);
     return;
   }
-  const reference = head.snapshots[choice.snapshot].references[runs.unit[run]];
+  const reference = reading.references[runs.unit[run]];
   const clock = secondsClock(run);
   const { curve, rows } = gapRows(run, clock);
   const candidates = candidatesOf(run);
@@ -132,7 +148,7 @@ function renderRun() {
     ["status", runs.status[run]], ["score", formatScore(reading.score[run])], ["final gap", formatPercent(reading.finalGap[run])],
     ["reference", formatValue(reference)], ["goal reached", Number.isFinite(reading.hit[run]) ? `${formatValue(reading.hit[run], 6)} s` : "never"],
     ["horizon", `${formatValue(reading.horizon[run])} s` + (runs.announced[run] && runs.announced[run] !== reading.horizon[run] ? ` (announced ${formatValue(runs.announced[run])} s)` : "")],
-    ["captured", formatCount(runs.captured[run])], ["accepted", formatCount(reading.stop[run] - steps.first[run])], ["rejected", formatCount(runs.rejected[run])], ["late", formatCount(reading.late[run])],
+    ...captureFacts(run),
     ["last candidate", runs.terminal_valid[run] === null ? DASH : runs.terminal_valid[run] ? "valid" : "invalid"],
     ...Object.entries(runs.carried).map(([name, { texts, codes }]) => [name, texts[codes[run]] || DASH]),
   ];

@@ -127,8 +127,8 @@ function savePicture(block, form, title, caption) {
 
 function listenForSaves() {
   document.addEventListener("click", ({ target }) => {
-    const form = target.dataset?.save;
-    if (!form) return;
+    if (!target.matches(".saves > button")) return;
+    const form = target.dataset.save;
     const block = target.closest(".block");
     const [title, caption] = ["h3", ".caption:last-child"].map((selector) => block.querySelector(selector)?.textContent.trim() ?? "");
     const { chart } = target.parentElement.dataset;

@@ -154,20 +154,29 @@ function hittingTime(steps, run, stop, reference, goal, tolerance) {
 // How many candidates came after the horizon; `atLeast` where the page does not hold them all.
 function lateCount(page, run, horizon) {
   const { runs, steps, others } = page;
-  if (horizon >= runs.horizon[run]) return { count: runs.late[run], atLeast: false };
-  let count = runs.late[run] + steps.first[run + 1] - stepsInside(steps, run, horizon);
+  // Of the late ones, those that were rejected or never looked at.
+  const found = { count: runs.late[run], rejected: runs.late_rejected[run], unchecked: runs.late_unchecked[run], atLeast: false };
+  if (horizon >= runs.horizon[run]) return found;
+  found.count += steps.first[run + 1] - stepsInside(steps, run, horizon);
   for (let k = others.first[run]; k < others.first[run + 1]; k++) {
-    if (!(others.flags[k] & OTHER.LATE) && others.time[k] > horizon) count++;
+    if (others.flags[k] & OTHER.LATE || !(others.time[k] > horizon)) continue;
+    found.count++;
+    if (others.flags[k] & OTHER.REJECTED) found.rejected++;
+    if (others.flags[k] & OTHER.UNCHECKED) found.unchecked++;
   }
-  return { count, atLeast: runs.omitted[run] > 0 };
+  found.atLeast = runs.omitted[run] > 0;
+  return found;
 }
 
-// Every run under one choice: columns score, finalGap, hit, stop, late, horizon, below (the reference).
+// Every run under one choice: the references of its units, and columns score, finalGap, hit, stop, late, horizon, below (the reference).
 function scoreAll(page, choice) {
   const { head, runs, steps } = page;
   const size = runs.arm.length;
-  const references = head.snapshots[choice.snapshot].references;
+  const references = referencesOf(page, choice);
+  // What a function of the user's own says of a step was computed against the reference of the whole horizon.
+  const unknown = choice.kernel.kind === "custom" && isRefolded(choice);
   const reading = {
+    references,
     score: new Float64Array(size), finalGap: new Float64Array(size), hit: new Float64Array(size), stop: new Uint32Array(size),
     late: new Float64Array(size), horizon: new Float64Array(size), lateAtLeast: false, below: new Uint8Array(size),
   };
@@ -178,7 +187,7 @@ function scoreAll(page, choice) {
     const empty = stop === steps.first[r];
     reading.horizon[r] = horizon;
     reading.stop[r] = stop;
-    reading.score[r] = scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, snapshot: choice.snapshot, horizon });
+    reading.score[r] = unknown ? NaN : scoreRun(steps, r, stop, { kernel: choice.kernel, weight: head.weight, reference, snapshot: choice.snapshot, horizon });
     reading.finalGap[r] = empty ? NaN : finalGapOf(steps.objective[stop - 1], reference);
     reading.hit[r] = hittingTime(steps, r, stop, reference, choice.goal, head.tolerance);
     const late = lateCount(page, r, horizon);

@@ -3,12 +3,12 @@
 function declaredChoice(head) {
   return {
     kernel: head.kernels[0], snapshot: 0, horizon: null, goal: head.goals[0], weighting: head.weighting, log: head.logTime.declared,
-    hidden: new Set(), unit: null, run: null, axes: { ...AXES },
+    hidden: new Set(), unit: null, run: null, axes: { ...AXES }, tables: {},
   };
 }
 
 // Names, not numbers: a link still says the same thing when the report is written again.
-function writeHash(page, choice) {
+function writeHash(page, choice, gesture = null) {
   const { head, runs } = page;
   const words = new URLSearchParams();
   if (choice.kernel !== head.kernels[0]) words.set("kernel", choice.kernel.name);
@@ -27,9 +27,15 @@ function writeHash(page, choice) {
     words.set("seed", runs.seed[choice.run]);
   }
   writeAxes(words, choice.axes);
+  for (const [id, { find, sort, down }] of Object.entries(choice.tables)) {
+    if (find) words.set(`find.${id}`, find);
+    if (sort !== null) words.set(`sort.${id}`, (down ? "-" : "+") + sort);
+  }
   const hash = words.toString();
   const here = location.href.split("#")[0];
-  if (location.hash.slice(1) !== hash) history.replaceState(null, "", hash ? here + "#" + hash : here);
+  if (location.hash.slice(1) === hash) return;
+  const again = gesture !== null && history.state?.gesture === gesture;
+  history[again ? "replaceState" : "pushState"]({ gesture }, "", hash ? here + "#" + hash : here);
 }
 
 // What the address does not say, or says wrongly, is as declared.
@@ -59,6 +65,13 @@ function readHash(page) {
     if (run >= 0) choice.run = run;
   }
   choice.axes = readAxes(words);
+  for (const [key, value] of words) {
+    const [kind, id] = key.split(/\.(.*)/s);
+    if (!id || !["find", "sort"].includes(kind)) continue;
+    const state = (choice.tables[id] ??= { find: "", sort: null, down: false });
+    if (kind === "find") state.find = value;
+    else Object.assign(state, { sort: value.slice(1), down: value[0] === "-" });
+  }
   return choice;
 }
 

@@ -55,7 +55,9 @@ function renderArmTable(rows, kernel, waits) {
   patchText("arms-of", planned ? "Means over whole runs" : "Means over all runs of the file");
   const goal = Object.keys(rows.find(({ row }) => row)?.row.attainment ?? {}).find((text) => Number(text) === page.choice?.goal);
   const level = page.head ? `${formatValue(100 * page.head.level, 4)} % interval` : null;
-  const spans = level && !staleReason(page, page.choice) && page.head.intervals.length ? new Map(page.head.intervals.map((row) => [row.arm, row])) : null;
+  // Those of the report below, as long as it is of the same runs: never an older one beside a newer mean.
+  const judged = level && page.summary ? judgementOf(page.choice) : null;
+  const spans = judged?.intervals?.length && isPartNew() && !staleReason(page, { ...page.choice, kernel: page.head.kernels[0] }) ? new Map(judged.intervals.map((row) => [row.arm, row])) : null;
   const ends = rows.flatMap((row) => [row.number, row.low, row.high]).filter(Number.isFinite);
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const columns = [
@@ -68,7 +70,7 @@ function renderArmTable(rows, kernel, waits) {
     return [
       liveArm(one.name), liveScore(one.mean),
       ...(open ? [spanWords(one.low, one.high), boundDrawing({ mean: one.number, low: one.low, high: one.high }, least, most)] : []),
-      ...(spans ? [[spanText(span ?? null), isPartNew() ? null : "stale"]] : []),
+      ...(spans ? [spanText(span ?? null)] : []),
       open && planned ? `${formatCount(row?.runs ?? 0)} of ${formatCount((row?.runs ?? 0) + one.open)}` : formatCount(row?.runs ?? 0),
       row?.final_gap === "overflow" ? "overflow" : formatPercent(row?.final_gap ?? null), ...(goal === undefined ? [] : [formatPercent(row?.attainment[goal] ?? null, 1)]),
       row ? [formatCount(row.empty), row.empty ? "failed" : null] : DASH, row ? formatCount(row.rejected) : DASH, row ? formatCount(row.late) : DASH,
@@ -77,7 +79,7 @@ function renderArmTable(rows, kernel, waits) {
   const words = [
     waits ? "No run is whole yet." : `Means are over ${planned ? "whole runs" : "all runs of the file, open ones as if they held what they have"}, as gapline score prints them; smaller is better.`,
     open ? "“In the end between” is no statistical interval: between these two values the mean ends for certain, whatever the open runs find (they hold what they have, or jump to the best value that is possible)." : "",
-    spans ? `The ${level} is the statistical one, of ${planned ? "whole runs alone" : "the runs as they stand"}${isPartNew() ? "" : "; it is of the report below and a little older"}.` : "",
+    spans ? `The ${level} is the statistical one, of ${planned ? "whole runs alone" : "the runs as they stand"}.` : "",
   ];
   patchText("live-arms-caption", readingWords() + words.filter(Boolean).join(" "));
 }

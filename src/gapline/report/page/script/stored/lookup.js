@@ -77,3 +77,14 @@ function difference(page, choice, cells, a, b) {
   const [won, tied, lost] = pair < 0 ? [NaN, NaN, NaN] : wins[choice.snapshot][kernelPlace(choice)][pair];
   return { value: pair < 0 ? NaN : value[choice.weighting][choice.snapshot][kernelPlace(choice)][pair], wins: won, ties: tied, losses: lost, instances: won + tied + lost };
 }
+
+// The means of all instances where the page has them; a part of them would judge other instances than the means are of.
+function cellsToJudge(page, choice) {
+  const { head, stored } = page;
+  const { name, panel } = head.units;
+  if (name.length < head.stored.instances) return { none: `this page carries ${formatCount(name.length)} of ${formatCount(head.stored.instances)} instances; gapline score SOURCE --kernel ${choice.kernel.name} --intervals has them` };
+  const means = stored.units.score[choice.snapshot][kernelPlace(choice)].flat();
+  const counts = stored.units.runs.flat();
+  if (means.some((mean, cell) => counts[cell] > 0 && Number.isNaN(mean))) return { none: noScores(choice, stored.missing[choice.snapshot][kernelPlace(choice)]) };
+  return { units: name.length, panel, counts, means: means.map((mean, cell) => (counts[cell] ? mean : 0)), weighting: choice.weighting };
+}

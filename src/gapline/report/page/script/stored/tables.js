@@ -1,7 +1,5 @@
 // Panels, instances and one instance of a page without steps.
 
-const sorting = { column: null, down: false };
-
 function renderPanels(summary) {
   const { head, choice, stored } = page;
   const { chosen, instances, empty, score } = stored.panels;
@@ -36,32 +34,21 @@ function bestOf(unit, visible) {
 function renderInstances(summary) {
   const { head, choice, stored } = page;
   const references = head.snapshots[choice.snapshot].references;
-  const wanted = byId("instance-filter").value.trim().toLowerCase();
   const means = stored.units.score[choice.snapshot][kernelPlace(choice)];
-  const all = head.units.name.map((name, unit) => ({
+  const rows = head.units.name.map((name, unit) => ({
     unit, name, panel: head.panels[head.units.panel[unit]], reference: references[unit], best: bestOf(unit, summary.visible),
     means: summary.visible.map(({ arm }) => means[arm][unit]),
   }));
-  const rows = all.filter((row) => (row.name + " " + row.panel).toLowerCase().includes(wanted));
-  const keys = [(row) => row.name, (row) => row.panel, (row) => row.reference, (row) => row.best, ...summary.visible.map((_, k) => (row) => row.means[k])];
-  const key = keys[sorting.column ?? -1];
-  if (key) {
-    const order = (a, b) => (typeof key(a) === "string" ? (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) : orderOf(key(a), key(b)));
-    rows.sort((a, b) => (sorting.down ? order(b, a) : order(a, b)));
-  }
-  const labels = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name])];
-  fillTable("instance-table", labels.map(([label, kind], k) => [sortButton(label, k), kind]), rows.map((row) => [
+  const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name])];
+  fillTable("instance-table", columns, rows.map((row) => [
     element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit }, "instance-block") } }, row.name),
-    row.panel, formatValue(row.reference), [formatValue(row.best), isBeaten(row.best, row.reference, head.tolerance) ? "best" : null], ...meansCells(row.means),
+    row.panel, [formatValue(row.reference), null, row.reference], [formatValue(row.best), isBeaten(row.best, row.reference, head.tolerance) ? "best" : null, row.best], ...meansCells(row.means),
   ]), (k) => rows[k].unit === shownUnit());
-  byId("instance-table").tHead.querySelectorAll("th").forEach((cell, k) => {
-    if (sorting.column === k) cell.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
-  });
-  const some = all.length < head.stored.instances ? `, of ${formatCount(head.stored.instances)} in the campaign: those on which the compared arms differ most under the declared choice` : "";
-  byId("instances-caption").textContent = `${formatCount(rows.length)} of ${formatCount(all.length)} instances${some}; means over seeds under the ${choice.kernel.name} kernel. Choose an instance to see it arm by arm. A best value below its reference is in bold.`;
+  const some = rows.length < head.stored.instances ? `, of ${formatCount(head.stored.instances)} in the campaign: those on which the compared arms differ most under the declared choice` : "";
+  byId("instances-caption").textContent = `${formatCount(rows.length)} instances${some}; means over seeds under the ${choice.kernel.name} kernel. Choose an instance to see it arm by arm. A best value below its reference is in bold.`;
   setTools("instances-tools", "instances", () => ({
     header: ["panel", "instance", "reference", "best", "arm", "mean"],
-    rows: all.flatMap((row) => row.means.map((mean, k) => [row.panel, row.name, row.reference, row.best, summary.visible[k].name, mean])),
+    rows: rows.flatMap((row) => row.means.map((mean, k) => [row.panel, row.name, row.reference, row.best, summary.visible[k].name, mean])),
   }));
 }
 
@@ -97,15 +84,7 @@ function renderInstance() {
 
 // The runs that Python named are those of the declared choice.
 function renderRun() {
-  const section = byId("named-runs");
-  if (section) {
-    const why = staleReason(page, { ...page.choice, weighting: page.head.weighting });
-    section.classList.toggle("outdated", Boolean(why));
-    const note = byId("named-runs-stale");
-    note.hidden = !why;
-    note.classList.toggle("stale", Boolean(why));
-    note.textContent = why ? `Greyed: ${why}.` : "";
-  }
+  hideSection("named-runs", staleReason(page, { ...page.choice, weighting: page.head.weighting }));
   const { moments } = page.head.stored;
   for (const id of ["mean-caption", "attainment-caption"]) byId(id).append(` Exact at ${formatCount(moments)} moments, a step between two of them stands at the later one.`);
 }

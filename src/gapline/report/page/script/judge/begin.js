@@ -1,0 +1,1 @@
+onmessage = ({ data }) => postMessage({ ticket: data.ticket, ...judgeAll(data.given) });
