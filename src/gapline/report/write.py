@@ -17,7 +17,7 @@ from gapline.report.documents import score_document
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
 from gapline.report.facts import study_notes
 from gapline.report.figures.study import study_figures
-from gapline.report.macro_file import macro_file
+from gapline.report.macro_file import caption_macros, macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
@@ -39,7 +39,7 @@ from gapline.report.tables.runs import run_frame
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.csv import to_csv
-from gapline.report.writers.latex import to_latex
+from gapline.report.writers.latex import table_caption, to_latex
 from gapline.report.writers.markdown import to_markdown
 from gapline.scoring.kernels import PAPER_KERNELS
 from gapline.study import Study
@@ -78,13 +78,15 @@ def write_report(
     charts = study_figures(study, analysis, said.order, log_time=log_time)
     written = write_figures(charts, folder / "figures", formats)
     doing("writing the tables")
-    written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
+    tables = study_tables(study, analysis, said)
+    written += write_tables(tables, folder / "tables", head)
     texts: dict[str, str | bytes] = {
         f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
         for number, scores in enumerate(study.scores, 1)
     }
     texts |= {
-        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head),
+        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head)
+        + caption_macros("table", {table.name: table_caption(shortened(table)) for table in tables}),
         "methods.md": methods_markdown(study, said.facts),
         "methods.tex": methods_latex(study, said.facts),
     }
