@@ -13,7 +13,7 @@ def laid_out(text, weight):
     mark = {"type": "text", "align": "left", "fontSize": 10, "fontWeight": weight}
     spec = {
         "data": {"values": [{"t": text}]}, "mark": mark, "width": 1, "height": 1, "padding": 0,
-        "encoding": {"text": {"field": "t"}, "x": {"value": 0}, "y": {"value": 0}}, 
+        "encoding": {"text": {"field": "t"}, "x": {"value": 0}, "y": {"value": 0}},
         "config": {"view": {"stroke": None}},
     }  # fmt: skip
     return float(re.search(r'width="([\d.]+)"', vl_convert.vegalite_to_svg(spec))[1])

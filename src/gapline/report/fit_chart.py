@@ -49,6 +49,13 @@ def words_of(spec: Mapping[str, Any]) -> list[Words]:
 
 def fit_spec(spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[str, Any]], str]) -> str:
     """Return the drawing of a specification; `lay_out` draws one."""
+    return fit_views(spec, canvas, lay_out)[1]
+
+
+def fit_views(
+    spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[str, Any]], str]
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the parts of a specification in the sizes that fit, in the order of a walk over them, and its drawing."""
     fitted = copy.deepcopy(dict(spec))
     enlarge = canvas.font_size / FONT_SIZE
     headings = [node for node in _views(fitted) if isinstance(node.get("title"), dict) and not _is_captioned(node)]
@@ -56,9 +63,10 @@ def fit_spec(spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[st
     _scale_type(fitted, enlarge)
     _set_titles(fitted, canvas, enlarge)
     if canvas.pixels is None:
-        return lay_out(_in_grey(fitted) if canvas.grey else fitted)
+        return list(_views(fitted)), lay_out(_in_grey(fitted) if canvas.grey else fitted)
     drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
-    return _of_width(fitted, headings, canvas.pixels, drawn)
+    drawing = _of_width(fitted, headings, canvas.pixels, drawn)
+    return list(_views(fitted)), drawing
 
 
 def _of_width(
