@@ -2,16 +2,22 @@
 
     from gapline import figures
 
-    figures.mean_convergence(envelopes, snapshot) & figures.attainment(envelopes, snapshot)
+    figures.mean_convergence(study) & figures.attainment(study)
 
-The charts carry no configuration of their own, so they can be layered, joined and facetted; `style` gives one, or the
-whole that was composed, the look of the report, and `write` saves it as SVG, PNG or PDF.
+They take a study (`gl.open_study`), its analysis (`gl.analyse`), or the objects that a figure is made of. `width` is
+that of the whole in centimetres, or `column` or `page`; `title` is another title, or False for none. The charts have no
+configuration of their own, so they can be layered, joined and facetted; `style` gives one, or the whole that was
+composed, the look of the report, and `write` saves it as SVG, PNG, PDF, or as a page (.html) that needs no network.
+
+Where nobody chose a renderer of Altair's, charts show themselves without a network: as a drawing, and as a
+specification for front ends that draw one by themselves.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gapline.analysis.analyse import Analysis, analyse
 from gapline.analysis.complementarity import Complementarity
 from gapline.analysis.health import Health
 from gapline.analysis.horizon_sweep import HorizonSweep
@@ -19,10 +25,15 @@ from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.analysis.neighbours.profiles import Profiles
 from gapline.analysis.reference_sensitivity import ReferenceSensitivity
 from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.model.expected import expect
 from gapline.model.reading import ReferenceLabel
 from gapline.model.tables import RunKey
+from gapline.reference.given import References, as_snapshot
 from gapline.reference.snapshot import Snapshot
+from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
+from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.drawing import style, write_drawing
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
@@ -34,11 +45,14 @@ from gapline.report.figures.intervals import draw_intervals, interval_figure
 from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
 from gapline.report.figures.profile import profile_figure
 from gapline.report.figures.reference_shift import draw_shift, shift_figure
+from gapline.report.heading import heading
+from gapline.report.notebook import shown_chart, write_html
 from gapline.report.order import order_arms
 from gapline.report.time_axis import log_start
-from gapline.scoring.attainment import attainment_curve
-from gapline.scoring.curve import mean_curve
+from gapline.scoring.attainment import AttainmentCurves, attainment_curve
+from gapline.scoring.curve import MeanCurves, mean_curve
 from gapline.scoring.scores import Scores
+from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
 from gapline.summary.bootstrap import ArmIntervals
 from gapline.summary.contrasts import Contrasts
@@ -50,111 +64,302 @@ __all__ = [
     "write",
 ]  # fmt: skip
 
+Width = str | float | None
+Title = str | bool
+
 
 def mean_convergence(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
+    of: Study | Envelopes | MeanCurves,
+    references: References | None = None,
     /,
     *,
-    kernel: str = "squeezed",
+    kernel: str | None = None,
     by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
+    weighting: str | None = None,
     relative: bool = False,
     bands: bool = False,
     log_time: bool = False,
     policy: str | None = None,
+    width: Width = None,
+    title: Title = True,
 ) -> Any:
-    """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances."""
-    choices: dict[str, Any] = {"kernel": kernel, "by": by, "weighting": weighting, "relative": relative}
-    band = drawn_bands(curve_bands(envelopes, snapshot, **choices)) if bands else None
+    """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances.
+
+    Of a study, of envelopes against references, or of curves that `gl.mean_curve` made. What a study declares holds
+    for its own: `kernel`, `weighting` and `policy` are of envelopes.
+    """
+    what, keys = "mean_convergence", [by] if isinstance(by, str) else list(by)
+    if isinstance(of, MeanCurves):
+        _refuse(what, "MeanCurves", references=references, kernel=kernel, bands=bands, log_time=log_time)
+        return shown_chart(draw_curves(mean_curve_figure(of)), width, title)
+    envelopes = _envelopes(of, what)
     start = log_start(envelopes, relative=relative) if log_time else None
-    return draw_curves(mean_curve_figure(mean_curve(envelopes, snapshot, policy=policy, **choices), band, start=start))
+    if isinstance(of, Study):
+        _refuse(what, "Study", references=references, kernel=kernel, weighting=weighting, policy=policy)
+        curves = study_mean_curve(of, by=keys, relative=relative)
+        choices: dict[str, Any] = {"kernel": of.kernels[0], "weighting": of.weighting, "tolerance": of.tolerance}
+        snapshot, arms = of.snapshot, of.arms
+    else:
+        snapshot, arms = _snapshot(references, what), ()
+        choices = {"kernel": kernel or "squeezed", "weighting": weighting or "panel"}
+        curves = mean_curve(envelopes, snapshot, policy=policy, by=keys, relative=relative, **choices)
+    band = drawn_bands(curve_bands(envelopes, snapshot, by=keys, relative=relative, **choices)) if bands else None
+    return shown_chart(draw_curves(mean_curve_figure(curves, band, start=start), arms=arms), width, title)
 
 
 def attainment(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
+    of: Study | Envelopes | AttainmentCurves,
+    references: References | None = None,
     /,
     *,
-    goals: Sequence[float] = (0.01,),
+    goals: float | Sequence[float] | None = None,
     by: str | Sequence[str] = "arm",
-    weighting: str = "panel",
+    weighting: str | None = None,
     relative: bool = False,
     log_time: bool = False,
     policy: str | None = None,
+    width: Width = None,
+    title: Title = True,
 ) -> Any:
-    """Draw the share of runs that have reached a goal by each time."""
-    curves = attainment_curve(
-        envelopes, snapshot, goals=goals, by=by, weighting=weighting, relative=relative, policy=policy
-    )
+    """Draw the share of runs that have reached a goal by each time; of what `mean_convergence` takes."""
+    what, keys = "attainment", [by] if isinstance(by, str) else list(by)
+    if isinstance(of, AttainmentCurves):
+        _refuse(what, "AttainmentCurves", references=references, goals=goals, log_time=log_time)
+        last = of.frame["time"].to_numpy().max(initial=0.0) if not of.relative else 1.0
+        return shown_chart(draw_curves(attainment_figure(of, end=float(last))), width, title)
+    envelopes = _envelopes(of, what)
+    if isinstance(of, Study):
+        _refuse(what, "Study", references=references, goals=goals, weighting=weighting, policy=policy)
+        curves, arms = study_attainment(of, by=keys, relative=relative), of.arms
+    else:
+        wanted = [goals] if isinstance(goals, int | float) else list(goals or (0.01,))
+        curves = attainment_curve(
+            envelopes, _snapshot(references, what), goals=wanted, by=keys, weighting=weighting or "panel",
+            relative=relative, policy=policy,
+        )  # fmt: skip
+        arms = ()
     end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
     start = log_start(envelopes, relative=relative) if log_time else None
-    return draw_curves(attainment_figure(curves, end=end, start=start))
+    return shown_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)
 
 
-def final_gaps(scores: Scores, /, *, weighting: str = "panel") -> Any:
+def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Width = None, title: Title = True) -> Any:
     """Draw the distribution of final raw gaps, empty runs in the denominator."""
-    return draw_curves(final_gap_figure(scores, weighting=weighting))
+    scores = of.scores[0] if isinstance(of, Study) else expect(of, Scores, "final_gaps")
+    declared, arms = (of.weighting, of.arms) if isinstance(of, Study) else ("panel", ())
+    figure = final_gap_figure(scores, weighting=weighting or declared)
+    return shown_chart(draw_curves(figure, arms=arms), width, title)
 
 
-def score_intervals(summary: Summary, intervals: ArmIntervals | None = None, /, *, tier_two: Sequence[str] = ()) -> Any:
+def score_intervals(
+    of: Study | Summary,
+    intervals: ArmIntervals | None = None,
+    /,
+    *,
+    tier_two: Sequence[str] = (),
+    width: Width = None,
+    title: Title = True,
+) -> Any:
     """Draw the mean score of every arm, with its interval; descriptive arms stand below the others."""
-    return draw_intervals(interval_figure(summary, intervals, order_arms(summary, tier_two=tier_two)))
+    summary = of.summary if isinstance(of, Study) else expect(of, Summary, "score_intervals")
+    found = of.intervals if isinstance(of, Study) and intervals is None else intervals
+    order = order_arms(summary, tier_two=of.tier_two if isinstance(of, Study) else tier_two)
+    arms = of.arms if isinstance(of, Study) else ()
+    return shown_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
 
 
-def contrasts(found: Contrasts, reference: ReferenceLabel, /) -> Any:
-    """Draw the forest of paired differences."""
-    return draw_contrasts(contrast_figure(found, reference))
+def contrasts(
+    of: Study | Contrasts, reference: ReferenceLabel | None = None, /, *, width: Width = None, title: Title = True
+) -> Any:
+    """Draw the forest of paired differences, of a study or of contrasts with the label of their reference."""
+    if isinstance(of, Study):
+        if of.contrasts is None:
+            raise UsageError(f"contrasts: expected a study with contrasts, got one without: {of.no_intervals}")
+        figure = contrast_figure(of.contrasts, of.scores[0].reference, descriptive=of.tier_two)
+    else:
+        found = expect(of, Contrasts, "contrasts")
+        figure = contrast_figure(found, expect(reference, ReferenceLabel, "contrasts: reference"))
+    return shown_chart(draw_contrasts(figure), width, title)
 
 
-def metric_sensitivity(found: MetricSensitivity, name: str, reference: ReferenceLabel, /) -> Any:
+def metric_sensitivity(
+    of: Study | Analysis | MetricSensitivity,
+    name: str | None = None,
+    reference: ReferenceLabel | None = None,
+    /,
+    *,
+    width: Width = None,
+    title: Title = True,
+) -> Any:
     """Draw the pooled scores under every kernel, against the reference that the analysis knows as `name`."""
-    return draw_slopes(slope_figure(found, name, reference))
+    analysis = _analysis(of)
+    if analysis is not None:
+        names = list(analysis.labels)
+        name, of, reference = name or names[0], analysis.metrics, analysis.labels[name or names[0]]
+    found = expect(of, MetricSensitivity, "metric_sensitivity")
+    figure = slope_figure(found, str(name), expect(reference, ReferenceLabel, "metric_sensitivity: reference"))
+    return shown_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
 
 
 def reference_shift(
-    found: ReferenceSensitivity, before: ReferenceLabel, after: ReferenceLabel, /, *, kernel: str = "squeezed"
+    of: Study | Analysis | ReferenceSensitivity,
+    before: ReferenceLabel | None = None,
+    after: ReferenceLabel | None = None,
+    /,
+    *,
+    kernel: str = "squeezed",
+    width: Width = None,
+    title: Title = True,
 ) -> Any:
     """Draw what another reference does to the pooled scores."""
-    return draw_shift(shift_figure(found, before, after, kernel=kernel))
+    analysis = _analysis(of)
+    if analysis is not None:
+        labels = list(analysis.labels.values())
+        of, before, after = analysis.references, labels[0], labels[-1]  # type: ignore[assignment]
+    found = expect(of, ReferenceSensitivity, "reference_shift")
+    ends = [expect(label, ReferenceLabel, "reference_shift: reference") for label in (before, after)]
+    return shown_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
 
 
-def complementarity(found: Complementarity, scores: Scores, /) -> Any:
+def complementarity(
+    of: Study | Analysis | Complementarity,
+    scores: Scores | None = None,
+    /,
+    *,
+    width: Width = None,
+    title: Title = True,
+) -> Any:
     """Draw the pairs of arms with similar scores and different attainment; `scores` need the goal of the screen."""
-    return draw_segments(segment_figure(found, scores))
+    analysis = _analysis(of)
+    if analysis is not None:
+        of, scores = analysis.complementarity, analysis.folded_scores
+    found = expect(of, Complementarity, "complementarity")
+    figure = segment_figure(found, expect(scores, Scores, "complementarity: scores"))
+    return shown_chart(draw_segments(figure, arms=_arms(analysis)), width, title)
 
 
-def health(found: Health, /, *, validation: str = "checker") -> Any:
+def health(
+    of: Study | Analysis | Health, /, *, validation: str = "checker", width: Width = None, title: Title = True
+) -> Any:
     """Draw what was rejected, empty, late or crashed, per arm."""
-    return draw_health(health_figure(found, validation=validation))
+    analysis = _analysis(of)
+    checker = None
+    if analysis is not None:
+        of, validation, checker = analysis.health, analysis.study.envelopes.validation, analysis.study.checker
+    figure = health_figure(expect(of, Health, "health"), validation=validation, checker=checker)
+    return shown_chart(draw_health(figure, arms=_arms(analysis)), width, title)
 
 
-def horizon_sweep(sweep: HorizonSweep, reference: ReferenceLabel, /) -> Any:
-    """Draw the mean score at every horizon, with the swaps of arms."""
-    return draw_sweep(sweep_figure(sweep, reference))
+def horizon_sweep(
+    of: Study | Analysis | HorizonSweep,
+    reference: ReferenceLabel | None = None,
+    /,
+    *,
+    log_time: bool = False,
+    width: Width = None,
+    title: Title = True,
+) -> Any:
+    """Draw the mean score at every horizon, with the swaps of arms; logarithmic time is of a study."""
+    analysis, start = _analysis(of), None
+    if analysis is not None:
+        study = analysis.study
+        start = log_start(analysis.main, relative=study.relative) if log_time else None
+        of, reference = analysis.horizon, study.scores[0].reference
+    else:
+        _refuse("horizon_sweep", "HorizonSweep", log_time=log_time)
+    sweep = expect(of, HorizonSweep, "horizon_sweep")
+    figure = sweep_figure(sweep, expect(reference, ReferenceLabel, "horizon_sweep: reference"), start=start)
+    return shown_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
 
 
-def performance_profile(profiles: Profiles, reference: ReferenceLabel, /) -> Any:
+def performance_profile(
+    of: Study | Analysis | Profiles,
+    reference: ReferenceLabel | None = None,
+    /,
+    *,
+    width: Width = None,
+    title: Title = True,
+) -> Any:
     """Draw a performance or data profile."""
-    return draw_curves(profile_figure(profiles, reference))
+    analysis = _analysis(of)
+    if analysis is not None:
+        of, reference = analysis.profile, analysis.study.scores[0].reference
+    profiles = expect(of, Profiles, "performance_profile")
+    figure = profile_figure(profiles, expect(reference, ReferenceLabel, "performance_profile: reference"))
+    return shown_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
 
 
 def gap_area(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
+    of: Study | Envelopes,
+    references: References | None = None,
     /,
     *,
     arm: str,
     instance: str,
     seed: int,
-    kernel: str = "squeezed",
+    kernel: str | None = None,
     policy: str | None = None,
+    width: Width = None,
+    title: Title = True,
 ) -> Any:
     """Draw the gap of one run with the signed area that is its score."""
-    return draw_area(area_figure(envelopes, snapshot, RunKey(arm, instance, seed), kernel=kernel, policy=policy))
+    envelopes, run = _envelopes(of, "gap_area"), RunKey(arm, instance, seed)
+    if isinstance(of, Study):
+        _refuse("gap_area", "Study", references=references, policy=policy)
+        entry = of.references[0]
+        figure = area_figure(envelopes, entry.snapshot, run, kernel=kernel or of.kernels[0], policy=entry.policy)
+    else:
+        snapshot = _snapshot(references, "gap_area")
+        figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
+    return shown_chart(draw_area(figure), width, title)
 
 
-def write(chart: Any, path: str | Path, /) -> Path:
-    """Save a chart in the look of the report; the name ends in .svg, .png or .pdf."""
-    write_drawing(style(chart), Path(path))
-    return Path(path)
+def write(
+    chart: Any,
+    path: str | Path,
+    /,
+    *,
+    width: Width = None,
+    title: bool = True,
+    caption: bool = True,
+    font_size: float = FONT_SIZE,
+    grey: bool = False,
+    study: Study | None = None,
+) -> Path:
+    """Save a chart in the look of the report; the name ends in .svg, .png, .pdf or .html.
+
+    The digests of a `study` stand in the metadata of the file.
+    """
+    canvas = Canvas(parse_width(width), title=title, caption=caption, font_size=font_size, grey=grey)
+    target = Path(path)
+    if target.suffix.lower() == ".html":
+        write_html(chart, target)
+    elif study is None:
+        write_drawing(style(chart), target, canvas=canvas)
+    else:
+        write_drawing(style(chart), target, canvas=canvas, provenance=heading(expect(study, Study, "write")))
+    return target
+
+
+def _envelopes(of: Any, what: str) -> Envelopes:
+    return of.envelopes if isinstance(of, Study) else expect(of, Envelopes, what)
+
+
+def _analysis(of: Any) -> Analysis | None:
+    return of if isinstance(of, Analysis) else analyse(of) if isinstance(of, Study) else None
+
+
+def _arms(analysis: Analysis | None) -> Sequence[str]:
+    return () if analysis is None else analysis.study.arms
+
+
+def _snapshot(given: References | None, what: str) -> Snapshot:
+    if given is None:
+        raise UsageError(f"{what}: expected references, got nothing", hint="values by instance, a file or a Snapshot")
+    return as_snapshot(given)
+
+
+def _refuse(what: str, kind: str, /, **given: Any) -> None:
+    """Refuse choices that are made already, rather than ignore them."""
+    if named := [name for name, value in given.items() if value not in (None, False)]:
+        raise UsageError(f"{what}: expected no {named[0]} with {kind}, which has its own", hint="leave it out")

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 import gapline as gl
+from crowded_traces import crowd_names
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.paper.write import synthetic_study
 from gapline.report.statements import Statements, make_statements
@@ -141,6 +142,42 @@ def crowd(arms: int = 80) -> Study:
     """More arms than a figure has colours and dashes for."""
     panels = {panel: tuple(f"{panel} {k}" for k in range(4)) for panel in ("small", "large")}
     return _crowd(tuple(f"solver {k:02d}" for k in range(arms)), panels, name="known before")
+
+
+@cache
+def paper_sized() -> Study:
+    """20 arms on 200 instances of four panels, names of 1 to 60 letters, some of which LaTeX and pages would obey."""
+    draw = np.random.default_rng(19)
+    odd = ("a_b & 50% #1 {x} $y$ ^~\\", "[brackets]*", "中文 naïve", "WIDE_" + "M" * 25 + "W" * 24 + "_12345")
+    arms = (*crowd_names(16), *odd)
+    panels = ("small", "large_2 (60 %)", "p" * 60, "X")
+    instances = [
+        f"instance_{k}-with-a-name-of-sixty-letters-in-all".ljust(60, "x") if k % 5 == 0 else f"i{k}"
+        for k in range(200)
+    ]
+    runs = [
+        {
+            "arm": arm, "instance": instance, "seed": 1, "panel": panels[k % 4], "horizon": 10.0,
+            "status": "time-limit",
+            "trace": [] if number == 19 and k % 20 == 0 else [
+                (time, 1000 * (1 + (0.06 + 0.015 * number) * gap), valid) for time, gap, valid in zip(
+                    np.sort(draw.uniform(0, 10, 4)).tolist(), np.sort(draw.uniform(0, 1, 4))[::-1].tolist(),
+                    (draw.uniform(size=4) > 0.03).tolist(), strict=True,
+                )
+            ],
+        }
+        for number, arm in enumerate(arms) for k, instance in enumerate(instances)
+    ]  # fmt: skip
+    snapshot = gl.Snapshot.from_values(
+        {instance: 1001.0 if k % 7 == 0 else 1000.0 for k, instance in enumerate(instances)}, name="known_before"
+    )
+    choices = {"contrasts": [arms[:2], arms[-2:]], "goals": [0.05, 0.2], "tier_two": [arms[3]], "title": "paper-sized"}
+    return report_of(gl.Campaign.from_runs(runs), snapshot, **choices)
+
+
+@cache
+def paper_sized_analyses() -> Analysis:
+    return analyse(paper_sized())
 
 
 def _crowd(arms: tuple[str, ...], panels: dict[str, tuple[str, ...]], *, name: str) -> Study:

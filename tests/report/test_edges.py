@@ -8,11 +8,12 @@ import gapline as gl
 from gapline.analysis.analyse import analyse
 from gapline.paper.write import paper_figures
 from gapline.report.figures.study import study_figures
+from gapline.report.heading import heading
 from gapline.report.macro_file import macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown
 from gapline.report.statements import make_statements
-from gapline.report.write import heading, results_document, study_tables
+from gapline.report.write import results_document, study_tables
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.markdown import to_markdown
 from report.report_studies import report_of

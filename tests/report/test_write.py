@@ -14,7 +14,7 @@ from gapline.errors import UsageError
 from gapline.model.store import file_digest
 from gapline.report.results import read_results
 from gapline.report.write import remove_stale, write_report
-from gapline.report.writers.latex import escape
+from gapline.report.writers.latex_text import escape
 from report.published_results import assert_fits
 from report.report_studies import by_hand, synthetic
 
@@ -155,7 +155,8 @@ def test_ranks_headline_and_facts_are_the_same_in_every_file(tmp_path):
     assert "SlicedAgainst" not in macros
     assert "AgainstSliced" not in macros
     facts = document["facts"]
-    assert f"{{{facts['tolerance']:g}}}" in macros
+    assert facts["tolerance"] == 1e-9
+    assert "\\newcommand{\\StudyTolerance}{$10^{-9}$}" in macros
     assert f"A reference counts as beaten only by more than a relative {facts['tolerance']:g}" in page
 
 

@@ -47,6 +47,7 @@ from gapline.terminal import say
     type=click.Path(),
     help="File to write (repeatable): .csv and .json hold the numbers, .svg, .png and .pdf the drawing.",
 )
+@options.figures
 @options.as_json
 def command(
     sources: tuple[str, ...],
@@ -59,6 +60,11 @@ def command(
     bands: bool,
     outputs: tuple[str, ...],
     as_json: bool,
+    width: str | None,
+    no_title: bool,
+    captions: bool,
+    font_size: float | None,
+    grey: bool,
     **choices: Any,
 ) -> int:
     """Write or draw the mean convergence and goal-attainment curves of the first kernel, or one of the classical kinds.
@@ -75,7 +81,9 @@ def command(
     from gapline.errors import UsageError
     from gapline.report import classical_curves as classical
     from gapline.report import curves as report
+    from gapline.report.heading import heading
 
+    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     study = options.open_on(sources, **choices)
     if len(study.references) > 1:
         raise UsageError(
@@ -97,7 +105,7 @@ def command(
     else:
         found = classical.classical_curve(study, kind, pair, log_time=log_time)
     for output in outputs:
-        report.write_curves(found, Path(output))
+        report.write_curves(found, Path(output), canvas=canvas, provenance=heading(study))
         say(f"wrote {output}", err=as_json)
     if isinstance(found, report.CurvePair) and found.no_bands is not None:
         say(f"note: {found.no_bands}", err=as_json)

@@ -12,6 +12,7 @@ from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
 
 if TYPE_CHECKING:
+    from gapline.report.canvas import Canvas
     from gapline.study import Study
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -260,6 +261,15 @@ any_policy = click.option(
 study = _together(sources, choices, any_policy)
 one_reference = _together(sources, choices, one_policy)
 log_time = click.option("--log-time", is_flag=True, help="Draw time logarithmically; the numbers stay the same.")
+figures = _together(
+    click.option("--width", metavar="column|page|CM", help="Width of the figures; letters keep their size."),
+    click.option("--no-title", is_flag=True, help="Figures without a title."),
+    click.option(
+        "--captions", is_flag=True, help="Captions in the figures too; they are always in a file beside them."
+    ),
+    click.option("--font-size", type=float, help="Points of the letters at the axes (default: 8.25)."),
+    click.option("--grey", is_flag=True, help="Figures without colours."),
+)
 figure_formats = click.option(
     "--format",
     "formats",
@@ -267,6 +277,14 @@ figure_formats = click.option(
     type=click.Choice(["svg", "png", "pdf"]),
     help="Formats of the figures (repeatable; default: all three).",
 )
+
+
+def canvas_of(*, width: str | None, no_title: bool, captions: bool, font_size: float | None, grey: bool) -> "Canvas":
+    """Return how figures are drawn, as the options of `figures` say."""
+    from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
+
+    size = FONT_SIZE if font_size is None else font_size
+    return Canvas(parse_width(width), title=not no_title, caption=captions, font_size=size, grey=grey)
 
 
 def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study":

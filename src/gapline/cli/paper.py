@@ -16,8 +16,20 @@ from gapline.terminal import say_words
 @click.option("-o", "--output", type=click.Path(file_okay=False), required=True, help="Directory to write to.")
 @click.option("--title", default=None, help="What captions call the study.")
 @options.figure_formats
+@options.figures
 @options.as_json
-def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_json: bool, **choices: Any) -> int:
+def command(
+    sources: tuple[str, ...],
+    output: str,
+    formats: tuple[str, ...],
+    as_json: bool,
+    width: str | None,
+    no_title: bool,
+    captions: bool,
+    font_size: float | None,
+    grey: bool,
+    **choices: Any,
+) -> int:
     """Draw the paper's figures again and compute its tables.
 
     Figures that need a campaign show the study that is given; without one, a small campaign that gapline makes itself,
@@ -29,9 +41,10 @@ def command(sources: tuple[str, ...], output: str, formats: tuple[str, ...], as_
     from gapline.report.drawing import FILE_FORMATS
     from gapline.study import open_study
 
+    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     show_work()
     study = open_study(*sources, **choices) if sources else None
-    written = write_paper(output, study, formats=formats or FILE_FORMATS)
+    written = write_paper(output, study, formats=formats or FILE_FORMATS, canvas=canvas)
     if as_json:
         shared = options.study_document(study) if study is not None else {"notes": [], "alarms": []}
         options.print_json({"files": [str(path) for path in written]} | shared)

@@ -15,6 +15,7 @@ from gapline.terminal import say_words
 @click.option("--title", default=None, help="Title of the page.")
 @options.log_time
 @options.figure_formats
+@options.figures
 @options.as_json
 def command(
     sources: tuple[str, ...],
@@ -22,6 +23,11 @@ def command(
     log_time: bool,
     formats: tuple[str, ...],
     as_json: bool,
+    width: str | None,
+    no_title: bool,
+    captions: bool,
+    font_size: float | None,
+    grey: bool,
     **choices: Any,
 ) -> int:
     """Write one offline page, figures, tables, LaTeX macros, the methods paragraph and results.json.
@@ -38,10 +44,11 @@ def command(
     from gapline.report.results import RESULTS_FILE
     from gapline.report.write import PAGE, write_report
 
+    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     study = options.open_on(sources, **choices)
     own = len(sources) == 1 and is_study(sources[0])
     target = Path(output) if output is not None else Path(sources[0]) / RESULTS if own else Path(RESULTS)
-    write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time)
+    write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time, canvas=canvas)
     if as_json:
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
         options.print_json(answer | options.study_document(study))

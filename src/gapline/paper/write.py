@@ -12,10 +12,12 @@ from gapline.paper.sensitivity import draw_sensitivity
 from gapline.paper.synthetic import NAME, TIER_TWO, synthetic_campaign, synthetic_snapshot
 from gapline.paper.two_regime import draw_regimes, regime_figure
 from gapline.paper.worked_example import draw_worked, worked_figure, worked_table
+from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.figures.cutoff_sweep import cutoff_figure, draw_cutoffs
+from gapline.report.heading import heading
 from gapline.report.statements import make_statements
-from gapline.report.write import for_report, heading, study_tables, write_figures, write_tables
+from gapline.report.write import for_report, study_tables, write_figures, write_tables
 from gapline.study import Study, open_study
 
 # The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
@@ -47,7 +49,12 @@ def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
 
 
 def write_paper(
-    directory: str | Path, study: Study | None = None, /, *, formats: tuple[str, ...] = FILE_FORMATS
+    directory: str | Path,
+    study: Study | None = None,
+    /,
+    *,
+    formats: tuple[str, ...] = FILE_FORMATS,
+    canvas: Canvas | None = None,
 ) -> list[Path]:
     """Write the figures, and the tables of the worked example and the scale landmarks.
 
@@ -63,11 +70,12 @@ def write_paper(
     if study is not None:
         label, unit = shown.references[0].label, shown.reading.time_unit
         figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analysis.cutoffs, label, unit=unit))
-    written = write_figures(figures, folder / "figures", formats)
+    head = heading(shown) if study is not None else [f"gapline {VERSION}"]
+    written, _ = write_figures(figures, folder / "figures", formats, canvas=canvas or Canvas(), provenance=head)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
     # Tables of the built-in campaign would look like results of somebody's solvers.
     if study is not None:
         tables = study_tables(shown, analysis, make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]
-        written += write_tables(chosen, folder / "tables", heading(shown))
+        written += write_tables(chosen, folder / "tables", head)
     return written

@@ -1,6 +1,7 @@
 """Mean and attainment curves as files and on the terminal."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -8,6 +9,8 @@ from typing import Any, Protocol
 import polars as pl
 
 from gapline.errors import UsageError
+from gapline.model.version import VERSION
+from gapline.report.canvas import Canvas
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
 from gapline.report.numbers import goal_words
@@ -192,14 +195,22 @@ class Drawn(Protocol):
         """Return the chart in the look of the report."""
 
 
-def write_curves(curves: Drawn, path: Path) -> None:
-    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves."""
+def write_curves(
+    curves: Drawn, path: Path, *, canvas: Canvas | None = None, provenance: Sequence[str] = (f"gapline {VERSION}",)
+) -> list[Path]:
+    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves, its words beside it.
+
+    Returns the files that were written.
+    """
+    words = path.with_suffix(".txt")
     form = path.suffix.lstrip(".").lower()
     if form == "csv":
         write_file(path, to_csv(curves.table()))
     elif form == "json":
         write_file(path, json.dumps(curves.document(), allow_nan=False, ensure_ascii=False) + "\n")
     elif form in FILE_FORMATS:
-        write_drawing(curves.draw(), path)
+        write_file(words, write_drawing(curves.draw(), path, canvas=canvas, provenance=provenance).text())
+        return [path, words]
     else:
         raise UsageError(f"{path}: expected a name ending in .csv, .json, .svg, .png or .pdf, got {form or 'none'}")
+    return [path]

@@ -12,12 +12,17 @@ from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.model.text import printable
 from gapline.model.version import VERSION
 from gapline.model.writing import write_atomically
+from gapline.report.canvas import Canvas
+from gapline.report.drawn_file import About, finished_pdf, finished_png, finished_svg, sized_svg
+from gapline.report.fit_chart import drawn_width, fit_spec, words_of
 from gapline.report.looks import Look, looks_of, with_grey
 
 if TYPE_CHECKING:
     import altair
 
 FILE_FORMATS = ("svg", "png", "pdf")
+# Dots per inch of a picture whose width is that of a paper.
+DOTS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +204,13 @@ def number_anew(drawing: str) -> str:
     return re.sub(r"(url\(#|id=\")(clip|gradient_)(\d+)(?=[)\"])", renamed, drawing)
 
 
-def write_drawing(chart: Any, *paths: Path) -> None:
-    """Write a chart as SVG, PNG or PDF, by the names of the files; it is laid out once for all of them."""
+def write_drawing(
+    chart: Any, *paths: Path, canvas: Canvas | None = None, provenance: Sequence[str] = (f"gapline {VERSION}",)
+) -> About:
+    """Write a chart as SVG, PNG or PDF, by the names of the files, and return what it says of itself.
+
+    It is laid out once for all of them; its words and its provenance are in each.
+    """
     # All names are looked at before anything is written: a wrong one leaves no half of the files.
     forms = [path.suffix.lstrip(".").lower() for path in paths]
     for path, form in zip(paths, forms, strict=True):
@@ -210,13 +220,26 @@ def write_drawing(chart: Any, *paths: Path) -> None:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    chosen = canvas or Canvas()
     # A control character in a name would abort the whole process inside the converter.
-    drawing = number_anew(vl_convert.vegalite_to_svg(printable_chart(chart.to_dict())))
+    spec = printable_chart(chart.to_dict())
+    about = About(words_of(spec), tuple(provenance))
+    drawing = number_anew(fit_spec(spec, chosen, vl_convert.vegalite_to_svg))
+    # As many pixels as print needs, on the width that was asked for, or two for one of a screen.
+    scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / drawn_width(drawing)
     for path, form in zip(paths, forms, strict=True):
-        data: bytes | str = drawing
-        if form != "svg":
-            data = vl_convert.svg_to_png(drawing, scale=2) if form == "png" else vl_convert.svg_to_pdf(drawing)
+        data: bytes | str
+        if form == "svg":
+            data = finished_svg(drawing, about, chosen.width)
+        elif form == "png":
+            density = 96 * scale if chosen.pixels is None else DOTS
+            data = finished_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
+        else:
+            # A pixel becomes a point there, of which there are 72 to an inch and not 96.
+            width = None if chosen.width is None else chosen.width * 72 / 96
+            data = finished_pdf(vl_convert.svg_to_pdf(sized_svg(drawing, width)), about)
         write_file(path, data)
+    return about
 
 
 def write_file(path: Path, data: bytes | str) -> None:

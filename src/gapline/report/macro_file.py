@@ -4,10 +4,10 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gapline.report.writers.latex import comment, number_cell
+from gapline.report.writers.latex_text import comment, escape, number_cell
 
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
@@ -49,6 +49,26 @@ def _letters(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
     # From the name alone, so that a macro keeps its name when other arms come or go.
     return "X" + "".join(chr(ord("a") + byte % 26) for byte in digest[:6])
+
+
+def caption_name(kind: str, name: str) -> str:
+    """Return the macro of a caption, by the kind and the name of what it is of.
+
+    >>> caption_name("table", "neighbour-pairs")
+    'CaptionTableNeighbourPairs'
+    """
+    return macro_words(f"caption {kind} {name}")
+
+
+def caption_macros(kind: str, captions: Mapping[str, str]) -> str:
+    r"""Write the captions of tables or figures as macros, which a paper may have defined before.
+
+    >>> print(caption_macros("figure", {"health": "50 % empty"}).strip())
+    \providecommand{\CaptionFigureHealth}{50 \% empty}
+    """
+    return "".join(
+        f"\\providecommand{{\\{caption_name(kind, name)}}}{{{escape(text)}}}\n" for name, text in captions.items()
+    )
 
 
 def macro_file(macros: Sequence[Macro], head: Iterable[str]) -> str:

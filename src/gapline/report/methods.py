@@ -12,7 +12,7 @@ from gapline.model.text import counted
 from gapline.model.version import VERSION
 from gapline.report.facts import StudyFacts, recorded
 from gapline.report.numbers import goal_words
-from gapline.report.writers.latex import comment, escape
+from gapline.report.writers.latex_text import comment, escape
 from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.study import Study
@@ -87,7 +87,8 @@ def methods_latex(study: Study, facts: StudyFacts, /) -> str:
     clauses = methods_clauses(study, facts)
     lines = "\n".join(escape(clause.text) for clause in clauses)
     head = [f"gapline {VERSION}", *(f"{c.topic}: {NOT_DECLARED}" for c in clauses if not c.declared)]
-    return f"{comment(head)}\\paragraph{{Methods.}}\n{lines}\n"
+    # Names and digests are long words: loose lines rather than lines that stick out.
+    return f"{comment(head)}\\begingroup\\sloppy\n\\paragraph{{Methods.}}\n{lines}\n\\par\\endgroup\n"
 
 
 def _missing(clauses: list[Clause]) -> str:

@@ -307,6 +307,8 @@ class Results(_Part):
     """Every other file of the report with the digest of its bytes."""
     derived: list[str] = []
     """Files without a digest: PDF is not the same twice."""
+    drawing: dict[str, JsonValue] = {}
+    """How the figures were drawn: width in centimetres, title, caption, font size, grey, logarithmic time."""
 
     @property
     def arms(self) -> list[ArmResult]:

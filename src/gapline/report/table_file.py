@@ -1,7 +1,9 @@
 """Tables as a file whose name says the format: .csv, .md, .tex, .json or .txt."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ def write_tables(tables: Sequence[Table], path: Path, document: Any) -> None:
         content = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     else:
         write = {"md": to_markdown, "tex": to_latex, "txt": _text}[form]
-        content = "\n".join(write(table) for table in tables)
+        content = "\n".join(write(table) for table in (_told_apart(tables) if form == "tex" else tables))
     data = content.encode() if isinstance(content, str) else content
     write_atomically(path, lambda stream: stream.write(data))
 
@@ -61,6 +63,17 @@ def joined(tables: Sequence[Table]) -> pl.DataFrame:
         table.frame.select(pl.lit(table.notes[0] if table.notes else "").alias("reading"), pl.all()) for table in tables
     ]
     return pl.concat(frames, how="diagonal_relaxed")
+
+
+def _told_apart(tables: Sequence[Table]) -> list[Table]:
+    """Give tables of one name, under several readings, names of their own: of labels and captions there is one each."""
+    seen: Counter[str] = Counter()
+    named = []
+    for table in tables:
+        seen[table.name] += 1
+        number = seen[table.name]
+        named.append(table if number == 1 else replace(table, name=f"{table.name}-{number}"))
+    return named
 
 
 def _text(table: Table) -> str:

@@ -1,6 +1,7 @@
 """`write_report`: everything people look at and paste into their paper, in one directory."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from gapline.model.expected import expect
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 from gapline.report.analysis_tables import analysis_cutoff_table
+from gapline.report.canvas import Canvas
 from gapline.report.documents import score_document
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
 from gapline.report.facts import study_notes
 from gapline.report.figures.study import study_figures
-from gapline.report.macro_file import macro_file
+from gapline.report.heading import heading
+from gapline.report.macro_file import caption_macros, macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
@@ -39,7 +42,7 @@ from gapline.report.tables.runs import run_frame
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.csv import to_csv
-from gapline.report.writers.latex import to_latex
+from gapline.report.writers.latex import table_caption, to_latex
 from gapline.report.writers.markdown import to_markdown
 from gapline.scoring.kernels import PAPER_KERNELS
 from gapline.study import Study
@@ -51,7 +54,13 @@ SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
 def write_report(
-    study: Study, directory: str | Path, /, *, formats: tuple[str, ...] = FILE_FORMATS, log_time: bool = False
+    study: Study,
+    directory: str | Path,
+    /,
+    *,
+    formats: tuple[str, ...] = FILE_FORMATS,
+    log_time: bool = False,
+    canvas: Canvas | None = None,
 ) -> Path:
     """Write the page, figures, tables, macros, methods paragraph and `results.json`.
 
@@ -63,6 +72,8 @@ def write_report(
         Of the figures: any of svg, png, pdf.
     log_time
         Draw the curves and the horizon sweep on logarithmic time, with which the page opens too.
+    canvas
+        How the figures are drawn: their width, their letters, with or without title and caption, in colour or grey.
 
     The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
     appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
@@ -76,15 +87,19 @@ def write_report(
     head = heading(study)
     doing("analysing")
     charts = study_figures(study, analysis, said.order, log_time=log_time)
-    written = write_figures(charts, folder / "figures", formats)
+    chosen = canvas or Canvas()
+    written, captions = write_figures(charts, folder / "figures", formats, canvas=chosen, provenance=head)
     doing("writing the tables")
-    written += write_tables(study_tables(study, analysis, said), folder / "tables", head)
+    tables = study_tables(study, analysis, said)
+    written += write_tables(tables, folder / "tables", head)
     texts: dict[str, str | bytes] = {
         f"tables/runs{f'-{number}' if number > 1 else ''}.csv": to_csv(run_frame(scores))
         for number, scores in enumerate(study.scores, 1)
     }
     texts |= {
-        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head),
+        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head)
+        + caption_macros("table", {table.name: table_caption(shortened(table)) for table in tables})
+        + caption_macros("figure", captions),
         "methods.md": methods_markdown(study, said.facts),
         "methods.tex": methods_latex(study, said.facts),
     }
@@ -94,6 +109,7 @@ def write_report(
     doing("building the page")
     written.append(write_page(study, folder / PAGE, said, analysis, log_time=log_time))
     document = results_document(study, analysis, said)
+    document["drawing"] = chosen.document() | {"log_time": log_time}
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
     document["derived"] = [name for path, name in names.items() if path.suffix == ".pdf"]
@@ -137,15 +153,6 @@ def for_report(study: Study) -> Study:
     return replace(study, kernels=kernels, references=study.both)
 
 
-def heading(study: Study) -> list[str]:
-    """Return what every file says of where it comes from: version, campaign, references."""
-    return [
-        f"gapline {VERSION}; campaign {study.campaign_digest}",
-        *(f"package {package.name}: {package.sha256}, {package.swhid}" for package in study.packages),
-        *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.references),
-    ]
-
-
 def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
     """Return the tables of a study."""
     order = said.order
@@ -179,16 +186,24 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
     return tables
 
 
-def write_figures(charts: dict[str, Any], folder: Path, formats: tuple[str, ...]) -> list[Path]:
-    """Write every chart in every format, in the look of the report."""
+def write_figures(
+    charts: dict[str, Any], folder: Path, formats: tuple[str, ...], *, canvas: Canvas, provenance: Sequence[str]
+) -> tuple[list[Path], dict[str, str]]:
+    """Write every chart in every format with its words beside it; returns the files, and the caption of each figure."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
+    captions: dict[str, str] = {}
     for place, (name, chart) in enumerate(charts.items(), 1):
         doing("drawing figures", place, len(charts))
         paths = [folder / f"{name}.{form}" for form in formats]
-        write_drawing(style(chart), *paths)
+        about = write_drawing(style(chart), *paths, canvas=canvas, provenance=provenance)
+        captions[name] = " ".join(f"{one.title}. {one.caption}" for one in about.words)
+        # Without a picture there is nothing that the words could stand beside.
+        if paths:
+            paths.append(folder / f"{name}.txt")
+            write_file(paths[-1], about.text())
         written += paths
-    return written
+    return written, captions
 
 
 def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Path]:

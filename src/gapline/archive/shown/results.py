@@ -19,6 +19,7 @@ from gapline.model.names import split_python_name
 from gapline.model.regular import reason_of
 from gapline.model.store import file_digest
 from gapline.model.text import printable
+from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.results import RESULTS_FILE
 from gapline.report.write import library_versions, write_report
@@ -100,11 +101,7 @@ def show_results(
         return
     try:
         study = open_study(str(source.folder), campaign=campaign, allow_code=allow_code)
-        made = _written(study, document, scratch / RESULTS, log_time=False)
-        if _only_drawn(made, folder):
-            # Whoever drew time logarithmically changed no number by it: the list of results does not say so.
-            logarithmic = _written(study, document, scratch / "log-time", log_time=True)
-            made = made if _only_drawn(logarithmic, folder) else logarithmic
+        made = _written(study, document, scratch / RESULTS)
     except EnvironmentLacksError as error:
         findings.leave("results", len(there), "files", source.words(error))
         return
@@ -135,23 +132,16 @@ def _show_digests(source: Source, document: dict[str, Any], folder: Path, there:
         findings.leave("results", len(extra), "files", f"no report lists them: {listing(extra, most=3)}")
 
 
-def _written(study: Any, document: dict[str, Any], target: Path, *, log_time: bool) -> Path:
+def _written(study: Any, document: dict[str, Any], target: Path) -> Path:
+    """Write the report as the list of results says that it was drawn."""
     names = [*document["files"], *(document.get("derived") or [])]
     formats = tuple(form for form in FILE_FORMATS if any(str(name).endswith(f".{form}") for name in names))
-    return write_report(study, target, formats=formats, log_time=log_time)
-
-
-def _only_drawn(made: Path, folder: Path) -> bool:
-    """Say whether drawings differ, and nothing else does but the list that has their digests."""
-    differing = [
-        name
-        for name in list_members(made)
-        if Path(name).suffix != ".pdf"
-        and name != RESULTS_FILE
-        and (folder / name).is_file()
-        and byte_difference(made / name, folder / name, name) is not None
-    ]
-    return bool(differing) and all(name.endswith(_DRAWN) for name in differing)
+    drawing = document.get("drawing") or {}
+    chosen = (
+        {name: value for name, value in drawing.items() if name != "log_time"} if isinstance(drawing, dict) else drawing
+    )
+    log_time = isinstance(drawing, dict) and drawing.get("log_time") is True
+    return write_report(study, target, formats=formats, log_time=log_time, canvas=Canvas.of(chosen))
 
 
 def _compare(document: dict[str, Any], made: Path, folder: Path, findings: Findings) -> None:

@@ -57,7 +57,7 @@ def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
     cut = "; larger gaps are cut off" if found.cut else ""
     return Figure(
         data=data,
-        title=f"Empirical attainment: where {a} (blue) or {b} (orange) attains more",
+        title=f"Empirical attainment: where {a} or {b} attains more",
         caption=(
             f"share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run alike, at "
             f"the middle of {COLUMNS} × {ROWS} cells{cut}; {reading}"
@@ -75,7 +75,8 @@ def draw_difference(figure: Figure, *, width: int = 620, height: int = 320) -> A
     most = largest if isinstance(largest, float) else 1.0
     scale = alt.Scale(domain=[-most, 0, most], range=[SECOND, "#ffffff", FIRST], interpolate="rgb")
     legend = alt.Legend(
-        title=[f"difference in share of runs (+: {figure.names[0]} attains more, −: {figure.names[1]})"],
+        # A list is text, never a formula.
+        title=["difference in share of runs", f"+ {figure.names[0]} attains more", f"− {figure.names[1]} attains more"],
         orient="bottom", gradientLength=300, format="+.0%", titleLimit=600,
     )  # fmt: skip
     chart = alt.Chart(figure.data).mark_rect(stroke=None).encode(

@@ -49,16 +49,17 @@ def draw_segments(figure: Figure, *, arms: Sequence[str] = (), width: int = 400)
     data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
     # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
     end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
-    colour = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list(), arms=arms).colour
+    scales = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list(), arms=arms)
     shown = set(data[end])
-    legend = arm_legend([name for name in colour.domain if name in shown], width=width + 200, symbolSize=100)
+    legend = arm_legend([name for name in scales.colour.domain if name in shown], width=width + 200, symbolSize=100)
     base = alt.Chart(data).encode(
         y=alt.Y("pair:N", **in_order(pairs), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
         x=alt.X("attainment:Q", title=figure.value_title).scale(domain=[0, 1]).axis(format="%", tickCount=5),
     )
     lines = base.mark_line(color="#999", strokeWidth=2).encode(detail="pair:N")
     points = base.mark_point(filled=True, size=100, opacity=1).encode(
-        color=alt.Color(f"{end}:N", scale=colour, legend=legend, title=None),
+        color=alt.Color(f"{end}:N", scale=scales.colour, legend=legend, title=None),
+        shape=alt.Shape(f"{end}:N", scale=scales.shape, legend=legend, title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
     )
     # An empty screen is a result: it is said in words, not shown as an empty frame.

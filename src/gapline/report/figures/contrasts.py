@@ -51,6 +51,6 @@ def draw_contrasts(figure: Figure, *, width: int = 460) -> Any:
     legend = alt.Legend(orient="bottom", title=None, symbolType="circle", symbolSize=90)
     kind = alt.Color("kind:N", scale=scale, legend=legend)
     tooltip = ["pair:N", "difference:Q", "low:Q", "high:Q", "kind:N"]
-    layers = forest(figure, "pair", "difference", kind, tooltip, width=width)
+    layers = forest(figure, "pair", "difference", {"color": kind}, tooltip)
     chart = alt.layer(zero_line("x", strokeDash=[4, 3]), *layers).properties(width=width, height={"step": 30})
     return titled(chart, figure.title, figure.caption, width=width + 160)

@@ -77,4 +77,4 @@ def draw_cutoffs(
         chart = alt.layer(lines, marks).properties(width=width // 2 - 40, height=height)
         panels.append(chart.properties(title=small_title(_TITLES[kind])))
     words = figure.caption + grey_words(names, lead)
-    return titled(alt.hconcat(*panels, spacing=30), figure.title, words, width=width)
+    return titled(alt.hconcat(*panels, spacing=30).resolve_scale(y="shared"), figure.title, words, width=width)

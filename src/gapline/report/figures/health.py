@@ -34,7 +34,7 @@ def health_figure(health: Health, *, validation: str, checker: str | None = None
         title="Health: what never reached a score, and what did not end well",
         caption=(
             f"{runs:,} runs, {captured:,} captured candidates, {vouched(validation, checker)}; rejected candidates "
-            f"stay out of the envelope, empty runs stay in every mean"
+            f"stay out of the envelope, empty runs stay in every mean; each count has a scale of its own"
         ),
     )
 

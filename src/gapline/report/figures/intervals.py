@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, arm_scales, in_order, load_altair, titled
+from gapline.report.drawing import Figure, Scales, arm_scales, in_order, load_altair, titled
 from gapline.report.looks import MOST_LOOKS, grey_words, leading
 from gapline.report.numbers import number
 from gapline.report.order import ArmOrder
@@ -44,10 +44,9 @@ def draw_intervals(figure: Figure, *, arms: Sequence[str] = (), width: int = 460
     alt = load_altair()
     names = figure.data["arm"].to_list()
     lead = leading(names, names)
-    colour = arm_scales(sorted(names), arms=arms, lead=lead).colour
+    look = point_look(arm_scales(sorted(names), arms=arms, lead=lead))
     scale = alt.Scale(zero=False, padding=14)
-    look = alt.Color("arm:N", scale=colour, legend=None)
-    layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale, width=width)
+    layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale)
     chart = alt.layer(*layers).properties(width=width, height={"step": line_step(len(names))})
     return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width + 160)
 
@@ -57,19 +56,29 @@ def line_step(lines: int) -> int:
     return 30 if lines <= MOST_LOOKS else 17
 
 
+def point_look(scales: Scales) -> dict[str, Any]:
+    """Return the encodings that tell the points of arms apart, whose names stand beside them."""
+    alt = load_altair()
+    return {
+        "color": alt.Color("arm:N", scale=scales.colour, legend=None),
+        "shape": alt.Shape("arm:N", scale=scales.shape, legend=None),
+    }
+
+
 def forest(
-    figure: Figure, label: str, value: str, colour: Any, tooltip: list[str], scale: Any = None, *, width: int
+    figure: Figure, label: str, value: str, look: dict[str, Any], tooltip: list[str], scale: Any = None
 ) -> list[Any]:
     """Return the layers of a forest: a bar from low to high, a point and its number on every line, in their order."""
     alt = load_altair()
     order, title = figure.data[label].to_list(), figure.value_title
     base = alt.Chart(figure.data).encode(
-        y=alt.Y(f"{label}:N", **in_order(order), title=None, axis=alt.Axis(labelLimit=320, grid=False)), color=colour
+        y=alt.Y(f"{label}:N", **in_order(order), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
+        color=look["color"],
     )
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     x = alt.X(f"{value}:Q", title=title, scale=alt.Undefined if scale is None else scale)
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip)
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip, **look)
     # The numbers stand in a column of their own, where no interval runs through them.
     words = base.mark_text(align="left", dx=6, fontSize=11)
-    words = words.encode(x=alt.value(width), text="text:N", color=alt.value("#333"))
+    words = words.encode(x=alt.value("width"), text="text:N", color=alt.value("#333"))
     return [bars, points, words]

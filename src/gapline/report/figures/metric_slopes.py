@@ -8,7 +8,7 @@ import polars as pl
 from gapline.analysis.metric_sensitivity import MetricSensitivity
 from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import ending_best, leaders_last
-from gapline.report.drawing import Figure, in_order, line_look, load_altair, titled
+from gapline.report.drawing import Figure, arm_legend, arm_scales, in_order, load_altair, titled
 from gapline.report.looks import grey_words, leading
 
 # A logarithmic axis where the arms are this many times apart and all means are positive.
@@ -47,19 +47,21 @@ def draw_slopes(
     alt = load_altair()
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
-    look = line_look("arm", names, width=width, arms=arms, lead=lead)
+    scales = arm_scales(names, arms=arms, lead=lead)
+    legend = arm_legend(list(lead) or names, width=width, symbolSize=90)
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
     scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)
     base = alt.Chart(leaders_last(figure.data, "arm", lead)).encode(
         x=alt.X("kernel:N", **in_order(figure.names, padding=0.6), title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
-        color=look["color"],
+        color=alt.Color("arm:N", scale=scales.colour, legend=legend),
     )
-    lines = base.mark_line(strokeWidth=2).encode(strokeDash=look["strokeDash"])
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None))
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
-        fill=alt.Fill("arm:N", scale=look["color"]["scale"], legend=None),
+        fill=alt.Fill("arm:N", scale=scales.colour, legend=None),
+        shape=alt.Shape("arm:N", scale=scales.shape, legend=legend),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
     )
     chart = alt.layer(lines, points).properties(width=width, height=height)

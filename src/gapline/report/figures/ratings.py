@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.analysis.neighbours.rating import Ratings
 from gapline.report.drawing import Figure, arm_scales, load_altair, titled
-from gapline.report.figures.intervals import forest, line_step
+from gapline.report.figures.intervals import forest, line_step, point_look
 from gapline.report.looks import grey_words, leading
 
 
@@ -31,9 +31,8 @@ def draw_ratings(figure: Figure, *, best: Sequence[str], arms: Sequence[str] = (
     """Draw the forest; of many arms the first of `best`, which names every arm, are in colour."""
     alt = load_altair()
     lead = leading(best, best)
-    colour = arm_scales(sorted(best), arms=arms, lead=lead).colour
-    look = alt.Color("arm:N", scale=colour, legend=None)
+    look = point_look(arm_scales(sorted(best), arms=arms, lead=lead))
     scale = alt.Scale(zero=False, padding=14)
-    layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale, width=width)
+    layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale)
     chart = alt.layer(*layers).properties(width=width, height={"step": line_step(figure.data.height)})
     return titled(chart, figure.title, figure.caption + grey_words(best, lead), width=width + 160)

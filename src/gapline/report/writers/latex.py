@@ -1,134 +1,114 @@
-"""Tables and text that LaTeX typesets as they stand."""
+"""Tables that LaTeX typesets as they stand, of any size: long ones go on over pages, wide ones are turned or split."""
 
-import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from gapline.model.text import printable
-from gapline.report.table import Part, Table
+from gapline.report.macro_file import caption_macros, caption_name
+from gapline.report.table import Table, Text
+from gapline.report.writers.latex_fit import SIZES, Fitted, broken, fit, lines_of, measure
+from gapline.report.writers.latex_text import comment, escape, number_cell
 
-# A table of more letters across than fit on a page of text is set smaller and tighter.
-SIZES = (
-    (75, "\\small"),
-    (90, "\\footnotesize\\setlength{\\tabcolsep}{4pt}"),
-    (math.inf, "\\scriptsize\\setlength{\\tabcolsep}{3pt}"),
-)
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    **{letter: f"\\{letter}" for letter in "{}$&#%_"},
-    # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
-    '"': r"\symbol{34}", "'": "{'}", "`": "{`}",
-    # Brackets in braces: `\\[` and `\item[` would read them as an argument.
-    "[": "{[}", "]": "{]}", "*": "{*}",
-    "−": "$-$", "–": "--", "—": "---", "…": r"\dots{}", "†": r"\textdagger{}", "“": "``", "”": "''",
-    "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\le$", "≥": r"$\ge$",
-    "Λ": r"$\Lambda$", "Γ": r"$\Gamma$", "ϱ": r"$\varrho$", "θ": r"$\theta$", "Δ": r"$\Delta$",
-}  # fmt: skip
-# A digest is one long word: it may be broken after every eighth letter.
-_DIGEST = re.compile("[0-9a-f]{64}|(?<=:dir:)[0-9a-f]{40}")
-# Most cells of a long table: nothing in them needs a look at every letter.
-_PLAIN = re.compile("[A-Za-z0-9 .,:;()+/=?!-]{0,63}")
-# Latin letters that the T1 fonts have.
-_LATIN = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("ĦħĸĿŀŉŦŧſ")
+# Lines of a page that a floating table may take, its caption among them; longer ones go on over pages.
+MOST_LINES = 42
+# Of two columns of text, one holds a table of so many points.
+ONE_COLUMN = 240.0
+# Rows that longtable sets at once: columns are as wide on each page as in all of these.
+CHUNK = 2000
 
 
-def to_latex(table: Table, head: Sequence[str] = (), *, most_rows: int = 45) -> str:
-    """Return a `table` environment in booktabs style; one that is too long for a page is continued in further ones."""
-    out = comment([*head, "needs \\usepackage{booktabs}"])
-    pages = _pages(table, most_rows)
-    # The widest cells of the whole table, so that its pages look alike: looked for once.
-    size = next(size for letters, size in SIZES if _letters(table) <= letters)
-    for number, parts in enumerate(pages):
-        more = f" (continued, {number + 1} of {len(pages)})" if number else ""
-        out += _latex_page(table, parts, escape(table.caption + more), size=size, first=number == 0)
+def to_latex(table: Table, head: Sequence[str] = ()) -> str:
+    """Return a table in booktabs style; its caption is a macro, which a paper may define otherwise before."""
+    fitted, label = fit(table), table.name
+    macro = caption_name("table", label)
+    caption = table_caption(table)
+    lines = lines_of(fitted, MOST_LINES) + measure(caption, SIZES[0]) / 300
+    long = lines > MOST_LINES
+    needs = "booktabs and longtable" if long else "booktabs alone"
+    out = [comment([*head, f"needs {needs}"]), caption_macros("table", {label: caption})]
+    out += _long(fitted, macro, label) if long else _floating(fitted, macro, label)
+    return "".join(out)
+
+
+def table_caption(table: Table) -> str:
+    """Return the caption of a table with its notes, as sentences."""
+    return " ".join([f"{table.caption}.", *table.notes])
+
+
+def _floating(fitted: Fitted, macro: str, label: str) -> list[str]:
+    """Return a float, all pieces below each other under one caption."""
+    # Across both columns of a paper that has two, which is the same in one that has one.
+    float_ = "table" if max(map(fitted.width, fitted.pieces)) <= ONE_COLUMN else "table*"
+    out = [f"\\begin{{{float_}}}[htbp]\n  \\centering\n  {_type(fitted)}\n"]
+    out.append(f"  \\caption{{\\{macro}}}\n  \\label{{tab:{label}}}\n")
+    for number, piece in enumerate(fitted.pieces):
+        out.append("  \\par\\bigskip\n" if number else "")
+        out.append(f"  \\begin{{tabular}}{{{_sides(fitted, piece)}}}\n    \\toprule\n")
+        out += [*_heads(fitted, piece), "    \\midrule\n", *_rows(fitted, piece)]
+        out.append("    \\bottomrule\n  \\end{tabular}\n")
+    return [*out, f"\\end{{{float_}}}\n"]
+
+
+def _long(fitted: Fitted, macro: str, label: str) -> list[str]:
+    """Return a table that goes on over pages, each piece by itself under the same number."""
+    out = [f"\\begingroup\n{_type(fitted)}\n\\setlength{{\\LTcapwidth}}{{\\textwidth}}"]
+    out.append(f"\\setcounter{{LTchunksize}}{{{CHUNK}}}\n")
+    for number, piece in enumerate(fitted.pieces):
+        more = f" ({number + 1} of {len(fitted.pieces)})" if len(fitted.pieces) > 1 else ""
+        out.append("\\addtocounter{table}{-1}\n" if number else "")
+        out.append(f"\\begin{{longtable}}{{{_sides(fitted, piece)}}}\n")
+        caption = f"\\caption{{\\{macro}{{}}{more}}}\\label{{tab:{label}}}"
+        if number:
+            caption = f"\\caption[]{{Continued{more}.}}"
+        heads = _heads(fitted, piece, boxed=True)
+        out += [f"  {caption} \\\\\n    \\toprule\n", *heads, "    \\midrule\n  \\endfirsthead\n"]
+        out += [f"  \\caption[]{{Continued{more}.}} \\\\\n    \\toprule\n", *heads, "    \\midrule\n  \\endhead\n"]
+        out += ["    \\bottomrule\n  \\endfoot\n", *_rows(fitted, piece), "\\end{longtable}\n"]
+    return [*out, "\\endgroup\n"]
+
+
+def _type(fitted: Fitted) -> str:
+    return f"{fitted.size.command}\\setlength{{\\tabcolsep}}{{{fitted.size.space:g}pt}}"
+
+
+def _sides(fitted: Fitted, piece: Sequence[int]) -> str:
+    return "@{}" + "".join("l" if fitted.table.columns[k].text else "r" for k in piece) + "@{}"
+
+
+def _heads(fitted: Fitted, piece: Sequence[int], *, boxed: bool = False) -> list[str]:
+    """Return the rows of the heads, which end on the same line; boxes give their columns the width of all pages."""
+    deepest = max(len(fitted.heads[k]) for k in piece)
+    stacked = [("",) * (deepest - len(fitted.heads[k])) + fitted.heads[k] for k in piece]
+    lines = [list(line) for line in zip(*stacked, strict=True)]
+    if boxed:
+        lines[-1] = [
+            f"\\makebox[{fitted.widths[k]:.1f}pt][{'l' if fitted.table.columns[k].text else 'r'}]{{{head}}}"
+            for k, head in zip(piece, lines[-1], strict=True)
+        ]
+    return ["    " + " & ".join(line) + " \\\\\n" for line in lines]
+
+
+def _rows(fitted: Fitted, piece: Sequence[int]) -> list[str]:
+    out = []
+    for number, (heading, rows) in enumerate(fitted.table.parts):
+        out.append("    \\midrule\n" if number else "")
+        if heading is not None:
+            out.append(f"    \\multicolumn{{{len(piece)}}}{{c}}{{{_heading(fitted, piece, heading)}}} \\\\*\n")
+        out += ["    " + " & ".join(_cell(fitted, row[k], k) for k in piece) + " \\\\\n" for row in rows]
     return out
 
 
-def _latex_page(table: Table, parts: list[Part], caption: str, *, size: str, first: bool) -> str:
-    sides = "".join("l" if column.text else "r" for column in table.columns)
-    notes = "".join(f" {escape(note)}" for note in table.notes) if first else ""
-    # A label twice is a warning of LaTeX and a wrong number in the text.
-    label = f"  \\label{{tab:{table.name}}}\n" if first else ""
-    lines = [
-        f"\\begin{{table}}[htbp]\n  \\centering\n  {size}\n",
-        f"  \\caption{{{caption}.{notes}}}\n{label}",
-        f"  \\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n    \\toprule\n",
-        "    " + " & ".join(c.latex if c.latex is not None else escape(c.head) for c in table.columns) + " \\\\\n",
-        "    \\midrule\n",
-    ]
-    for number, (heading, rows) in enumerate(parts):
-        if number:
-            lines.append("    \\midrule\n")
-        if heading is not None:
-            lines.append(f"    \\multicolumn{{{len(table.columns)}}}{{c}}{{{escape(heading)}}} \\\\\n")
-        for row in rows:
-            cells: list[str] = []
-            for cell, column in zip(row, table.columns, strict=True):
-                text = escape(cell.text) if column.text else number_cell(cell.text)
-                cells.append(f"\\textbf{{{text}}}" if cell.bold else text)
-            lines.append("    " + " & ".join(cells) + " \\\\\n")
-    lines.append("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n")
-    return "".join(lines)
+def _heading(fitted: Fitted, piece: Sequence[int], heading: str) -> str:
+    width = fitted.width(piece)
+    if measure(heading, fitted.size) <= width:
+        return escape(heading)
+    return f"\\parbox{{{width:.1f}pt}}{{\\centering {broken(heading, width, fitted.size)}\\strut}}"
 
 
-def _letters(table: Table) -> int:
-    """Return the letters of the widest cells of all columns, and two for each space between columns."""
-    widths = [len(column.head) for column in table.columns]
-    for row in table.rows:
-        widths = [max(width, len(cell.text)) for width, cell in zip(widths, row, strict=True)]
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
-def _pages(table: Table, most: int) -> list[list[Part]]:
-    pages: list[list[Part]] = [[]]
-    room = most
-    for heading, rows in table.parts:
-        rest = rows
-        while True:
-            # A heading goes with its first row: a part that finds no room begins on the next page.
-            if room <= 0 and pages[-1]:
-                pages.append([])
-                room = most
-            pages[-1].append((heading, rest[:room]))
-            taken, rest = rest[:room], rest[room:]
-            room -= len(taken)
-            if not rest:
-                break
-    return pages
-
-
-def escape(text: object) -> str:
-    r"""Return text that compiles under pdflatex and reads as it stands; a letter it cannot set is named by its number.
-
-    >>> print(escape("a_b & 50% of {x}\\"), escape("中"))
-    a\_b \& 50\% of \{x\}\textbackslash{} {[}U+4E2D{]}
-    """
-    shown = printable(text)
-    if _PLAIN.fullmatch(shown):
-        return shown
-    escaped = "".join(_escape_letter(letter) for letter in shown)
-    return _DIGEST.sub(lambda found: "\\allowbreak{}".join(re.findall(".{1,8}", found[0])), escaped)
-
-
-def _escape_letter(letter: str) -> str:
-    if letter in _SPECIAL:
-        return _SPECIAL[letter]
-    if ord(letter) < 0x7F or letter in _LATIN:
-        return letter
-    return f"{{[}}U+{ord(letter):04X}{{]}}"
-
-
-def number_cell(text: str) -> str:
-    """Return a formatted number for LaTeX, with a minus sign instead of a hyphen.
-
-    >>> number_cell("-0.105"), number_cell("1.2 %")
-    ('$-$0.105', '1.2 \\\\%')
-    """
-    # In text a hyphen is shorter than a minus sign, and columns of numbers would not line up.
-    return "$-$" + escape(text[1:]) if text.startswith("-") else escape(text)
-
-
-def comment(lines: Iterable[str]) -> str:
-    """Return lines as LaTeX comments; nothing in them can end one."""
-    return "".join(f"% {' '.join(printable(line).split())}\n" for line in lines)
+def _cell(fitted: Fitted, cell: Text, k: int) -> str:
+    column, width = fitted.table.columns[k], fitted.widths[k]
+    text = escape(cell.text) if column.text else number_cell(cell.text)
+    # Only a cell that is too long is set in a box: the others cost LaTeX nothing.
+    if column.text and measure(cell.text, fitted.size, bold=cell.bold) > width + 0.01:
+        inside = broken(cell.text, width, fitted.size, bold=cell.bold)
+        strong = "\\bfseries " if cell.bold else ""
+        return f"\\parbox[t]{{{width:.1f}pt}}{{\\raggedright {strong}{inside}\\strut}}"
+    return f"\\textbf{{{text}}}" if cell.bold else text

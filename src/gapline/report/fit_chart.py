@@ -1,0 +1,335 @@
+"""A chart as a file wants it: its width, its type, with or without title and caption, in colour or grey.
+
+All of it is done to the specification, whatever the chart is composed of. Names that are too long for their place are
+broken into lines, never cut.
+"""
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gapline.report.canvas import FONT_SIZE, Canvas
+from gapline.report.looks import COLOURS
+from gapline.report.text_width import broken_lines, text_width
+from gapline.report.writers.short_names import short_names
+
+# Pixels that Vega leaves around a drawing, and those of a legend's symbol with the space to the next entry.
+PADDING, SYMBOL = 5, 48
+# A legend begins where the plot does: to the left of it are the labels of an axis.
+BESIDE = 62.0
+# What the labels of an axis and a name in the picture may take of the width, and what labels may where none is given.
+LABELS, NAMES, NATURAL_LABELS, NATURAL_LEGEND = 0.38, 0.27, 300.0, 620.0
+# A name takes no more lines than this.
+MOST_LINES = 2
+LABEL_SIZE, TITLE_SIZE, CAPTION_SIZE, HEADING_SIZE = 11.0, 14.0, 11.0, 12.0
+# A plot is not made narrower than this: then the whole drawing is made smaller.
+LEAST = 30.0
+# Nor higher than so many times its width, if it is higher than this.
+STEEPEST, LOWEST = 0.72, 150.0
+# Greys that print apart, in the order of the colours; dashes and shapes tell further ones.
+GREYS = ("#000000", "#6e6e6e", "#3c3c3c", "#969696", "#b4b4b4", "#505050", "#1e1e1e", "#828282")
+
+
+class Words(NamedTuple):
+    """What a figure says of itself."""
+
+    title: str
+    caption: str
+
+
+def words_of(spec: Mapping[str, Any]) -> list[Words]:
+    """Return titles and captions of a chart and of those that it is composed of."""
+    return [
+        Words(_joined(node["title"]["text"]), _joined(node["title"]["subtitle"]))
+        for node in _views(spec)
+        if _is_captioned(node)
+    ]
+
+
+def fit_spec(spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[str, Any]], str]) -> str:
+    """Return the drawing of a specification; `lay_out` draws one."""
+    return fit_views(spec, canvas, lay_out)[1]
+
+
+def fit_views(
+    spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[str, Any]], str]
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the parts of a specification in the sizes that fit, in the order of a walk over them, and its drawing."""
+    fitted = copy.deepcopy(dict(spec))
+    enlarge = canvas.font_size / FONT_SIZE
+    headings = [node for node in _views(fitted) if isinstance(node.get("title"), dict) and not _is_captioned(node)]
+    _break_names(fitted, canvas, enlarge)
+    _scale_type(fitted, enlarge)
+    _set_titles(fitted, canvas, enlarge)
+    if canvas.pixels is None:
+        return list(_views(fitted)), lay_out(_in_grey(fitted) if canvas.grey else fitted)
+    drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
+    drawing = _of_width(fitted, headings, canvas.pixels, drawn)
+    return list(_views(fitted)), drawing
+
+
+def _of_width(
+    spec: dict[str, Any], headings: list[dict[str, Any]], wanted: float, lay_out: Callable[[dict[str, Any]], str]
+) -> str:
+    """Draw with plots that are wide enough to fill the width: what stands beside them does not grow with them."""
+    sizes = [(node, float(node["width"])) for node in _views(spec) if isinstance(node.get("width"), int | float)]
+    # A picture that is made of words has the height of its lines.
+    heights = {
+        id(node): node["height"] if isinstance(node.get("height"), int | float) and not _has_names(node) else None
+        for node, _ in sizes
+    }
+    share, tried = min(1.0, wanted / 700), []
+    for _ in range(4):
+        for node, width in sizes:
+            node["width"] = max(LEAST, width * share)
+            if (height := heights[id(node)]) is not None:
+                node["height"] = min(height, max(LOWEST, STEEPEST * node["width"]))
+        _fold_headings(headings)
+        drawing = lay_out(spec)
+        got = drawn_width(drawing)
+        tried.append((share, got, drawing))
+        if wanted - 3 <= got <= wanted or not sizes:
+            break
+        # The width of the whole is a straight line over the share, as long as no plot is at its least.
+        moved = share - tried[-2][0] if len(tried) > 1 else 0.0
+        slope = (got - tried[-2][1]) / moved if moved else got / share
+        share = max(0.02, share + (wanted - 1 - got) / slope) if slope > 0 else share
+        if share == tried[-1][0]:
+            break
+    fitting = [one for one in tried if one[1] <= wanted + 0.5]
+    best = max(fitting, key=lambda one: one[1]) if fitting else min(tried, key=lambda one: one[1])
+    return best[2]
+
+
+def drawn_width(drawing: str) -> float:
+    """Return the width of a drawing in pixels."""
+    found = re.search(r'<svg[^>]*? width="([\d.]+)"', drawing)
+    assert found is not None
+    return float(found[1])
+
+
+def _views(node: Any) -> Iterator[dict[str, Any]]:
+    """Walk over a chart and all that it is composed of."""
+    if isinstance(node, Mapping):
+        yield node  # type: ignore[misc]
+        for part in ("layer", "hconcat", "vconcat", "concat", "spec"):
+            yield from _views(node.get(part))
+    elif isinstance(node, list):
+        for item in node:
+            yield from _views(item)
+
+
+def _is_captioned(node: Mapping[str, Any]) -> bool:
+    return isinstance(node.get("title"), Mapping) and "subtitle" in node["title"]
+
+
+def _joined(lines: str | list[str]) -> str:
+    return lines if isinstance(lines, str) else " ".join(lines)
+
+
+def _set_titles(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
+    """Leave out what is not wanted, and break the rest to the width."""
+    room = 640.0 if canvas.pixels is None else canvas.pixels - 2 * PADDING
+    for node in _views(spec):
+        if not _is_captioned(node):
+            continue
+        words = node["title"]
+        if canvas.pixels is not None or enlarge != 1.0:
+            words["text"] = _folded(words["text"], room, TITLE_SIZE * enlarge, bold=True)
+            words["subtitle"] = _folded(words["subtitle"], room, CAPTION_SIZE * enlarge)
+        if not canvas.caption:
+            del words["subtitle"]
+        if not canvas.title:
+            words["text"] = words.pop("subtitle", None)
+            words |= {"fontSize": CAPTION_SIZE * enlarge, "fontWeight": "normal", "color": "#555"}
+        if words["text"] is None:
+            del node["title"]
+
+
+def _folded(text: str | list[str], room: float, size: float, *, bold: bool = False, marks: bool = False) -> list[str]:
+    return broken_lines(_joined(text), room, lambda part: text_width(part, size, bold=bold), marks=marks)
+
+
+def _fold_headings(headings: list[dict[str, Any]]) -> None:
+    """Break the headings of the parts of a figure to the width of each."""
+    for node in headings:
+        heading, width = node["title"], node.get("width")
+        if isinstance(width, int | float):
+            size = float(heading.get("fontSize", HEADING_SIZE))
+            # A word that is wider than its part is set smaller, not broken.
+            longest = max((text_width(word, size) for word in _joined(heading["text"]).split()), default=1.0)
+            if longest > width + 8:
+                heading["fontSize"] = size = max(6.0, size * (width + 8) / longest)
+            heading["text"] = _folded(heading["text"], width + 10, size)
+
+
+def _scale_type(node: Any, enlarge: float) -> None:
+    if enlarge == 1.0:
+        return
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("datasets", "data"):
+                continue
+            if key.lower().endswith("fontsize") and isinstance(value, int | float):
+                node[key] = value * enlarge
+            else:
+                _scale_type(value, enlarge)
+    elif isinstance(node, list):
+        for item in node:
+            _scale_type(item, enlarge)
+
+
+def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
+    """Break names into lines wherever they stand: at axes, in legends, in the picture."""
+    whole, size = canvas.pixels, LABEL_SIZE * enlarge
+    found: dict[str, str] = {}
+
+    def lines(names: list[str], most: float) -> int:
+        """Break names; one that would take more than some lines is shortened in the middle first, as on a terminal."""
+        letters, short = int(MOST_LINES * most / (0.5 * size)), {name: name for name in names}
+        broken = {name: _folded(name, most, size, marks=True) for name in names if name not in found}
+        while deep := [name for name, parts in broken.items() if len(parts) > MOST_LINES]:
+            short |= short_names(deep, letters)
+            broken |= {name: _folded(short[name], most, size, marks=True) for name in deep}
+            letters = letters * 9 // 10
+            if letters < 4:
+                break
+        found.update(
+            {name: "\n".join(parts) for name, parts in broken.items() if len(parts) > 1 or short[name] != name}
+        )
+        return max(found.get(name, name).count("\n") + 1 for name in names)
+
+    beside = BESIDE
+    for node, channel, _, names in _named_channels(spec):
+        if channel in ("x", "y") and names:
+            rooms = {"x": (whole or 2000) * 0.83 / len(names), "y": NATURAL_LABELS if whole is None else LABELS * whole}
+            deepest = lines(names, rooms[channel])
+            if channel == "y":
+                _deepen(spec, node, deepest * 1.2 * size + 5)
+                beside = max(beside, 20 + _longest(names, found, size))
+    for _, channel, encoding, names in _named_channels(spec):
+        _fold_legend_title(encoding, whole, size)
+        if channel not in ("x", "y") and names and isinstance(encoding.get("legend"), dict):
+            legend = encoding["legend"]
+            shown = [str(name) for name in legend.get("values") or names]
+            room = (NATURAL_LEGEND if whole is None else max(0.4 * whole, whole - beside)) - SYMBOL
+            lines(shown, room)
+            if whole is not None:
+                legend["columns"] = max(
+                    1, min(len(shown), int((room + SYMBOL) // (_longest(shown, found, size) + SYMBOL)))
+                )
+    for node in _views(spec):
+        mark = node.get("mark")
+        if isinstance(mark, dict) and mark.get("type") == "text" and whole is not None:
+            rows = _rows(spec, node)
+            field = (node.get("encoding") or {}).get("text", {}).get("field")
+            names = [row[field] for row in rows if isinstance(row.get(field), str)]
+            deepest = lines(names, NAMES * whole) if names else 1
+            _deepen(spec, node, deepest * 1.2 * size, numbers=deepest > 1)
+    config = spec.setdefault("config", {})
+    config["lineBreak"] = "\n"
+    for part in ("axis", "legend"):
+        config.setdefault(part, {})["labelLimit"] = 0
+    _without_limits(spec)
+    if found:
+        _rename(spec, found)
+
+
+def _has_names(node: Mapping[str, Any]) -> bool:
+    kinds = [(part.get("mark"), part.get("encoding") or {}) for part in node.get("layer", ())]
+    return any(
+        isinstance(mark, dict) and mark.get("type") == "text" and encoding.get("text", {}).get("type") == "nominal"
+        for mark, encoding in kinds
+    )
+
+
+def _rows(spec: Mapping[str, Any], node: Mapping[str, Any]) -> list[dict[str, Any]]:
+    data = node.get("data") or {}
+    rows: Any = spec.get("datasets", {}).get(data["name"]) if "name" in data else data.get("values")
+    return list(rows or ())
+
+
+def _deepen(spec: dict[str, Any], node: dict[str, Any], least: float, *, numbers: bool = False) -> None:
+    """Give every line of names its height: the view is the node itself, or the one whose layer it is."""
+    for view in _views(spec):
+        if view is node or any(part is node for part in view.get("layer", ())):
+            height = view.get("height")
+            if isinstance(height, dict) and "step" in height:
+                height["step"] = max(height["step"], least)
+            elif numbers and isinstance(height, int | float):
+                view["height"] = max(height, height * least / 22)
+
+
+def _named_channels(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, dict[str, Any], list[str]]]:
+    """Walk over the encodings of all views, with the names that the scale of each has, if it has any."""
+    for node in _views(spec):
+        for channel, encoding in (node.get("encoding") or {}).items():
+            if isinstance(encoding, dict):
+                domain = (encoding.get("scale") or {}).get("domain")
+                names = [name for name in domain if isinstance(name, str)] if isinstance(domain, list) else []
+                yield node, channel, encoding, names
+
+
+def _longest(names: list[str], found: Mapping[str, str], size: float) -> float:
+    return max(text_width(line, size) for name in names for line in found.get(name, name).split("\n"))
+
+
+def _fold_legend_title(encoding: dict[str, Any], whole: float | None, size: float) -> None:
+    legend = encoding.get("legend")
+    if isinstance(legend, dict) and isinstance(legend.get("title"), list) and whole is not None:
+        room = whole - BESIDE - 2 * PADDING
+        lines = (_folded(line, room, 1.1 * size, bold=True, marks=True) for line in legend["title"])
+        legend["title"] = [part for line in lines for part in line]
+        legend["gradientLength"] = min(legend.get("gradientLength", room), room)
+
+
+def _without_limits(node: Any) -> None:
+    if isinstance(node, dict):
+        for key in ("labelLimit", "titleLimit"):
+            if key in node and node[key] != 0:
+                node[key] = 0
+        for key, value in node.items():
+            if key != "datasets":
+                _without_limits(value)
+    elif isinstance(node, list):
+        for item in node:
+            _without_limits(item)
+
+
+def _rename(node: Any, names: Mapping[str, str]) -> None:
+    """Replace names by their lines in data, domains and legends alike, so that they stay the same names."""
+    items: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in list(items):
+        if isinstance(value, str):
+            if value in names:
+                node[key] = names[value]
+        elif key not in ("title", "config"):
+            _rename(value, names)
+
+
+def _in_grey(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: value if key == "datasets" else _in_grey(value) for key, value in node.items()}
+    if isinstance(node, list):
+        # Two colours with white between them would become one: from white to black instead.
+        if len(node) == 3 and node[1] == "#ffffff" and all(map(_is_colour, node)):
+            return ["#ffffff", "#b0b0b0", "#000000"]
+        return [_in_grey(item) for item in node]
+    return _grey(node) if _is_colour(node) else node
+
+
+def _is_colour(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"#[0-9A-Fa-f]{6}", value) is not None
+
+
+def _grey(colour: str) -> str:
+    """Return the grey of a colour: that of an arm's by its place, of any other as bright as it is.
+
+    >>> _grey("#0072B2"), _grey("#9ecae1")
+    ('#000000', '#bfbfbf')
+    """
+    if colour.upper() in COLOURS:
+        return GREYS[COLOURS.index(colour.upper())]
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + f"{round(0.299 * red + 0.587 * green + 0.114 * blue):02x}" * 3

@@ -1,0 +1,89 @@
+"""Text and numbers that LaTeX typesets as they stand."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from gapline.model.text import printable
+
+
+def _greek(letter: str) -> str:
+    name = unicodedata.name(letter).rpartition(" ")[2].lower().replace("lamda", "lambda")
+    return name.capitalize() if letter.isupper() else name
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    **{letter: f"\\{letter}" for letter in "{}$&#%_"},
+    # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
+    '"': r"\symbol{34}", "'": "{'}", "`": "{`}",
+    # Brackets in braces: `\\[` and `\item[` would read them as an argument.
+    "[": "{[}", "]": "{]}", "*": "{*}",
+    "−": "$-$", "–": "--", "—": "---", "…": r"\dots{}", "†": r"\textdagger{}", "“": "``", "”": "''",
+    **{sign: f"$\\{name}$" for sign, name in zip(
+        "×·≤≥≠≈±∞→←∈√∑",
+        ("times", "cdot", "le", "ge", "ne", "approx", "pm", "infty", "to", "leftarrow", "in", "surd", "sum"),
+        strict=True,
+    )},
+    # The Greek letters that Latin ones do not look like, named by Unicode as TeX does.
+    **{letter: f"$\\{_greek(letter)}$" for letter in "ΓΔΘΛΞΠΣΦΨΩαβγδζηθικλμνξπρστχψω"},
+    "ϱ": r"$\varrho$", "ε": r"$\varepsilon$", "φ": r"$\varphi$", "ϑ": r"$\vartheta$", "µ": r"$\mu$",
+    **{letter: f"$^{{{plain}}}$" for letter, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)},
+    **{letter: f"$_{{{plain}}}$" for letter, plain in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
+}  # fmt: skip
+# A word that no line holds may be broken: after marks, and wherever twelve letters came without one.
+_LONG, _PIECE = re.compile(r"\S{25,}"), re.compile(r"[^\s_/.:,;=-]{1,12}[_/.:,;=-]*|[_/.:,;=-]+|\s+")
+BREAK = "\\allowbreak{}"
+# In a column of numbers: a sign is math, so is a power of ten.
+_SIGN, _POWER = re.compile(r"(?<![\w)])-(?=[\d.])"), re.compile(r"(-?[\d.]+)e([+-]\d+)")
+# Most cells of a long table: nothing in them needs a look at every letter.
+_PLAIN = re.compile("[A-Za-z0-9 .,:;()+/=?!-]*")
+# Latin letters that the T1 fonts have.
+_LATIN = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("ĦħĸĿŀŉŦŧſ")
+
+
+def escape(text: object) -> str:
+    r"""Return text that compiles under pdflatex and reads as it stands; a letter it cannot set is named by its number.
+
+    >>> print(escape("a_b & 50% of {x}\\"), escape("中"))
+    a\_b \& 50\% of \{x\}\textbackslash{} {[}U+4E2D{]}
+    """
+    shown = printable(text)
+    if _LONG.search(shown):
+        return "".join(map(_escape_word, re.split(r"(\s+)", shown)))
+    return _escaped(shown)
+
+
+def _escape_word(word: str) -> str:
+    return BREAK.join(map(_escaped, _PIECE.findall(word))) if _LONG.fullmatch(word) else _escaped(word)
+
+
+def _escaped(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else "".join(map(_escape_letter, text))
+
+
+def _escape_letter(letter: str) -> str:
+    if letter in _SPECIAL:
+        return _SPECIAL[letter]
+    if ord(letter) < 0x7F or letter in _LATIN:
+        return letter
+    return f"{{[}}U+{ord(letter):04X}{{]}}"
+
+
+def number_cell(text: str) -> str:
+    r"""Return a formatted number for LaTeX: signs and powers of ten are math.
+
+    >>> print(number_cell("-0.105"), number_cell("[-0.1, 1.2 %]"), number_cell("1.50e-09"))
+    $-$0.105 {[}$-$0.1, 1.2 \%{]} $1.50\times10^{-9}$
+    """
+    if power := _POWER.fullmatch(text):
+        times = "" if power[1] == "1" else f"{power[1]}\\times"
+        return f"${times}10^{{{int(power[2])}}}$"
+    # In text a hyphen is shorter than a minus sign, and columns of numbers would not line up.
+    return escape(_SIGN.sub("−", text))
+
+
+def comment(lines: Iterable[str]) -> str:
+    """Return lines as LaTeX comments; nothing in them can end one."""
+    return "".join(f"% {' '.join(printable(line).split())}\n" for line in lines)
