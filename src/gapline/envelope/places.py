@@ -41,7 +41,7 @@ def side_by_side(first: Integers, count: Integers) -> slice | None:
 
 
 def lying_order(first: Integers) -> Integers | None:
-    """Return the runs in the order in which their steps lie, None where they are: memory is read fastest from its front.
+    """Return the runs in the order in which their steps lie, None where they are: memory is best read from its front.
 
     >>> lying_order(np.array([4, 0, 4])), lying_order(np.array([0, 4, 4]))
     (array([1, 0, 2]), None)

@@ -1,7 +1,7 @@
 """Large files without a name are closed by a thread of their own: to free their pages takes the system milliseconds.
 
-Whoever lets go of such a file goes on. It may be the collector of garbage, at any moment and in any thread: what is done
-there takes no lock.
+Whoever lets go of such a file goes on. It may be the collector of garbage, at any moment and in any thread: what is
+done there takes no lock.
 """
 
 import os
