@@ -118,6 +118,24 @@ def test_columns_beyond_the_budget_are_ordered_in_scratch_files():
         np.testing.assert_array_equal(assembled(run[::-1].copy(), np.sort(time)), [1, 3, 0, 2, 4])
 
 
+def test_long_runs_that_lie_whole_stay_where_they_are():
+    """Run 2, then run 0 in two tables of its file, then run 1; run 3 is empty. A copy in order scores the same."""
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": range(4), "horizon": 99.0})
+    time = np.concatenate([np.arange(100.0), np.arange(200.0) / 2, np.arange(100.0)])
+    columns = {"time": time, "objective": np.arange(400.0, 0.0, -1.0), "verdict": np.ones(400, np.uint8)}
+    counts = np.array([100, 120, 80, 100])
+    campaign = assemble(runs, run=np.array([2, 0, 0, 1], np.int32), counts=counts, columns=dict(columns))
+    assert np.shares_memory(campaign.time, time)
+    assert campaign.runs.select("seed", "first", "count").rows()[:3] == [(0, 100, 200), (1, 300, 100), (2, 0, 100)]
+    assert campaign.diagnostics.late == 1
+    copied = campaign.compact()
+    assert copied.runs["first"].to_list() == [0, 200, 300, 400]
+    here, there = (gl.build_envelopes(one) for one in (campaign, copied))
+    for row in range(4):
+        for mine, theirs in zip(here.steps(row), there.steps(row), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
 def test_a_candidate_that_stands_twice_is_counted_within_a_run():
     runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": [1, 2]})
     columns = {"time": np.ones(4), "objective": np.array([5.0, 5.0, 5.0, 4.0]), "verdict": np.ones(4, np.uint8)}

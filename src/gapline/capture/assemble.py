@@ -108,7 +108,7 @@ def assemble(
     # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
     # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
-    if len(falls) or not events.in_order:
+    if len(falls) or not (events.in_order or events.whole_blocks):
         places, events = events.ordered(time, backwards=len(falls) > 0)
         codes = _take(codes, places) if codes.any() else codes
         # One after the other: what is out of order is let go of as soon as it is in order.
@@ -119,7 +119,7 @@ def assemble(
     twice = events.within(_neighbours(np.equal, time))
     duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
     count = events.count_in(len(order))
-    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(np.cumsum(count) - count))
+    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(events.first_in(count)))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
     is_candidate = verdict != VerdictCode.BOUND
@@ -154,6 +154,10 @@ class _Events:
     def __init__(self, run: NDArray[np.int32], counts: NDArray[np.int64] | None = None) -> None:
         if counts is not None and len(counts) * _LONG > int(counts.sum()):
             run, counts = np.repeat(run, counts), None
+        elif counts is not None and len(run):
+            # A run that lies across two tables of a file is one block.
+            begins = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
+            run, counts = run[begins], np.add.reduceat(counts, begins)
         self._run, self._counts = run, counts
         self._ends = None if counts is None else np.cumsum(counts)
 
@@ -165,6 +169,11 @@ class _Events:
     def in_order(self) -> bool:
         """Whether the runs do not go back."""
         return bool(np.all(self._run[1:] >= self._run[:-1]))
+
+    @property
+    def whole_blocks(self) -> bool:
+        """Whether each run is one long block: these may lie in any order, and nothing has to be moved."""
+        return self._counts is not None and len(np.unique(self._run)) == len(self._run)
 
     def within(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some events whose next one is of the same run."""
@@ -180,6 +189,13 @@ class _Events:
         if self._counts is None:
             return _count_in(self._run, runs)
         return np.bincount(self._run, self._counts, runs).astype(np.int64)
+
+    def first_in(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where each run begins, of which it is known how many events they have."""
+        first: NDArray[np.int64] = np.cumsum(count) - count
+        if self._ends is not None and self._counts is not None and not self.in_order:
+            first[self._run] = self._ends - self._counts
+        return first
 
     def ordered(
         self, time: NDArray[np.float64], *, backwards: bool

@@ -233,7 +233,10 @@ class _Plain:
 
 def _read_here(file: BinaryIO, form: str, source: str, most: int) -> Iterator[Sheet]:
     try:
-        yield from map(Sheet, columnar_trial.read_tables(file, form, most)[1])
+        spelled = columnar_trial.Spelled(most)
+        for table in columnar_trial.read_tables(file, form, most)[1]:
+            spelled.add(table)
+            yield Sheet(table)
     except columnar_trial.TooLargeError as error:
         _refuse(source, form, str(error))
 

@@ -60,25 +60,34 @@ def read_tables(file: BinaryIO, form: str, most: int) -> tuple[int, Iterator[pl.
     schema = lazy.collect_schema()
     height = lazy.select(pl.len()).collect().item() if len(schema) else 0
     _refuse(height * sum(4 if kind in _NARROW else 16 if _is_wide(kind) else 8 for kind in schema.values()), most)
-    return height, _tables(lazy, height, most)
+    return height, _tables(lazy, height)
 
 
-def _tables(lazy: pl.LazyFrame, height: int, most: int) -> Iterator[pl.DataFrame]:
-    texts = [name for name, kind in lazy.collect_schema().items() if kind in (pl.String, pl.Binary)]
-    spelled = read = 0
+def _tables(lazy: pl.LazyFrame, height: int) -> Iterator[pl.DataFrame]:
+    read = 0
     # In one go through the file: a slice would decode its row group from the beginning.
     tables = lazy.collect_batches(chunk_size=PIECE, maintain_order=True) if height else iter([lazy.collect()])
     for table in tables:
-        # A text can stand in the file once and on every row.
-        for name in texts:
-            column = table[name]
-            lengths = column.bin.size() if column.dtype == pl.Binary else column.str.len_bytes()
-            spelled += int(lengths.sum() or 0)
-        _refuse(spelled, most)
         read += table.height
         yield from _by_chunks(table)
     if read != height:
         raise pl.exceptions.ComputeError(f"{read:,} rows where {height:,} are announced")
+
+
+class Spelled:
+    """How many bytes the texts of a file take: one can stand in the file once and on every row."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = 0
+
+    def add(self, table: pl.DataFrame, rows: pl.Series | None = None) -> None:
+        """Count the texts of a table, of which each row stands for one, or for so many."""
+        for column in table:
+            if column.dtype in (pl.String, pl.Binary):
+                lengths = column.bin.size() if column.dtype == pl.Binary else column.str.len_bytes()
+                self._bytes += int((lengths if rows is None else lengths.cast(pl.Int64) * rows).sum() or 0)
+        _refuse(self._bytes, self._most)
 
 
 def _by_chunks(table: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -139,6 +148,7 @@ def answer(
         try:
             limit(os.fstat(file.fileno()).st_size + most + _ROOM)
             height, tables = read_tables(file, form, most)
+            spelled = Spelled(most)
             for table in tables:
                 parts = _split(table, names) if table.height >= _LARGE else None
                 numbers = [] if parts is None else [column for column in parts[0] if column.dtype != pl.Boolean]
@@ -150,17 +160,19 @@ def answer(
                     answers.write(f"numbers {json.dumps(facts | rows)}\n".encode())
                     for column in numbers:
                         answers.write(column.to_numpy().data)
-                    truths.append(parts[0].drop(kinds))
+                    truths.append(pl.DataFrame([column for column in parts[0] if column.name not in kinds]))
                     found.append(parts[1])
                 if found and not (plain and sum(heads.table.height for heads in found) < PIECE):
-                    send("heads", [pl.concat(truths), *_blocks(found)])
+                    send("heads", [pl.concat(truths), *_blocks(found, spelled)])
                     truths, found = [], []
                 if parts is None:
+                    spelled.add(table)
                     send("table", [table])
                 elif not plain:
-                    send("split", [parts[0], *_blocks([parts[1]])], {"names": table.columns})
+                    spelled.add(parts[0])
+                    send("split", [parts[0], *_blocks([parts[1]], spelled)], {"names": table.columns})
             if found:
-                send("heads", [pl.concat(truths), *_blocks(found)])
+                send("heads", [pl.concat(truths), *_blocks(found, spelled)])
         # A panic of Rust is no `Exception`.
         except BaseException as error:
             said = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
@@ -195,11 +207,14 @@ def _split(table: pl.DataFrame, names: Collection[str]) -> "tuple[pl.DataFrame, 
     return pl.DataFrame(loose), heads
 
 
-def _blocks(found: "list[Heads]") -> list[pl.DataFrame]:
+def _blocks(found: "list[Heads]", spelled: Spelled) -> list[pl.DataFrame]:
     """Return the heads of tables one behind the other, and their blocks, which name their heads if some are shared."""
     from gapline.capture.heads import join_heads
 
     table, counts, which = join_heads(found)
+    # Here, and not on every row: a head stands for all of its blocks.
+    blocks = pl.DataFrame({"which": which, "count": counts}).group_by("which").sum().sort("which")
+    spelled.add(table, blocks["count"])
     shared = any(heads.which is not None for heads in found)
     return [table, pl.DataFrame({"count": counts} | ({"which": which} if shared else {}))]
 

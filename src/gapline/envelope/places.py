@@ -40,6 +40,15 @@ def side_by_side(first: Integers, count: Integers) -> slice | None:
     return slice(low, low + int(count.sum()))
 
 
+def lying_order(first: Integers) -> Integers | None:
+    """Return the runs in the order in which their steps lie, None where they are: memory is best read from its front.
+
+    >>> lying_order(np.array([4, 0, 4])), lying_order(np.array([0, 4, 4]))
+    (array([1, 0, 2]), None)
+    """
+    return None if np.all(first[1:] >= first[:-1]) else np.argsort(first, kind="stable")
+
+
 def step_groups(counts: Integers) -> Iterator[tuple[int, int]]:
     """Yield ranges of runs with about a million steps each: memory does not grow with the campaign.
 

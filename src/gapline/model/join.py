@@ -28,7 +28,6 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     """
     if len(campaigns) == 1:
         return campaigns[0]
-    _refuse_twins(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns]))
     facts: dict[str, str] = {}
     for name, value in (fact for campaign in campaigns for fact in campaign.facts.items()):
         if facts.setdefault(name, value) != value:
@@ -45,7 +44,12 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     }
     tables = [_with_its_notes(campaign).runs for campaign in campaigns]
     # Where somebody has filtered the runs, the columns hold more than their candidates.
-    rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
+    try:
+        rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
+    except TraceError:
+        # It is seen there that some run stands twice, but not that it comes from two sources.
+        _refuse_twins(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns]))
+        raise
     check_parts(rows.table, columns)
     running = {key for campaign in campaigns for key in campaign.running}
     begun = {key for campaign in campaigns for key in campaign.interrupted}

@@ -8,8 +8,10 @@ import errno
 import mmap
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gapline.model.budget import memory_budget
+from gapline.model.closing import close_elsewhere, close_here, prepare_closing, wait_until_closed
 
 # Of the budget, for one array: several are held at a time.
 _SHARE = 16
@@ -61,11 +64,13 @@ class ScratchArray:
             return
         self._file = _open_scratch()
         os.truncate(self._file, size * kind.itemsize)
-        self.array = np.frombuffer(mmap.mmap(self._file, size * kind.itemsize), kind)
-
-    def __del__(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
+        shown = mmap.mmap(self._file, size * kind.itemsize)
+        self.array = np.frombuffer(shown, kind)
+        # With the last array that shows it, not before: whoever closes last frees the pages.
+        large = size * kind.itemsize >= _MANY_PAGES
+        if large:
+            prepare_closing()
+        weakref.finalize(shown, close_elsewhere if large else close_here, self._file).atexit = False
 
     @property
     def on_disk(self) -> bool:
@@ -77,7 +82,7 @@ class ScratchArray:
         until = end * self.array.dtype.itemsize
         if self.on_disk and until > self._reserved:
             try:
-                os.posix_fallocate(self._file, self._reserved, until - self._reserved)
+                _allocate(self._file, self._reserved, until - self._reserved)
             except OSError as error:
                 raise no_room(error, until) from error
             self._reserved = until
@@ -158,6 +163,7 @@ def scratch_place() -> Path:
     return usual
 
 
+@cache
 def _file_system(place: Path) -> str | None:
     """Return the kind of file system that a directory lies on, None where nobody says."""
     try:
@@ -181,6 +187,15 @@ def _own_pages(size: int) -> mmap.mmap | None:
         with suppress(OSError):
             made.madvise(mmap.MADV_HUGEPAGE)
     return made
+
+
+def _allocate(file: int, start: int, size: int) -> None:
+    """Reserve a part of a file on the disk, if need be once the files that nobody needs any more are gone."""
+    try:
+        os.posix_fallocate(file, start, size)
+    except OSError:
+        wait_until_closed()
+        os.posix_fallocate(file, start, size)
 
 
 def _open_scratch() -> int:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, per_run, per_run_at_once
-from gapline.envelope.places import step_places
+from gapline.envelope.places import lying_order, step_places
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.names import TimeWeight
@@ -92,11 +92,15 @@ def integrate_envelopes(
 def _integrate_runs(
     envelopes: Envelopes, references: Floats, *, kernels: Sequence[Kernel], weight: TimeWeight
 ) -> Floats:
-    runs = envelopes.runs
-    return integrate(
-        envelopes.time, envelopes.objective, runs["first"].to_numpy(), runs["count"].to_numpy(),
-        runs["horizon"].to_numpy(), references, kernels=kernels, weight=weight,
-    )  # fmt: skip
+    per_run = [*(envelopes.runs[name].to_numpy() for name in ("first", "count", "horizon")), references]
+    order = lying_order(per_run[0])
+    if order is None:
+        return integrate(envelopes.time, envelopes.objective, *per_run, kernels=kernels, weight=weight)
+    per_run = [column[order] for column in per_run]
+    scores = integrate(envelopes.time, envelopes.objective, *per_run, kernels=kernels, weight=weight)
+    out = np.empty_like(scores)
+    out[order] = scores
+    return out
 
 
 def integrate(
