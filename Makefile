@@ -1,8 +1,11 @@
-# Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv.
+# Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv: `make demo` installs what
+# the demo needs (about 1 GB), everything else adds what the tests drive (about 2 GB in all).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest
 VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
@@ -10,14 +13,20 @@ OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys
 
 .PHONY: demo test test-lowest lint bench bench-large campaign paper-campaign simulate mutants torture clean
 
-$(READY): pyproject.toml
+$(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
+	$(PIP) --upgrade pip
+	$(PIP) -e '.[demo]'
 	touch $@
 
-demo: $(READY)
+$(READY): $(DEMO)
+	$(PIP) -e '.[all,dev]'
+	touch $@
+
+demo: $(DEMO)
 	$(BIN)/gapline demo
+	@echo
+	@echo 'gapline is $(BIN)/gapline; for this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
 test: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages
