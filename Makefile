@@ -11,7 +11,7 @@ VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint bench bench-large campaign paper-campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint bench bench-large compare-peers campaign paper-campaign simulate mutants torture clean
 
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -52,8 +52,8 @@ $(VALIDATORS)/.ready: tools/keep-context
 	touch $@
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns simulations torture tools
-	$(BIN)/ruff format --check src tests bench campaigns simulations torture tools
+	$(BIN)/ruff check src tests bench campaigns peers simulations torture tools
+	$(BIN)/ruff format --check src tests bench campaigns peers simulations torture tools
 	$(BIN)/mypy
 
 bench: $(READY)
@@ -66,12 +66,20 @@ bench-large: $(READY)
 	$(BIN)/python -m bench.large
 	$(BIN)/python -m bench.large_log
 
+# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
+compare-peers: $(READY)
+	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
+
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
 
 # The contract of the paper's campaign, small: run, report and the paper's figures and tables, in paper-small/.
-paper-campaign: $(READY)
+paper-# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
+compare-peers: $(READY)
+	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
+
+campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns.paper
 
