@@ -11,7 +11,7 @@ VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint bench bench-large compare-peers campaign paper-campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint bench bench-large compare-peers campaign gallery paper-campaign simulate mutants torture clean
 
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +73,11 @@ compare-peers: $(READY)
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
+
+# Five campaigns from a question to a page of docs/gallery/: about a quarter of an hour on two quiet cores.
+gallery: $(READY)
+	tools/system-packages
+	$(BIN)/python -m campaigns.gallery
 
 # The contract of the paper's campaign, small: run, report and the paper's figures and tables, in paper-small/.
 paper-# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
