@@ -1,23 +1,32 @@
-# Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv.
+# Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv: `make demo` installs what
+# the demo needs (about 1 GB), everything else adds what the tests drive (about 2 GB in all).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest
 VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint bench bench-large campaign paper-campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint bench bench-large compare-peers campaign gallery paper-campaign simulate mutants torture clean
 
-$(READY): pyproject.toml
+$(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
+	$(PIP) --upgrade pip
+	$(PIP) -e '.[demo]'
 	touch $@
 
-demo: $(READY)
+$(READY): $(DEMO)
+	$(PIP) -e '.[all,dev]'
+	touch $@
+
+demo: $(DEMO)
 	$(BIN)/gapline demo
+	@echo
+	@echo 'gapline is $(BIN)/gapline; for this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
 test: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages
@@ -43,8 +52,8 @@ $(VALIDATORS)/.ready: tools/keep-context
 	touch $@
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns simulations torture tools
-	$(BIN)/ruff format --check src tests bench campaigns simulations torture tools
+	$(BIN)/ruff check src tests bench campaigns peers simulations torture tools
+	$(BIN)/ruff format --check src tests bench campaigns peers simulations torture tools
 	$(BIN)/mypy
 
 bench: $(READY)
@@ -57,12 +66,25 @@ bench-large: $(READY)
 	$(BIN)/python -m bench.large
 	$(BIN)/python -m bench.large_log
 
+# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
+compare-peers: $(READY)
+	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
+
 campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns
 
+# Five campaigns from a question to a page of docs/gallery/: about a quarter of an hour on two quiet cores.
+gallery: $(READY)
+	tools/system-packages
+	$(BIN)/python -m campaigns.gallery
+
 # The contract of the paper's campaign, small: run, report and the paper's figures and tables, in paper-small/.
-paper-campaign: $(READY)
+paper-# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
+compare-peers: $(READY)
+	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
+
+campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns.paper
 

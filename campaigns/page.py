@@ -59,11 +59,11 @@ def _main(main: Path) -> str:
     beaten = gl.analysis_snapshot(snapshot, envelopes)
     return f"""## What was captured
 
-{_health(envelopes)}
+{health_table(envelopes)}
 
 ## Scores, smaller is better
 
-{_scores(by_arm, ["arm"])}
+{score_table(by_arm)}
 
 {by_arm.caption()}. An empty run scores the worst value and stays in.
 
@@ -83,9 +83,9 @@ def _slices(main: Path, slices: Path) -> str:
 vrp-cli plans with the day cut into 1, 5, 24 or 96 slices; every plan is checked against the true travel-time functions.
 It gives its last solution only, so the score is that of one candidate at the end.
 
-{_health(envelopes)}
+{health_table(envelopes)}
 
-{_scores(gl.summarise(scores, by="arm", weighting="panel"), ["arm"])}"""
+{score_table(gl.summarise(scores, by="arm", weighting="panel"))}"""
 
 
 def _threads(studies: Sequence[Path]) -> str:
@@ -98,13 +98,13 @@ def _threads(studies: Sequence[Path]) -> str:
 CP-SAT on generated set-cover and knapsack problems, each run on as many cores as it has threads; the references are the
 best of these runs.
 
-{_health(envelopes)}"""
+{health_table(envelopes)}"""
     if unsolved:
         head += f"\n\nNo run found a solution of {', '.join(unsolved)}: without a reference they have no score."
     if not snapshot.values:
         return head
     scores = gl.score(envelopes.select(~pl.col("instance").is_in(unsolved)), snapshot, kernels=KERNELS)
-    return f"{head}\n\n{_scores(gl.summarise(scores, by='arm', weighting='panel'), ['arm'])}"
+    return f"{head}\n\n{score_table(gl.summarise(scores, by='arm', weighting='panel'))}"
 
 
 def _measured(*studies: Path) -> str:
@@ -113,17 +113,19 @@ def _measured(*studies: Path) -> str:
     return f"## How it was measured\n\n{lines}\n- load when the page was written: {os.getloadavg()[0]:.2f}"
 
 
-def _health(envelopes: gl.Envelopes) -> str:
+def health_table(envelopes: gl.Envelopes) -> str:
+    """Return what each arm delivered, before any score."""
     counts = delivered(envelopes)
     return _table(counts.columns, [[str(value) for value in row] for row in counts.iter_rows()])
 
 
-def _scores(summary: gl.Summary, by: list[str]) -> str:
+def score_table(summary: gl.Summary) -> str:
+    """Return the mean scores of the arms, the best first."""
     goals = [name for name in summary.frame.columns if name.startswith("attainment:")]
-    header = [*by, "runs", "empty", *summary.kernels, "final gap", *(f"≤ {100 * goal:g} %" for goal in summary.goals)]
+    header = ["arm", "runs", "empty", *summary.kernels, "final gap", *(f"≤ {100 * goal:g} %" for goal in summary.goals)]
     rows = [
         [
-            *(str(row[name]) for name in (*by, "runs", "empty")),
+            *(str(row[name]) for name in ("arm", "runs", "empty")),
             *(number(row[kernel]) for kernel in summary.kernels),
             percent(row["final_gap"]),
             *(percent(row[goal], digits=1) for goal in goals),

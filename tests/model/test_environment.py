@@ -1,6 +1,8 @@
 """What an installation has."""
 
-from importlib.metadata import requires, version
+from importlib.metadata import metadata, requires, version
+
+from packaging.requirements import Requirement
 
 from gapline.model import environment
 from gapline.model.environment import CORE, EXTRAS, describe_environment, package_version
@@ -21,6 +23,9 @@ def test_versions_are_those_installed():
 
 
 def test_the_packages_are_those_that_the_installation_asks_for():
-    asked = {line.split(";")[0].strip().lower() for line in requires("gapline") or ()}
-    for name in (*CORE, *EXTRAS):
-        assert any(one.startswith(name) for one in asked), name
+    """None that only developers need, and none is left out."""
+    asked = {(need.name, str(need.marker or "")) for need in map(Requirement, requires("gapline") or ())}
+    assert set(CORE) == {name for name, marker in asked if not marker}
+    extras = {extra for extra in metadata("gapline").get_all("Provides-Extra") or () if extra not in ("all", "dev")}
+    assert {(name, f'extra == "{extra}"') for name, extra in EXTRAS.items()} <= asked
+    assert set(EXTRAS) == {name for name, marker in asked if any(f'"{extra}"' in marker for extra in extras)}

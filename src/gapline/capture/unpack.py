@@ -169,5 +169,5 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
     try:
         import zstandard
     except ImportError:
-        raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install zstandard") from None
+        raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install 'gapline[zst]'") from None
     return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError

@@ -15,7 +15,12 @@ _BROUGHT = {
     "routing": ("kayros", "mamut-routing-lib", "pyvrp", "ortools", "vrplib"),
     "solvers": ("vrp-cli", "hygese", "pyvroom"),
     "timefold": ("solverforge-legacy",),
+    "hexaly": ("hexaly",),
     "serve": ("starlette", "uvicorn"),
+    "dask": ("distributed",),
+    "slurm": ("submitit",),
+    "oar": ("submitit-oar",),
+    "cloud": ("fsspec", "s3fs"),
 }
 EXTRAS = {package: extra for extra, packages in _BROUGHT.items() for package in packages}
 

@@ -1,0 +1,1 @@
+"""gapline beside other tools, on the same traces: `python -m peers` writes docs/compared.md."""

@@ -1,0 +1,136 @@
+"""The page docs/compared.md, written from what was measured and from the table of features."""
+
+import datetime
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from gapline.run.process.machine import describe_machine
+from peers.costs import Cost
+from peers.features import FEATURES, NO, OTHERS_ARE_BETTER, PART, YES, Feature
+from peers.traces import ARMS
+from peers.values import ALIKE, Absent, SideBySide
+
+PACKAGES = ("pandas", "moocore", "cocopp", "iohinspector", "rliable")
+
+
+def page_text(rows: Sequence[SideBySide | Absent], costs: Sequence[Cost], *, runs: int) -> str:
+    """Return the page as Markdown."""
+    parts = [_head(), _values(rows, runs), _costs(costs), _others(), _features()]
+    return "\n\n".join(parts) + "\n"
+
+
+def values_part(rows: Iterable[SideBySide | Absent]) -> str:
+    """Return the table of values: two lines for each measure, gapline's and the other tool's."""
+    lines = [_line("measure", "by", *ARMS, "largest difference", "why")]
+    lines.append("|---|---|" + "---:|" * len(ARMS) + "---:|---|")
+    for row in rows:
+        if isinstance(row, Absent):
+            lines.append(_line("–", row.peer, *("–" for _ in ARMS), "–", f"Not installed here: {row.why}."))
+            continue
+        lines.append(_line(row.measure, "gapline", *(_value(row.ours.get(arm)) for arm in ARMS), "", ""))
+        apart = _difference(row.apart)
+        if row.explained is not None:
+            apart += f"; explained: {_difference(row.explained)}"
+        lines.append(
+            _line(
+                "", row.peer, *(_value(row.theirs.get(arm)) for arm in ARMS), f"{apart} ({row.values} values)", row.said
+            )
+        )
+    return "\n".join(lines)
+
+
+def _head() -> str:
+    machine = describe_machine()
+    versions = ", ".join(f"{name} {held}" for name in PACKAGES if (held := _version(name)))
+    return f"""# gapline and other tools
+
+Which tool for which question? This page asks others the same as gapline on the same traces, says where values differ
+and why, what it costs, and what each can do. `make compare-peers` writes it anew; it was written on
+{datetime.datetime.now(datetime.UTC).date()} with gapline {machine["gapline"]}, Python {machine["python"]}, {versions}.
+Others change: whoever finds a row that is no longer true is asked to say so."""
+
+
+def _values(rows: Sequence[SideBySide | Absent], runs: int) -> str:
+    compared = [row for row in rows if isinstance(row, SideBySide)]
+    agree = sum(row.agrees for row in compared)
+    values = sum(row.values for row in compared)
+    unequal = [row.measure for row in compared if not row.agrees]
+    verdict = f"All {agree} measures agree" if not unequal else f"{agree} of {len(compared)} measures agree"
+    rest = "" if not unequal else f" **Not explained: {', '.join(unequal)}.**"
+    return f"""## The same question, the same traces
+
+{runs} drawn runs of four arms: one steady, one that sprints and stalls, one that begins late and sometimes finds
+nothing, one that beats its reference. {verdict} to {ALIKE:g}, over {values:,} values, once the difference that is
+named has been taken out.{rest}
+
+{values_part(rows)}"""
+
+
+def _costs(costs: Sequence[Cost]) -> str:
+    lines = ["| tool | job | time, theirs / gapline's | memory, theirs / gapline's |", "|---|---|---:|---:|"]
+    lines += [_line(cost.peer, cost.job, _ratio(cost.time), _ratio(cost.memory)) for cost in costs]
+    cheaper = [f"{cost.peer} ({cost.job.split(',')[0]})" for cost in costs if cost.time < 1]
+    lighter = [f"{cost.peer} ({cost.job.split(',')[0]})" for cost in costs if cost.memory < 1]
+    said = [
+        f"Faster than gapline: {', '.join(cheaper) or 'none of these'}.",
+        f"In less memory: {', '.join(lighter) or 'none of these'}.",
+    ]
+    return f"""## What it costs
+
+Processor time of the best of several rounds and memory beyond what was held before, measured in one run, each in a
+process of its own that had done the same on a few runs before. Below 1 the other tool is cheaper; less than a megabyte
+counts as one. Loading is not in it: the first call of gapline on much data also compiles.
+
+{chr(10).join(lines)}
+
+{" ".join(said)}"""
+
+
+def _others() -> str:
+    return "## Where others are better\n\n" + "\n".join(f"- {line}" for line in OTHERS_ARE_BETTER)
+
+
+def _features() -> str:
+    rows = [row for group in FEATURES.values() for row in group]
+    counts = {state: sum(row.state == state for row in rows) for state in (YES, PART, NO)}
+    alone = sum(not row.have and row.state == YES for row in rows)
+    parts = [
+        f"""## Who has what
+
+{len(rows)} things that users of such tools ask for. gapline has {counts[YES]}, part of {counts[PART]} and {counts[NO]}
+not; {alone} are whole nowhere else that we know of. Each row names the page or the test that shows it."""
+    ]
+    for group, features in FEATURES.items():
+        lines = ["| what | gapline | has it | has part of it |", "|---|---|---|---|"]
+        lines += [_line(row.what, _state(row), row.have or "–", row.partly or "–") for row in features]
+        parts.append(f"### {group}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _state(row: Feature) -> str:
+    shown = f"{row.state}, `{row.shown}`" if row.shown.startswith("tests/") else f"[{row.state}]({row.shown})"
+    return shown + (f": {row.note}" if row.note else "")
+
+
+def _ratio(value: float) -> str:
+    """Two digits, whole where there are more."""
+    return f"{float(f'{value:.2g}'):g}"
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else f"{value:.5g}"
+
+
+def _difference(apart: float) -> str:
+    return f"{apart:.1g}" if apart < 1 else _ratio(apart)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
