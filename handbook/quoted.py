@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parent.parent
 ANY = "…"
 FILL = "?"
 # A terminal of the usual width, in English, without colours: what a page quotes is the same wherever it is made.
@@ -47,6 +48,12 @@ class Outcome:
 
     code: int
     printed: tuple[tuple[str, ...], ...]
+
+
+def pages() -> list[Path]:
+    """Return the pages whose examples are run."""
+    docs = ROOT / "docs"
+    return [ROOT / "README.md", *sorted(docs.glob("*.md")), *sorted((docs / "start").glob("*.md"))]
 
 
 def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:

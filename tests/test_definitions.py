@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from handbook.drawings import CANDIDATES, DRAWINGS, HORIZON, REFERENCE, worked_envelopes, worked_snapshot
 
 import gapline as gl
 from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
@@ -16,7 +17,6 @@ from gapline.analysis.neighbours.ert import expected_running_time
 from gapline.analysis.neighbours.par import par
 from gapline.model.names import KERNELS, WEIGHTS
 from gapline.scoring.weighting import Weighting
-from handbook.drawings import CANDIDATES, DRAWINGS, HORIZON, REFERENCE, worked_envelopes, worked_snapshot
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "what-the-numbers-mean.md").read_text(encoding="utf-8")
@@ -56,7 +56,9 @@ def worked_out(expression: str):
 
 def gapline_score(kernel="squeezed", weight="uniform", *, reference=REFERENCE, trace=CANDIDATES):
     run = {"arm": "a", "instance": "i1", "seed": 1, "horizon": HORIZON, "trace": list(trace)}
-    scores = gl.score(gl.build_envelopes(gl.Campaign.from_runs([run])), {"i1": reference}, kernels=kernel, weight=weight)
+    scores = gl.score(
+        gl.build_envelopes(gl.Campaign.from_runs([run])), {"i1": reference}, kernels=kernel, weight=weight
+    )
     return scores.frame[kernel][0]
 
 
@@ -236,5 +238,20 @@ def test_the_glossary_has_our_words_in_order():
     (table,) = tables("Glossary")
     words = [row["word"].strip("*") for row in table]
     assert words == sorted(words)
-    wanted = "arm panel tier candidate incumbent envelope late fold goal reading kernel weight policy snapshot".split()
+    wanted = [
+        "arm",
+        "panel",
+        "tier",
+        "candidate",
+        "incumbent",
+        "envelope",
+        "late",
+        "fold",
+        "goal",
+        "reading",
+        "kernel",
+        "weight",
+        "policy",
+        "snapshot",
+    ]
     assert [word for word in wanted if word not in words] == []
