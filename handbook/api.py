@@ -104,7 +104,8 @@ def signature(name: str, value: Any) -> str:
         parameters = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
         return f"{name}(…)"
-    words, keyword = [], False
+    words: list[str] = []
+    keyword = False
     for parameter in parameters:
         if parameter.name in ("self", "cls"):
             continue
@@ -112,7 +113,7 @@ def signature(name: str, value: Any) -> str:
             keyword = True
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword:
             words, keyword = [*words, "*"], True
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" * (parameter.kind is parameter.VAR_KEYWORD)
         default = "" if parameter.default is parameter.empty else f"={_default(parameter.default)}"
         words.append(f"{stars}{parameter.name}{default}")
     short = f"{name}({', '.join(words)})"

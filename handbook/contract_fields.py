@@ -1,4 +1,4 @@
-"""What may stand in a `study.toml`, as its JSON Schema says it: the table of docs/contract.md and a page of the site."""
+"""What may stand in a `study.toml`, from its JSON Schema: the table of docs/contract.md and a page of the site."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ Schema = Mapping[str, Any]
 
 
 class Field(NamedTuple):
-    """One field: where it stands, what it is called, of which kind, what it means, and what holds when it is left out."""
+    """One field: where it stands, its name, its kind, what it means, and what holds when it is left out."""
 
     section: str
     name: str
@@ -65,7 +65,7 @@ def _fields(section: str, table: Schema) -> Iterator[Field]:
 
 
 def _default(value: Any) -> str:
-    if value is None or value == "" or value == [] or value == {}:
+    if value in (None, "", [], {}):
         return "none"
     return f"`{json.dumps(value, ensure_ascii=False)}`" if not isinstance(value, dict) else "see its own table"
 
@@ -111,6 +111,6 @@ def fields_table(*, kinds: bool = False) -> str:
 def contract_page() -> str:
     """Return the page of the site on `study.toml`."""
     return (
-        "# study.toml\n\nEvery field of a contract, from the JSON Schema that ships as `gapline/model/study.schema.json`.\n"
+        "# study.toml\n\nEvery field of a contract, from the JSON Schema that ships with gapline.\n"
         "[Write a contract](../contract.md) explains them by example.\n\n" + fields_table(kinds=True) + "\n"
     )

@@ -52,9 +52,7 @@ def checkers_table() -> str:
         said = getattr(import_module(f"gapline.check.{name}"), kind).__doc__ or ""
         rows.append([f"`{name}`", said.strip().partition("\n\n")[0]])
     rows.append(["`command:PROGRAM`", "a program of yours that answers JSON lines"])
-    rows.append(
-        ["`python:MODULE:FUNCTION`", "a function of yours: instance path and solution in, objective or reason out"]
-    )
+    rows.append(["`python:MODULE:FUNCTION`", "a function of yours: path and solution in, objective or reason out"])
     return markdown_table(rows)
 
 

@@ -1,9 +1,9 @@
-"""Outputs that pages quote: run every command of a page, compare what it prints with what the page shows, write it anew.
+"""Outputs that pages quote: run every command of a page, compare what it prints with the page, write that anew.
 
-A console block shows a command after `$ ` and, below it, what it prints; a Python block is followed by a block `output`.
+A console block shows a command after `$ ` and, below it, what it prints; behind a Python block, a block `output` does.
 `…` stands for whatever depends on the machine: inside a line for any text, alone on a line for any lines. A command
-without a line below it prints what is of no interest here, and is run all the same; a single `?` asks for its output to be
-filled in.
+without a line below it prints what is of no interest here, and is run all the same; a single `?` asks for its output to
+be filled in.
 """
 
 import os
@@ -117,8 +117,11 @@ def run_examples(found: Sequence[Example], folder: Path) -> Outcome:
     else:
         command = [sys.executable, "-c", "\n".join(parts)]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    # Cores are leased for the whole machine: two pages that run solvers would wait for each other, and say so.
+    leases = os.environ.get("GAPLINE_LEASES", str(folder / ".leases"))
+    environment = os.environ | TERMINAL | {"PATH": path, "GAPLINE_LEASES": leases}
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | TERMINAL | {"PATH": path}, check=False,
+        command, cwd=folder, env=environment, check=False,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     text = done.stdout.decode(errors="replace").replace(str(folder), ANY)
@@ -211,7 +214,7 @@ def refresh(page: Path) -> bool:
                     shown = renewed([] if quoted == [FILL] else quoted, *(outcome.printed[k] for outcome in outcomes))
                     # Set off from a command that follows.
                     wanted.append((example.first, example.last, shown + [""] * lines[example.last].startswith("$ ")))
-    for first, last, shown in sorted(wanted, reverse=True):
-        lines[first:last] = shown
+    for start, end, shown in sorted(wanted, reverse=True):
+        lines[start:end] = shown
     page.write_text("\n".join(lines), encoding="utf-8")
     return "\n".join(lines) != text

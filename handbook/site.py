@@ -1,4 +1,4 @@
-"""The site: pages and generated references put together in one folder, and built by Zensical to be read without a network."""
+"""The site: pages and generated references, built by Zensical to be read without a network."""
 
 import json
 import re
@@ -82,11 +82,9 @@ def gather(folder: Path) -> Path:
         path = folder / "reference" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for page in folder.rglob("*.md"):
-        text = _OUTWARDS.sub(
-            lambda found: f"]({found[1] or ''}{SITE_NAMES[found[2]]}", page.read_text(encoding="utf-8")
-        )
-        page.write_text(with_formulas(text), encoding="utf-8")
+    for file in folder.rglob("*.md"):
+        text = _OUTWARDS.sub(lambda found: f"]({found[1]}{SITE_NAMES[found[2]]}", file.read_text(encoding="utf-8"))
+        file.write_text(with_formulas(text), encoding="utf-8")
     (folder / "style.css").write_text(STYLE, encoding="utf-8")
     return folder
 

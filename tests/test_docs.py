@@ -1,4 +1,4 @@
-"""Every command and every Python block in the README and the docs runs as it stands, and prints what the page quotes."""
+"""Every command and Python block of the README and the docs runs as it stands, and prints what the page quotes."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def lines_of(page: Path) -> list[str]:
     "page", [p for p in pages() if any(examples(lines_of(p), language) for language in LANGUAGES)], ids=lambda p: p.name
 )
 def test_a_page_runs_as_it_stands_and_prints_what_it_quotes(page, tmp_path):
-    """Console blocks in order, then the Python blocks as one script, in one folder. `python -m handbook refresh` renews."""
+    """Console blocks, then Python blocks as one script, in one folder; `python -m handbook refresh PAGE` renews."""
     lines = lines_of(page)
     for language in LANGUAGES:
         found = examples(lines, language)
@@ -141,6 +141,22 @@ def test_the_docs_import_nothing_from_inner_modules():
     inner = re.compile(r"^\s*(?:from|import) gapline\.\w+\.\w+", re.MULTILINE)
     for page in pages():
         assert inner.findall(page.read_text(encoding="utf-8")) == [], page.name
+
+
+def test_the_citation_is_that_of_this_version_and_of_the_paper_that_pages_name():
+    import yaml
+
+    import gapline
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == gapline.__version__
+    (paper,) = cited["references"]
+    for page in ("README.md", "docs/what-the-numbers-mean.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert paper["title"] in text, page
+        assert paper["authors"][0]["family-names"] in text, page
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes.startswith(f"# Changelog\n\n## {gapline.__version__}")
 
 
 def test_every_promise_names_a_test_that_is_there():
