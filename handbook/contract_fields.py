@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from handbook.markdown import markdown_table
@@ -95,22 +96,24 @@ def _kind(value: Schema) -> str:
     return " ".join([words.get(value.get("type", ""), "anything"), *limits])
 
 
-def fields_table(*, kinds: bool = False) -> str:
-    """Return the fields as a Markdown table, with a column of kinds if wanted."""
-    head = ["section", "field", *["kind"] * kinds, "meaning", "when left out"]
-    lines = [head]
-    before = None
-    for field in contract_fields():
-        section = f"`{field.section}`" if field.section else "at the top"
-        shown = section if field.section != before else ""
-        before = field.section
-        lines.append([shown, f"`{field.name}`", *[field.kind] * kinds, field.meaning, field.default])
-    return markdown_table(lines)
+def fields_table() -> str:
+    """Return the fields as one Markdown table, the name of a section where it begins."""
+    rows = [["section", "field", "meaning", "when left out"]]
+    for section, fields in groupby(contract_fields(), key=lambda field: field.section):
+        for k, field in enumerate(fields):
+            shown = "" if k else f"`{section}`" if section else "at the top"
+            rows.append([shown, f"`{field.name}`", field.meaning, field.default])
+    return markdown_table(rows)
 
 
 def contract_page() -> str:
-    """Return the page of the site on `study.toml`."""
-    return (
-        "# study.toml\n\nEvery field of a contract, from the JSON Schema that ships with gapline.\n"
-        "[Write a contract](../contract.md) explains them by example.\n\n" + fields_table(kinds=True) + "\n"
-    )
+    """Return the page of the site on `study.toml`: a table for each section, with the kind of each field."""
+    parts = [
+        "# study.toml\n\nEvery field of a contract, from the JSON Schema that ships with gapline. "
+        "[Write a contract](../contract.md) explains them by example."
+    ]
+    for section, fields in groupby(contract_fields(), key=lambda field: field.section):
+        rows = [[f"`{field.name}`", field.kind, field.meaning, field.default] for field in fields]
+        head = f"`{section}`" if section else "At the top of the file"
+        parts.append(f"## {head}\n\n" + markdown_table([["field", "kind", "meaning", "when left out"], *rows]))
+    return "\n\n".join(parts) + "\n"

@@ -6,12 +6,13 @@ without a line below it prints what is of no interest here, and is run all the s
 be filled in.
 """
 
+import operator
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,15 +143,35 @@ def agrees(quoted: Sequence[str], printed: Sequence[str]) -> bool:
     >>> agrees(["run 1 took … s"], ["run 2 took 0.3 s"])
     False
     """
-    lines = [line.rstrip() for line in quoted]
-    pattern = "".join(r"(?:[^\n]*\n)*?" if line == ANY else _pattern(line) + r"\n" for line in lines)
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+    return _fits(quoted, printed, any_one=lambda line: line.strip() == ANY, same=_line_agrees)
 
 
-def _pattern(line: str) -> str:
+def _line_agrees(line: str, printed: str) -> bool:
+    if ANY not in line:
+        return line.rstrip() == printed
     # Columns beside something of another width move: any run of spaces is as good as another, where a line has marks.
-    words = [r"[^\n]*".join(map(re.escape, word.split(ANY))) for word in line.split(" ")]
-    return r" *".join(words) if ANY in line else re.escape(line)
+    words, said = (" ".join(text.split()) for text in (line, printed))
+    return _fits(words, said, any_one=lambda letter: letter == ANY, same=operator.eq)
+
+
+def _fits(
+    wanted: Sequence[str], got: Sequence[str], *, any_one: Callable[[str], bool], same: Callable[[str, str], bool]
+) -> bool:
+    """Say whether a sequence is another one whose marks stand for any part; in the time of their product at most."""
+    i = k = 0
+    back: tuple[int, int] | None = None
+    while k < len(got):
+        if i < len(wanted) and any_one(wanted[i]):
+            # First for nothing; where the rest does not fit, for one more.
+            i, back = i + 1, (i + 1, k)
+        elif i < len(wanted) and same(wanted[i], got[k]):
+            i, k = i + 1, k + 1
+        elif back is not None:
+            i, k = back[0], back[1] + 1
+            back = (i, k)
+        else:
+            return False
+    return all(any_one(one) for one in wanted[i:])
 
 
 def differences(lines: Sequence[str], found: Sequence[Example], outcome: Outcome) -> list[str]:

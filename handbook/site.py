@@ -51,7 +51,7 @@ STYLE = """\
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) th { min-width: 0; }
 .md-typeset table:not([class]) :is(th, td) { padding: .6em .8em; }
-.md-typeset td:first-child code { white-space: nowrap; }
+.md-typeset table:not([class]) code { word-break: normal; overflow-wrap: normal; }
 .md-typeset pre > code { font-size: .66rem; line-height: 1.35; }
 """
 
