@@ -11,7 +11,8 @@ VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint bench bench-large compare-peers campaign gallery paper-campaign simulate mutants torture clean
+.PHONY: demo test test-lowest lint docs docs-refresh bench bench-large compare-peers campaign gallery paper-campaign \
+	simulate mutants torture clean
 
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -52,9 +53,18 @@ $(VALIDATORS)/.ready: tools/keep-context
 	touch $@
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench campaigns peers simulations torture tools
-	$(BIN)/ruff format --check src tests bench campaigns peers simulations torture tools
+	$(BIN)/ruff check src tests bench campaigns handbook peers simulations torture tools
+	$(BIN)/ruff format --check src tests bench campaigns handbook peers simulations torture tools
 	$(BIN)/mypy
+
+# The documentation as a site that needs no network, in site/.
+docs: $(READY)
+	$(BIN)/python -m handbook
+
+# Every output that a page quotes, every generated table and every drawing, made anew.
+docs-refresh: $(READY)
+	tools/system-packages
+	$(BIN)/python -m handbook refresh
 
 bench: $(READY)
 	tools/system-packages

@@ -1,46 +1,120 @@
-"""Every command and every Python block in the README and the docs runs as it stands, in an empty directory."""
+"""Every command and Python block of the README and the docs runs as it stands, and prints what the page quotes."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from handbook.generated import with_parts
+from handbook.quoted import FILL, agrees, blocks, differences, examples, pages, renewed, run_examples
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = ("console", "python")
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+def lines_of(page: Path) -> list[str]:
+    return page.read_text(encoding="utf-8").split("\n")
 
 
-def script_of(block: str) -> str:
-    """Turn a console block into a script: lines after `$ ` are commands, here-documents included."""
-    lines, inside = [], None
-    for line in block.splitlines():
-        if inside is not None:
-            lines.append(line)
-            inside = None if line == inside else inside
-        elif line.startswith("$ "):
-            lines.append(line[2:])
-            mark = re.search(r"<<'?(\w+)'?", line)
-            inside = mark.group(1) if mark else None
-    return "\n".join(lines)
+@pytest.mark.parametrize(
+    "page", [p for p in pages() if any(examples(lines_of(p), language) for language in LANGUAGES)], ids=lambda p: p.name
+)
+def test_a_page_runs_as_it_stands_and_prints_what_it_quotes(page, tmp_path):
+    """Console blocks, then Python blocks as one script, in one folder; `python -m handbook refresh PAGE` renews."""
+    lines = lines_of(page)
+    for language in LANGUAGES:
+        found = examples(lines, language)
+        outcome = run_examples(found, tmp_path)
+        assert outcome.code == 0, "\n".join(outcome.printed[-1] if outcome.printed else ["nothing was printed"])
+        assert len(outcome.printed) == len(found)
+        assert differences(lines, found, outcome) == []
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
-def test_a_page_runs_as_it_stands(page, tmp_path):
-    """The console blocks in order, then the Python blocks as one script, in the same directory."""
-    script = "set -euo pipefail\n" + "\n".join(script_of(block) for block in blocks(page, "console"))
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command in (["bash", "-c", script], [sys.executable, "-c", "\n".join(blocks(page, "python"))]):
-        done = subprocess.run(
-            command, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+def test_no_page_asks_for_an_output_that_was_never_filled_in():
+    for page in pages():
+        asking = [first for _, first, last in blocks(lines_of(page)) if FILL in lines_of(page)[first:last]]
+        assert asking == [], page.name
+
+
+def test_generated_parts_are_those_of_the_code():
+    """`python -m handbook refresh PAGE` writes them anew."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        assert with_parts(text) == text, page.name
+    marked = {name for page in pages() for name in re.findall(r"<!-- made: ([\w-]+) -->", page.read_text("utf-8"))}
+    assert {"fields", "solvers", "checkers", "trace-columns", "snapshot-fields", "order-fields"} <= marked
+
+
+def test_commands_documents_and_outputs_are_told_apart():
+    text = """text
+```console
+$ cat > a.txt <<'EOF'
+$ not a command
+EOF
+$ cat a.txt
+$ not a command
+
+$ echo one \\
+  two
+one two
+```
+```python
+print(1)
+```
+
+```output
+1
+```
+"""
+    lines = text.split("\n")
+    console, python = (examples(lines, language) for language in LANGUAGES)
+    assert [example.code for example in console] == [
+        "cat > a.txt <<'EOF'\n$ not a command\nEOF", "cat a.txt", "not a command", "echo one \\\n  two",
+    ]  # fmt: skip
+    assert console[3].quoted(lines) == ["one two"]
+    assert [example.quoted(lines) for example in python] == [["1"]]
+
+
+def test_what_each_example_prints_is_told_apart_and_errors_are_among_it(tmp_path):
+    lines = ["```console", "$ printf x", "$ echo a; echo b >&2", "$ false", "$ echo never", "```"]
+    outcome = run_examples(examples(lines, "console"), tmp_path)
+    assert outcome.code == 1
+    assert outcome.printed == (("x",), ("a", "b"), ())
+    outcome = run_examples(
+        examples(["```python", "print(1)", "```", "```python", "print(2)", "```"], "python"), tmp_path
+    )
+    assert outcome.printed == (("1",), ("2",))
+
+
+@pytest.mark.parametrize(
+    ("quoted", "printed", "same"),
+    [
+        (["a"], ["a"], True),
+        (["a"], ["a", "b"], False),
+        (["a", "…"], ["a"], True),
+        (["…", "b"], ["a", "c", "b"], True),
+        (["…", "b"], ["a", "c"], False),
+        (["in … s"], ["in 0.25 s"], True),
+        (["in … s"], ["in 0.25 min"], False),
+        (["x    …  1"], ["x 0.5      1"], True),
+        (["x    1"], ["x 1"], False),
+    ],
+)
+def test_marks_stand_for_anything_and_nothing_else_does(quoted, printed, same):
+    assert agrees(quoted, printed) is same
+
+
+def test_a_difference_is_named_with_its_line_and_command():
+    lines = ["```console", "$ echo a", "b", "```"]
+    found = examples(lines, "console")
+    (said,) = differences(lines, found, type("O", (), {"printed": [["a"]]})())
+    assert said.splitlines() == ["line 2: echo a", "  - b", "  + a"]
+
+
+def test_outputs_are_renewed_with_marks_where_two_runs_differ():
+    assert renewed([], ["took 1.5 s", "fine"], ["took 1.75 s", "fine"]) == ["took … s", "fine"]
+    assert renewed(["host …", "old"], ["host a", "new"], ["host a", "new"]) == ["host …", "new"]
+    assert renewed(["…"], ["a"], ["b", "c"]) == ["…"]
+    assert renewed(["x"], ["a", "b"], ["a"]) == ["a", "…"]
 
 
 def test_the_workflow_parses_and_what_it_runs_is_run_here():
@@ -56,7 +130,7 @@ def test_the_workflow_parses_and_what_it_runs_is_run_here():
     assert all("uses" in step or "run" in step for step in steps)
     lines = [line for step in steps for line in step.get("run", "").splitlines()]
     ours = [shlex.split(line) for line in lines if line.startswith("gapline ")]
-    shown = "\n".join(script_of(block) for block in blocks(page, "console"))
+    shown = "\n".join(example.code for example in examples(lines_of(page), "console"))
     run_here = [shlex.split(line) for line in shown.splitlines() if line.startswith("gapline ")]
     assert ours
     assert [command for command in ours if command not in run_here] == []
@@ -65,8 +139,24 @@ def test_the_workflow_parses_and_what_it_runs_is_run_here():
 def test_the_docs_import_nothing_from_inner_modules():
     """`gapline`, or a folder that authors of plug-ins import from: never a module inside a folder."""
     inner = re.compile(r"^\s*(?:from|import) gapline\.\w+\.\w+", re.MULTILINE)
-    for page in PAGES:
+    for page in pages():
         assert inner.findall(page.read_text(encoding="utf-8")) == [], page.name
+
+
+def test_the_citation_is_that_of_this_version_and_of_the_paper_that_pages_name():
+    import yaml
+
+    import gapline
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == gapline.__version__
+    (paper,) = cited["references"]
+    for page in ("README.md", "docs/what-the-numbers-mean.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert paper["title"] in text, page
+        assert paper["authors"][0]["family-names"] in text, page
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes.startswith(f"# Changelog\n\n## {gapline.__version__}")
 
 
 def test_every_promise_names_a_test_that_is_there():

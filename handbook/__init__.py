@@ -1,0 +1,1 @@
+"""How the documentation is made: outputs quoted and compared, drawings, generated tables and references, the site."""
