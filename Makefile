@@ -90,11 +90,7 @@ gallery: $(READY)
 	$(BIN)/python -m campaigns.gallery
 
 # The contract of the paper's campaign, small: run, report and the paper's figures and tables, in paper-small/.
-paper-# Other tools on the same traces: values, time, memory, features; writes docs/compared.md. IPET=CHECKOUT adds IPET.
-compare-peers: $(READY)
-	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
-
-campaign: $(READY)
+paper-campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns.paper
 
