@@ -16,6 +16,15 @@ from gapline.report.write import for_report
 
 Row = tuple[str, float, float | None]
 MOST_BYTES = 8_000_000
+# What a reader can change, three times each: the control, what it is set to, and the event of it.
+SWITCHES = [
+    [("kernel", name, "change") for name in ("maxform", "dimacs:1.1", "squeezed")],
+    [("weighting", name, "change") for name in ("instance", "run", "panel")],
+    [("goal", str(place), "change") for place in (1, 0, 1)],
+    [("scale", name, "change") for name in ("log", "linear", "log")],
+    [("axis-to", end, "change") for end in ("5", "3", "")],
+    [("arms", "", "click")] * 3,
+]
 
 
 def run() -> list[Row]:
@@ -61,20 +70,27 @@ def _browser_rows(path: Path, large: Path) -> list[Row]:
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-settled]", timeout=120_000)
-        painted, decoded = page.evaluate(
+        path_page = browser.new_page(viewport={"width": 1280, "height": 900})
+        path_page.goto(path.as_uri())
+        path_page.wait_for_selector("html[data-settled]", timeout=120_000)
+        painted, decoded = path_page.evaluate(
             """() => [performance.getEntriesByName('first-contentful-paint')[0].startTime,
                       performance.getEntriesByName('gapline-decoded')[0].startTime]"""
         )
         settled = [min(_settle(browser, file) for _ in range(3)) for file in (large, path)]
-        switches = [_switch(page, kernel) for kernel in ("maxform", "dimacs:1.1", "squeezed", "berthold", "squeezed")]
+        wide = browser.new_page(viewport={"width": 1280, "height": 900})
+        wide.goto(large.as_uri())
+        wide.wait_for_selector("html[data-settled]", timeout=120_000)
+        slowest = [max(min(_switch(one, *step) for step in steps) for steps in SWITCHES) for one in (path_page, wide)]
+        lighting = [min(_light(one) for _ in range(5)) for one in (path_page, wide)]
         browser.close()
     return [
         ("page of 8,800 runs × 120 steps: first paint with the means / runs decoded", painted / decoded, 1),
         ("page of 200,000 runs: seconds until it is settled / those of the page of 8,800", settled[0] / settled[1], 2),
-        ("page of 8,800 runs × 120 steps: seconds to switch the kernel, best of five", min(switches), 1),
+        ("page of 8,800 runs × 120 steps: seconds of its slowest switch, best of three each", slowest[0], 1),
+        ("page of 200,000 runs: seconds of its slowest switch, best of three each", slowest[1], 1),
+        ("page of 8,800 runs × 120 steps: seconds until an arm is lit", lighting[0], 0.2),
+        ("page of 200,000 runs: seconds until an arm is lit", lighting[1], 0.2),
     ]
 
 
@@ -92,23 +108,43 @@ def _settle(browser: Any, path: Path) -> float:
     return found
 
 
-def _switch(page: Any, kernel: str) -> float:
-    """Return the seconds from the reader's choice to the last drawing in sight, by the page's own clock."""
+def _switch(page: Any, control: str, value: str, event: str) -> float:
+    """Return the seconds from the reader's choice to the last drawing, also out of sight, by the page's own clock."""
     return float(
         page.evaluate(
-            """async kernel => {
+            """async ([name, value, event]) => {
                  const { dataset } = document.documentElement;
                  while (dataset.settled !== dataset.renders) await new Promise(done => setTimeout(done, 20));
                  const before = dataset.renders, start = performance.now();
                  const drawn = new Promise(done => new MutationObserver((_, watch) => {
-                   if (dataset.renders !== before) { watch.disconnect(); done() }
+                   if (dataset.renders !== before && dataset.settled === dataset.renders) { watch.disconnect(); done() }
                  }).observe(document.documentElement, { attributes: true }));
-                 const control = document.getElementById('kernel');
-                 control.value = kernel;
-                 control.dispatchEvent(new Event('change'));
+                 const control = document.getElementById(name);
+                 if (event === 'click') control.firstElementChild.click();
+                 else { control.value = value; control.dispatchEvent(new Event(event)); }
                  await drawn;
                  return (performance.now() - start) / 1000;
                }""",
-            kernel,
+            [control, value, event],
+        )
+    )
+
+
+def _light(page: Any) -> float:
+    """Return the seconds from the focus on an arm to the frame in which its line stands out."""
+    return float(
+        page.evaluate(
+            """async () => {
+                 const faded = () => [...document.querySelectorAll('#mean-chart .mark-line.role-mark path')]
+                   .filter(path => Number(path.getAttribute('opacity') ?? 1) < 0.5).length;
+                 const frame = () => new Promise(requestAnimationFrame);
+                 document.activeElement.blur();
+                 document.dispatchEvent(new FocusEvent('focusin'));
+                 while (faded()) await frame();
+                 const start = performance.now();
+                 document.querySelector('.arm:last-child').focus();
+                 while (!faded()) await frame();
+                 return (performance.now() - start) / 1000;
+               }"""
         )
     )

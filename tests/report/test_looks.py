@@ -1,6 +1,12 @@
+import json
 from itertools import combinations
 
+import gapline as gl
+from gapline import figures
+from gapline.report.curves import study_curves
 from gapline.report.looks import COLOURS, GREY, INKS, look_of, looks_of, with_grey
+from gapline.report.page.data import page_data
+from gapline.report.terminal_plot import StepCurve, plot_steps
 from report.report_studies import crowd
 
 
@@ -42,3 +48,21 @@ def test_only_colours_go_where_others_lead():
     grey = with_grey(looks, ["b"])
     assert grey == {"a": looks["a"]._replace(colour=GREY), "b": looks["b"]}
     assert with_grey(looks, []) == looks
+
+
+def test_page_figures_notebook_and_terminal_agree_about_an_arm_that_is_shown_alone():
+    study = gl.open_study(crowd(20).campaign, snapshots=list(crowd(20).stored), arm="solver 1[13]", draws=50)
+    looks = {"solver 11": look_of(11), "solver 13": look_of(13)}
+    assert page_data(study).head["arms"] == list(looks)
+    found = page_data(study).head["looks"]
+    assert [(one["colour"], one["dash"], one["shape"]) for one in found] == [look[:3] for look in looks.values()]
+    curves = study_curves(study, by=["arm"])
+    text = plot_steps(
+        [StepCurve(key[0], time, value) for key, time, value in curves.mean.groups()],
+        end=10.0, title="gap", colour=True, letters=True, arms=curves.arms,
+    )  # fmt: skip
+    assert "[magenta]L[/] solver 11   [cyan]N[/] solver 13" in text
+    for chart in (curves.draw(), figures.mean_convergence(study)):
+        drawn = json.dumps(chart.to_dict())
+        scale = json.dumps({"domain": list(looks), "range": [look.colour for look in looks.values()]})
+        assert scale in drawn

@@ -153,12 +153,18 @@ def _reading(study: Study, head: dict[str, Any]) -> list[str]:
         "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
         "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
-        "are recomputed from the steps in this page, and intervals and tests by the rules and draws of Python. Bands "
-        "and the classical comparisons were computed by Python for the declared choice, and are shown for it alone.",
+        "are recomputed from the steps in this page, and intervals and tests by the rules and draws of Python. "
+        f"{_declared_things(head).capitalize()} were computed by Python for the declared choice, and are shown for it "
+        "alone.",
         f"Stamps in this page are {times}; objectives are {values}. "
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]
+
+
+def _declared_things(head: dict[str, Any]) -> str:
+    """Name what is there under the declared choice alone: of panels with one instance no band can be drawn."""
+    return f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
 
 
 def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
@@ -168,8 +174,8 @@ def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
         "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
         "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and differences "
         f"were computed by Python and are in this page, curves {curves}. Intervals and tests of another choice are "
-        "computed here where the page has all instances; bands and the classical comparisons are shown for the "
-        "declared choice alone.",
+        f"computed here where the page has all instances; {_declared_things(head)} are shown for the declared choice "
+        "alone.",
         f"Objectives are shown under the transform {study.envelopes.scale}.",
         f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
     ]

@@ -38,9 +38,9 @@ function endLabels(ends, place, height, width) {
   const base = { data: { name: "labels" } };
   const beside = (dx) => ({ value: { expr: `width + ${dx}` } });
   const layers = [
-    { ...base, mark: { type: "rule", strokeWidth: 1 }, encoding: { x: beside(0), x2: beside(LEADER - 8), y: pixel("end"), y2: { field: "at" }, color, opacity: FADING } },
-    { ...base, mark: { type: "point", filled: true, size: 45 }, encoding: { x: beside(LEADER - 4), y: pixel("at"), color, shape, opacity: FADING } },
-    { ...base, mark: { type: "text", align: "left", baseline: "middle", dx: LEADER + 3, fontSize: 11 }, encoding: { x: beside(0), y: pixel("at"), text: { field: "name", type: "nominal" }, opacity: FADING } },
+    { ...base, mark: { type: "rule", aria: false, strokeWidth: 1 }, encoding: { x: beside(0), x2: beside(LEADER - 8), y: pixel("end"), y2: { field: "at" }, color, opacity: FADING } },
+    { ...base, mark: { type: "point", aria: false, filled: true, size: 45 }, encoding: { x: beside(LEADER - 4), y: pixel("at"), color, shape, opacity: FADING } },
+    { ...base, mark: { type: "text", aria: false, align: "left", baseline: "middle", dx: LEADER + 3, fontSize: 11 }, encoding: { x: beside(0), y: pixel("at"), text: { field: "name", type: "nominal" }, opacity: FADING } },
   ];
   return { labels, layers };
 }
@@ -61,7 +61,7 @@ function marksOf(curves, { x0, x1, log }) {
 function markLayer(x, y) {
   const { color, shape } = armScales();
   return {
-    data: { name: "marks" }, mark: { type: "point", filled: true, size: 55, opacity: 1, clip: true, stroke: look.colours.card, strokeWidth: 0.6 },
+    data: { name: "marks" }, mark: { type: "point", aria: false, filled: true, size: 55, opacity: 1, clip: true, stroke: look.colours.card, strokeWidth: 0.6 },
     encoding: { x, y: { ...y, field: "value" }, color, shape, opacity: FADING },
   };
 }

@@ -15,7 +15,7 @@ function light(arm, again = false) {
 }
 
 // What an arm's marks have while another one is lit, and while it is lit itself.
-const FADING = { condition: { test: "lit < 0 || datum.arm === lit", value: 1 }, value: 0.12 };
+const FADING = { condition: { test: "lit < 0 || datum.arm === lit", value: 1 }, value: 0.18 };
 
 function thicker(width) {
   return { condition: { test: "datum.arm === lit", value: width + 1.6 }, value: width };

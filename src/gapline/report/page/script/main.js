@@ -112,7 +112,7 @@ function renderCurves(summary, stale) {
   // Bands of more arms than there are colours would cover each other.
   const many = summary.visible.length > head.leaders;
   const joint = Object.values(head.bands.mean).some((band) => "joint_low" in band);
-  const bandWords = (has, why) => (has && many ? ` Bands are drawn of at most ${head.leaders} arms.` : why ? ` Bands are not shown: ${why}.` : has ? ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.` : "");
+  const bandWords = (has, why) => (!has ? "" : many ? ` Bands are drawn of at most ${head.leaders} arms.` : why ? ` Bands are not shown: ${why}.` : ` Bands: pointwise ${level} %${joint ? ", lighter: all times together" : ""}, other instances of the same panels.`);
   const csv = (list) => () => ({ header: ["arm", "time", "value"], rows: list.flatMap(({ arm, curve }) => Array.from(curve.time, (t, k) => [head.arms[arm], t, curve.value[k]])) });
   byId("mean-title").textContent = `Mean convergence: ${choice.kernel.name} gap`;
   const hasMean = Object.keys(head.bands.mean).length > 0;

@@ -33,7 +33,9 @@ function followPointer(box, id) {
     const frame = plot();
     cursor.hidden = false;
     Object.assign(cursor.style, { left: `${frame.left + place}px`, top: `${frame.top}px`, height: `${frame.height}px` });
-    showTip(read().tip(timeAt(place)), clientX, clientY);
+    // Beside the plot a name is pointed at: then its arm alone is told.
+    const lines = read().tip(timeAt(place));
+    showTip(x > frame.width ? lines.filter(([, , , arm], k) => k === 0 || arm === page.lit) : lines, clientX, clientY);
   };
   const hide = () => {
     cursor.hidden = true;

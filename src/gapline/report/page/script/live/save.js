@@ -7,14 +7,8 @@ async function saveReport() {
   let words = "";
   try {
     const answer = await fetch(`/report.html?${studyQuery()}`);
-    if (answer.ok) {
-      const url = URL.createObjectURL(await answer.blob());
-      const link = element("a", { href: url, download: "report.html" });
-      document.body.append(link);
-      link.click();
-      link.remove();
-      setTimeout(() => URL.revokeObjectURL(url), 1000);
-    } else words = `No report: ${visible((await answer.text()).trim())}`;
+    if (answer.ok) saveBlob("report.html", await answer.blob());
+    else words = `No report: ${visible((await answer.text()).trim())}`;
   } catch {
     words = "No report: the server is gone.";
   }
