@@ -40,8 +40,7 @@ function drawRun(curve, steps, marks, clock, tip) {
       encoding: { x, y: { ...y, field }, y2: { field: "zero" } },
     });
     const line = { type: "line", interpolate: "step-after", strokeWidth: 2, color: colours.ink, clip: true };
-    // Without a name of its own: of a run without rejected candidates it would be a picture of nothing.
-    const cross = { type: "point", aria: false, shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true };
+    const cross = { type: "point", shape: "cross", angle: 45, size: 70, filled: true, color: colours.warn, clip: true };
     return {
       spec: {
         height: 250, description: "Gap of this run over time; crosses mark rejected candidates",
