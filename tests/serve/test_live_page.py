@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
+from accessibility import violations
 from gapline.cli.app import run as gapline
 from gapline.report.numbers import interval, number, percent
 from gapline.serve.difference import apply
@@ -305,7 +306,7 @@ def test_the_report_is_renewed_under_the_readers_hands(tmp_path, watch):
             page.page.evaluate("() => { window.sameDocument = true }")
             page.page.select_option("#kernel", "maxform")
             page.page.locator('.arm[data-arm="b"]').click()
-            page.page.fill("#instance-filter", "i1")
+            page.page.fill("#find-instance-table", "i1")
             page.page.locator("#method summary", has_text="Methods").click()
             page.page.locator("#run-table button.link").first.focus()
             page.settle()
@@ -318,11 +319,28 @@ def test_the_report_is_renewed_under_the_readers_hands(tmp_path, watch):
             assert [row["arm"] for row in page.read()["ranking"]] == ["a"]
             assert [row["arm"] for row in page.read()["arms"]] == ["a"]
             assert "mean maxform" in page.read()["arms"][0]
-            assert page.page.locator("#instance-filter").input_value() == "i1"
+            assert page.page.locator("#find-instance-table").input_value() == "i1"
             assert page.page.locator("#method details").first.get_attribute("open") is not None
             assert page.page.evaluate("() => document.activeElement.closest('table')?.id") == "run-table"
             assert abs(page.page.evaluate("() => scrollY") - top) < 200
             assert "3 of 8 planned runs" in page.page.locator("#report-facts").text_content()
+
+
+def test_axe_finds_nothing_while_runs_come_in(tmp_path, watch):
+    with live_study(tmp_path / "study", seeds=(1, 2), kernels=("squeezed", "maxform")) as writer:
+        writer.run("a/i1/1", [(1.0, 15.0), (2.0, 12.0)])
+        writer.run("b/i1/1", [(1.0, 16.0)])
+        with serving(writer.path) as served:
+            for options in (
+                {"color_scheme": "light"},
+                {"color_scheme": "dark", "viewport": {"width": 400, "height": 800}},
+            ):
+                page = watch(served.address, **options)
+                page.settle()
+                assert violations(page.page) == []
+                page.page.select_option("#kernel", "maxform")
+                page.settle()
+                assert violations(page.page) == []
 
 
 def test_alarms_ring_the_moment_they_do_and_what_failed_is_shown(tmp_path, watch):

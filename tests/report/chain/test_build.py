@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
+from accessibility import violations
 from gapline.reference.log import snapshot_log
 from gapline.report.chain.build import MOST_ROWS, build_chain, write_chain
 from report.chain_store import make_chain
@@ -134,3 +135,11 @@ def test_the_policy_names_the_hash_of_every_script_and_style(chain_file):
     outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     assert not re.search(r"""(src|href)\s*=\s*["']?(?!#)\w+:""", outside)
     assert " style=" not in outside
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_axe_finds_nothing(open_page, chain_file, scheme, width):
+    page = open_page(chain_file, width=width, color_scheme=scheme)
+    assert violations(page.page) == []
+    page.page.locator("#instance-table button").first.click()
+    assert violations(page.page) == []

@@ -9,9 +9,11 @@ from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.neighbours import pair_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
+from gapline.report.writers.latex_text import escape
 from gapline.report.writers.markdown import to_markdown
 from report.page_study import ARMS
 from report.report_studies import hostile
+from report.writers.test_latex import needs_latex, typeset
 
 
 def saved_as(page, kind, table):
@@ -85,7 +87,17 @@ def test_tables_of_the_page_are_saved_by_the_same_rules(page, name):
         notes=(found["note"],),
     )
     assert saved_as(page, "md", name) == to_markdown(table)
-    assert saved_as(page, "tex", name) == to_latex(table)
+
+
+@needs_latex
+def test_latex_of_the_page_compiles_whatever_the_names(open_page, tmp_path):
+    """Letters come out as Python escapes them, in tables longer than a page too."""
+    page = open_page(write_page(hostile(), tmp_path / "page.html"))
+    names = ("ranking", "contrast-table", "panel-table", "instance-table", "run-table", "candidate-table")
+    texts = [saved_as(page, "tex", name) for name in names]
+    for arm in (row["arm"] for row in page.table("ranking")):
+        assert escape(arm) in texts[0]
+    typeset(tmp_path, "".join(texts))
 
 
 def test_a_column_sorts_up_down_and_back_by_click_and_by_key(page):
@@ -140,8 +152,8 @@ def test_a_filter_leaves_what_fits_and_says_how_much(page):
         page.page.locator('[data-save="tex-instance-table"]').click()
     assert download.value.suggested_filename == "instance.tex"
     assert page.page.locator("#find-instance-table + output").text_content() == "2 of 5 rows"
-    assert saved_as(page, "md", "instance-table").count("| large |") == 2
     assert len(page.saved("instances")) == 5 * len(ARMS), "the numbers are saved whole"
+    assert saved_as(page, "md", "instance-table").count("| large |") == 2
 
 
 def test_back_and_forward_walk_through_the_choices_and_the_link_holds_all_of_them(open_page, page, page_file):

@@ -97,3 +97,30 @@ def test_groups_of_runs_leave_no_trace(study, monkeypatch):
         others = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(3, exact=False)] * len(order))
         written.append((block.encode(), [counts.tolist() for counts in others]))
     assert written[0] == written[1] == written[2]
+
+
+def test_what_became_of_the_candidates_of_a_run_adds_up_on_the_screen(open_page, exact_file, exact_study):
+    """At its own horizon and at a shorter one: every captured candidate counts once, late and rejected ones too."""
+    page = open_page(exact_file)
+    late_and_rejected = 0
+    for horizon in (30.0, 12.5):
+        if horizon < 30:
+            page.choose(horizon=horizon)
+        envelopes = gl.build_envelopes(exact_study.campaign, horizon=horizon).runs
+        for place in range(page.page.locator("#run-table button.link").count()):
+            page.change(page.page.locator("#run-table button.link").nth(place).click)
+            names, values = (page.page.locator(f"#run-facts {tag}").all_text_contents() for tag in ("dt", "dd"))
+            facts = dict(zip(names, values, strict=True))
+            parts = ("captured", "accepted", "not improving", "rejected", "late, not rejected")
+            counts = {name: int(facts[name].split(" ")[0].rstrip(",")) for name in parts}
+            captured = counts.pop("captured")
+            assert captured == sum(counts.values())
+            verdicts = [row["verdict"] for row in page.table("candidate-table")]
+            assert captured == len(verdicts)
+            assert {name: verdicts.count(name.split(",")[0]) for name in counts} == counts
+            arm, instance, seed = page.text("#run-name").strip().split(" · ")
+            row = envelopes.filter(arm=arm, instance=instance, seed=int(seed.removeprefix("seed "))).row(0, named=True)
+            both = int(facts["rejected"].partition("(")[2].split(" ")[0] or 0)
+            assert (row["rejected"], row["late"]) == (counts["rejected"], counts["late, not rejected"] + both)
+            late_and_rejected += both
+    assert late_and_rejected > 0

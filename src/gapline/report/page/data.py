@@ -25,6 +25,7 @@ from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import Others, add_other_candidates
 from gapline.report.page.run_facts import fact_name, fact_order, fact_text
 from gapline.report.time_axis import log_start
+from gapline.report.writers.latex_text import SPECIAL
 from gapline.report.writers.short_names import short_names
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.reading import reference_column
@@ -147,6 +148,7 @@ def page_document(
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
         "logTime": log_time,
         "reasons": list(study.campaign.reasons),
+        "latex": SPECIAL,
         # In every caption, as the horizon is: a reader of one chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)
         + (f", time scaled: {scale}" if scale is not None else ""),

@@ -11,6 +11,7 @@ from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.transforms import transform_table
 from gapline.report.writers.csv import to_csv
+from gapline.report.writers.latex import to_latex
 
 
 def page_tables(analysis: Analysis, /) -> dict[str, Any]:
@@ -35,9 +36,10 @@ def table_words(table: Table, /) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.caption,
-        "header": [(column.head, column.text, column.latex) for column in table.columns],
+        "header": [(column.head, column.text) for column in table.columns],
         "parts": parts,
         "notes": [printable(note) for note in table.notes],
-        # As the file beside the page has them; the page itself holds the words alone.
+        # As the files beside the page have them; the page itself holds the words alone.
         "numbers": to_csv(table.frame).decode("utf-8"),
+        "latex": to_latex(table),
     }

@@ -1,5 +1,6 @@
 """What is known of a run beside its candidates, in words and units: the columns that the runs table carries."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,9 +27,23 @@ def _count(value: float) -> str:
     return f"{value:,}"
 
 
+def _unless_none(read: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Tell what mostly does not happen only where it did."""
+    return lambda value: read(value) if value else ""
+
+
+def _digest(value: str) -> str:
+    # Whole ones are in the table of runs; nobody compares them by eye.
+    return f"{value[:19]}…" if len(value) > 20 else value
+
+
+def _moment(value: str) -> str:
+    return re.sub(r"\.[0-9]+", "", value)
+
+
 # Column → what it is called, and how its values read; the runner's own come in this order, others after them.
 _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "started": ("started", str),
+    "started": ("started", _moment),
     "elapsed": ("wall time", _seconds),
     "cpu_time": ("CPU time", _seconds),
     "cpu_share": ("share of its cores that it used", _share),
@@ -41,10 +56,10 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "load": ("load of the machine", lambda value: f"{value:.2f}"),
     "disturbed": ("disturbed by", str),
     "limits": ("limits kept by", str),
-    "unpinned": ("threads put back on their cores", _count),
-    "shared_memory": ("memory in shared files beside it", _memory),
-    "leftover": ("processes left over", _count),
-    "dropped": ("lines dropped", _count),
+    "unpinned": ("threads put back on their cores", _unless_none(_count)),
+    "shared_memory": ("memory in shared files beside it", _unless_none(_memory)),
+    "leftover": ("processes left over", _unless_none(_count)),
+    "dropped": ("lines dropped", _unless_none(_count)),
     "solver": ("solver", str),
     "solver_version": ("version of the solver", str),
     "threads": ("threads", _count),
@@ -67,9 +82,9 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "print_slack": ("last printed digit", str),
     "best_primary": ("best, primary part", str),
     "best_secondary": ("best, secondary part", str),
-    "best_solution_digest": ("digest of the best solution", str),
-    "instance_digest": ("digest of the instance", str),
-    "problem_digest": ("digest of the problem", str),
+    "best_solution_digest": ("digest of the best solution", _digest),
+    "instance_digest": ("digest of the instance", _digest),
+    "problem_digest": ("digest of the problem", _digest),
     "claim": ("claimed by the solver", str),
     "import_notes": ("notes of the import", str),
 }
@@ -92,10 +107,11 @@ def fact_text(column: str, value: Any, /) -> str:
     """
     if value is None:
         return ""
+    try:
+        return _FACTS[column][1](value) if column in _FACTS else str(value)
     # A column of somebody else's table may have the name and hold something else.
-    if column in _FACTS and not (isinstance(value, str) and _FACTS[column][1] is not str):
-        return _FACTS[column][1](value)
-    return str(value)
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def fact_order(columns: list[str], /) -> list[str]:

@@ -1,6 +1,5 @@
 """What the page says before any script runs: the declared choice in words and numbers."""
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -116,24 +115,19 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
             [
                 order.rank(arm),
                 printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
-                *([_tier(arm, order.descriptive)] if order.descriptive else []),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
                 percent(row["final_gap"]),
                 percent(row[attainment_name(goal)], digits=1),
+                *(["2" if arm in order.descriptive else "1"] if order.descriptive else []),
                 *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
             ]
         )
     header = [
-        "rank", "arm", *(["tier"] if order.descriptive else []), f"mean {kernel}",
-        f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
-        "runs", "empty", "rejected", "late",
+        "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
+        *(["tier"] if order.descriptive else []), "runs", "empty", "rejected", "late",
     ]  # fmt: skip
     return {"header": header, "rows": rows, "caption": printable(study.summary.caption())}
-
-
-def _tier(arm: str, descriptive: Sequence[str]) -> str:
-    return "2, descriptive" if arm in descriptive else "1, compared"
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:

@@ -12,7 +12,8 @@ def _greek(letter: str) -> str:
     return name.capitalize() if letter.isupper() else name
 
 
-_SPECIAL = {
+# What stands for a letter that LaTeX would obey, or that text does not have; the page writes its tables by it too.
+SPECIAL = {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     **{letter: f"\\{letter}" for letter in "{}$&#%_"},
@@ -64,8 +65,8 @@ def _escaped(text: str) -> str:
 
 
 def _escape_letter(letter: str) -> str:
-    if letter in _SPECIAL:
-        return _SPECIAL[letter]
+    if letter in SPECIAL:
+        return SPECIAL[letter]
     if ord(letter) < 0x7F or letter in _LATIN:
         return letter
     return f"{{[}}U+{ord(letter):04X}{{]}}"

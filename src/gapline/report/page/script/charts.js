@@ -58,7 +58,8 @@ function fullSpec({ spec, rows, ends }, width, font = "system-ui, sans-serif") {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: Math.max(200, width), background: null, autosize: { type: "fit-x", contains: "padding" }, padding: 4,
     config: {
-      view: { stroke: null }, font,
+      // The chart has a name, and the cursor says its values: marks without any row would be pictures of nothing.
+      mark: { aria: false }, view: { stroke: null }, font,
       axis: {
         gridColor: colours.grid, domainColor: colours.soft, tickColor: colours.soft, labelColor: colours.soft,
         titleColor: colours.soft, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 170,

@@ -28,7 +28,7 @@ function addTableTools(table) {
   const save = (label, kind, type, text) => element("button", { type: "button", title: `Save this table as ${label}`, "data-save": `${kind}-${table.id}`, on: {
     click: () => saveText(`${tableName(table)}.${kind}`, text(tableOf(table)), type),
   } }, label);
-  const files = [save("Markdown", "md", "text/markdown", toMarkdown), save("LaTeX", "tex", "text/x-tex", toLatex)];
+  const files = [save("Markdown", "md", "text/markdown", toMarkdown), save("LaTeX", "tex", "text/x-tex", (shown) => table.dataset.tex ?? toLatex(shown))];
   // Tables that the page draws have their numbers in full beside their badge.
   if (!table.closest(".block").querySelector(".tools")) files.unshift(save("CSV", "csv", "text/csv", (shown) => table.dataset.numbers ?? shownCsv(shown)));
   table.closest(".scroll").before(element("div", { class: "table-tools" }, find, element("output", { for: find.id, class: "found" }), ...files));
@@ -143,7 +143,7 @@ function captionOf(table) {
 function tableOf(table) {
   const heads = [...table.tHead.rows[0].cells];
   const kept = heads.map((cell, k) => [cell, k]).filter(([cell]) => !cell.classList.contains("drawing"));
-  const columns = kept.map(([cell]) => ({ head: labelOf(cell), latex: cell.dataset.latex, text: cell.classList.contains("text") }));
+  const columns = kept.map(([cell]) => ({ head: labelOf(cell), text: cell.classList.contains("text") }));
   const shown = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   const parts = partsOf(shown).map(([heading, rows]) => [heading && heading.textContent.trim(), rows.map((row) => kept.map(([, k]) => ({ text: row.cells[k].textContent.trim(), bold: row.cells[k].classList.contains("best") })))]);
   const caption = table.closest(".scroll").parentElement.querySelector(":scope > .caption") ?? table.closest(".block").querySelector(".caption");

@@ -150,12 +150,12 @@ function renderRun() {
     ["horizon", `${formatValue(reading.horizon[run])} s` + (runs.announced[run] && runs.announced[run] !== reading.horizon[run] ? ` (announced ${formatValue(runs.announced[run])} s)` : "")],
     ...captureFacts(run),
     ["last candidate", runs.terminal_valid[run] === null ? DASH : runs.terminal_valid[run] ? "valid" : "invalid"],
-    ...Object.entries(runs.carried).map(([name, { texts, codes }]) => [name, texts[codes[run]] || DASH]),
+    ...Object.entries(runs.carried).map(([name, { texts, codes }]) => [name, texts[codes[run]]]).filter(([, text]) => text),
   ];
   byId("run-facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
-  fillTable("candidate-table", [["time"], ["objective"], ["gap"], ["verdict", "text"], ["reason", "text wrap"]], candidates.map((one) => [
-    Number.isNaN(one.time) ? "no stamp" : `${formatValue(one.time)} s`, formatValue(one.objective), (one.objective > 0 || head.signed) ? formatPercent(finalGapOf(one.objective, reference)) : DASH,
-    [one.verdict, one.verdict === "rejected" ? "failed" : null], one.reason,
+  fillTable("candidate-table", [["time"], ["verdict", "text"], ["reason", "text wrap"], ["objective"], ["gap"]], candidates.map((one) => [
+    [Number.isNaN(one.time) ? "no stamp" : `${formatValue(one.time)} s`, null, one.time], [one.verdict, one.verdict === "rejected" ? "failed" : null], one.reason,
+    [formatValue(one.objective), null, one.objective], (one.objective > 0 || head.signed) ? formatPercent(finalGapOf(one.objective, reference)) : DASH,
   ]));
   byId("candidate-caption").textContent = runs.omitted[run] ? `${formatCount(runs.omitted[run])} further candidates that did not improve are not in this page.` : "The gap is the raw one.";
   setTools("run-tools", "candidates", () => ({

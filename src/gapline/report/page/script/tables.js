@@ -85,16 +85,16 @@ function renderRanking(summary, reading, judged) {
   const [low, high] = [Math.min(...shown), Math.max(...shown)];
   const tiers = head.tierTwo.length > 0;
   const columns = [
-    ["rank"], ["arm", "text name"], ...(tiers ? [["tier", "text"]] : []), [`mean ${choice.kernel.name}`], [element("span", { class: "hidden" }, "drawn"), "text drawing"], [`${level} % interval`], ["final gap"],
-    [`≤ ${formatGoal(choice.goal)}`], ["runs"], ["empty"], ["failed"], ["rejected"], ["late"],
+    ["rank"], ["arm", "text name"], [`mean ${choice.kernel.name}`], [element("span", { class: "hidden" }, "drawn"), "text drawing"], [`${level} % interval`], ["final gap"],
+    [`≤ ${formatGoal(choice.goal)}`], ...(tiers ? [["tier"]] : []), ["runs"], ["empty"], ["failed"], ["rejected"], ["late"],
   ];
   const rows = summary.ranked.map((row) => {
     const span = intervalOf(judged, row.name);
     const best = row.rank === 1 ? "best" : null;
     return [
-      row.rank === null ? DASH : String(row.rank), armCell(row.arm, row.descriptive ? " (descriptive)" : ""), ...(tiers ? [row.descriptive ? "2, descriptive" : "1, compared"] : []),
+      row.rank === null ? DASH : String(row.rank), armCell(row.arm, row.descriptive ? " (descriptive)" : ""),
       [formatScore(row.score), best, row.score], forest(row, span, low, high), judgedText(judged, spanText(span)),
-      [formatPercent(row.finalGap), null, row.finalGap], formatPercent(row.attained, 1), formatCount(row.runs),
+      [formatPercent(row.finalGap), null, row.finalGap], formatPercent(row.attained, 1), ...(tiers ? [row.descriptive ? "2" : "1"] : []), formatCount(row.runs),
       [formatCount(row.empty), row.empty ? "failed" : null], [row.statuses.unknown === row.runs ? "–" : formatCount(failures(row)), failures(row) ? "failed" : null],
       formatCount(row.rejected), formatCount(row.late, reading.lateAtLeast),
     ];

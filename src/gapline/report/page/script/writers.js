@@ -1,5 +1,6 @@
-// A table as Markdown and as LaTeX: the rules of gapline.report.writers. A table is { name, caption, columns: [{ head,
-// latex, text }], parts: [[heading, rows]], notes }; a cell is { text, bold }.
+// A table as Markdown, by the rules of gapline.report.writers.markdown, and as LaTeX with booktabs, its text as Python
+// escapes it; what Python made itself is saved as Python wrote it. A table is { name, caption, columns: [{ head, text }],
+// parts: [[heading, rows]], notes }; a cell is { text, bold }.
 
 function toMarkdown({ caption, columns, parts, notes }) {
   const line = (cells) => `| ${cells.join(" | ")} |`;
@@ -20,26 +21,26 @@ function plainText(text) {
     .replace(/(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_])|:(?=[\p{L}\p{N}_+-]+:)(?!(?:1:)?dir:[0-9a-f]{40}(?![\p{L}\p{N}_]))/gu, "$&&#8203;");
 }
 
-const LATEX_SPECIAL = new Map(Object.entries({
-  "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
-  "{": "\\{", "}": "\\}", $: "\\$", "&": "\\&", "#": "\\#", "%": "\\%", _: "\\_",
-  '"': "\\symbol{34}", "'": "{'}", "`": "{`}", "[": "{[}", "]": "{]}", "*": "{*}",
-  "−": "$-$", "–": "--", "—": "---", "…": "\\dots{}", "†": "\\textdagger{}", "“": "``", "”": "''",
-  "×": "$\\times$", "·": "$\\cdot$", "≤": "$\\le$", "≥": "$\\ge$",
-  "Λ": "$\\Lambda$", "Γ": "$\\Gamma$", "ϱ": "$\\varrho$", "θ": "$\\theta$", "Δ": "$\\Delta$",
-}));
-
+// Letters as Python's table of them says (`head.latex`); a word that no line holds may be broken.
 function escapeLatex(text) {
-  const shown = visible(text);
-  if (/^[A-Za-z0-9 .,:;()+/=?!-]{0,63}$/.test(shown)) return shown;
-  const letter = (c) => {
-    const code = c.codePointAt(0);
-    if (LATEX_SPECIAL.has(c)) return LATEX_SPECIAL.get(c);
-    if (code < 0x7f || (code >= 0xc0 && code < 0x180 && !"ĦħĸĿŀŉŦŧſ".includes(c))) return c;
-    return `{[}U+${code.toString(16).toUpperCase().padStart(4, "0")}{]}`;
-  };
-  const escaped = Array.from(shown, letter).join("");
-  return escaped.replace(/[0-9a-f]{64}|(?<=:dir:)[0-9a-f]{40}/g, (digest) => digest.match(/.{1,8}/g).join("\\allowbreak{}"));
+  const escaped = (part) => (/^[A-Za-z0-9 .,:;()+/=?!-]*$/.test(part) ? part : Array.from(part, latexLetter).join(""));
+  const word = (part) => (/^\S{25,}$/.test(part) ? part.match(/[^\s_/.:,;=-]{1,12}[_/.:,;=-]*|[_/.:,;=-]+/g).map(escaped).join("\\allowbreak{}") : escaped(part));
+  return visible(text).split(/(\s+)/).map(word).join("");
+}
+
+function latexLetter(letter) {
+  const code = letter.codePointAt(0);
+  const known = page.head.latex[letter];
+  if (known !== undefined) return known;
+  if (code < 0x7f || (code >= 0xc0 && code < 0x180 && !"ĦħĸĿŀŉŦŧſ".includes(letter))) return letter;
+  return `{[}U+${code.toString(16).toUpperCase().padStart(4, "0")}{]}`;
+}
+
+// Signs and powers of ten are math.
+function latexNumber(text) {
+  const power = /^(-?[\d.]+)e([+-]\d+)$/.exec(text);
+  if (power) return `$${power[1] === "1" ? "" : `${power[1]}\\times`}10^{${Number(power[2])}}$`;
+  return escapeLatex(text.replace(/(?<![\p{L}\p{N}_)])-(?=[\d.])/gu, "−"));
 }
 
 const LATEX_SIZES = [[75, "\\small"], [90, "\\footnotesize\\setlength{\\tabcolsep}{4pt}"], [Infinity, "\\scriptsize\\setlength{\\tabcolsep}{3pt}"]];
@@ -79,12 +80,12 @@ function latexPage({ name, caption, columns, notes }, parts, size, number, pages
   const below = number ? "" : notes.map((note) => ` ${escapeLatex(note)}`).join("");
   const label = number ? "" : `  \\label{tab:${name}}\n`;
   const cell = ({ text, bold }, c) => {
-    const shown = !columns[c].text && text.startsWith("-") ? `$-$${escapeLatex(text.slice(1))}` : escapeLatex(text);
+    const shown = columns[c].text ? escapeLatex(text) : latexNumber(text);
     return bold ? `\\textbf{${shown}}` : shown;
   };
   let out = `\\begin{table}[htbp]\n  \\centering\n  ${size}\n  \\caption{${escapeLatex(caption + more)}.${below}}\n${label}`;
   out += `  \\begin{tabular}{@{}${columns.map(({ text }) => (text ? "l" : "r")).join("")}@{}}\n    \\toprule\n`;
-  out += `    ${columns.map(({ head, latex }) => latex ?? escapeLatex(head)).join(" & ")} \\\\\n    \\midrule\n`;
+  out += `    ${columns.map(({ head }) => escapeLatex(head)).join(" & ")} \\\\\n    \\midrule\n`;
   parts.forEach(([heading, rows], k) => {
     if (k) out += "    \\midrule\n";
     if (heading !== null) out += `    \\multicolumn{${columns.length}}{c}{${escapeLatex(heading)}} \\\\\n`;
