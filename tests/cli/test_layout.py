@@ -14,9 +14,14 @@ from cli.two_arms import write_study
 from crowded_traces import crowd_names, write_crowd
 from gapline.cli.app import run
 from gapline.cli.completion import TABLES
+from gapline.model.replication import Agreement, Conclusion, Measured, Shift
+from gapline.report.tables.replication import conclusion_table, shift_table
 from gapline.report.writers import terminal
 from gapline.report.writers.fitted import fitted_lines
+from gapline.report.writers.terminal import to_text
 from live_studies import live_study
+from model.test_replication import found
+from study.ruled_study import write_study as write_ruled_study
 from terminal_laws import beyond, ragged, split_words
 
 OUTPUTS = Path(__file__).parent / "outputs"
@@ -115,14 +120,18 @@ def check_laws(name, narrow, wide, width):
 @pytest.mark.parametrize("arms", [4, 9, 20])
 @pytest.mark.parametrize("name", OF_TRACES)
 def test_commands_of_traces_keep_to_the_width(folder, show, arms, name):
-    names = write_crowd(folder, arms)
-    stands = {"A": names[0], "B": names[1]}
-    arguments = [re.sub(r"(^|:)([AB])$", lambda m: m[1] + stands[m[2]], word) for word in OF_TRACES[name]]
+    arguments = _of_arms(OF_TRACES[name], write_crowd(folder, arms))
     answers = {}
     for width in (*WIDTHS, "100000"):
         answers[width] = show(_fresh(arguments, width), width)
     for width in WIDTHS:
         check_laws(name, _same(answers[width]), _same(answers["100000"]), width)
+
+
+def _of_arms(arguments, names):
+    """Return the arguments with the first two arms in the place of A and B."""
+    stands = {"A": names[0], "B": names[1]}
+    return [re.sub(r"(^|:)([AB])$", lambda m: m[1] + stands[m[2]], word) for word in arguments]
 
 
 def _fresh(arguments, width):
@@ -182,6 +191,25 @@ def test_commands_of_a_study_that_ran_keep_to_the_width(folder, show):
             check_laws(arguments[0], *(re.sub(r"\d\d:\d\d:\d\d", "", text) for text in (narrow, wide)), width)
 
 
+def test_what_verify_replicate_and_paper_say_keeps_to_the_width(folder, show):
+    (folder / "ruled").mkdir()
+    write_ruled_study(folder / "ruled", ran=False)
+    wide = show(["verify", "ruled"], "100000")
+    for width in WIDTHS:
+        check_laws("verify", show(["verify", "ruled"], width), wide, width)
+    sixty = "kayros-adaptive-large-neighbourhood-search-with-restarts-v10"
+    told = Measured(instances=8, difference=-0.2, low=-0.3, high=-0.1)
+    one = Conclusion(a=sixty, b="b", declared=True, old=told, new=told, order_agrees=True, agreement=Agreement.AGREES)
+    shift = Shift(arm=sixty, panel="p", instances=4, old=0.1, new=0.2, shift=0.1, tier=1)
+    for table in (conclusion_table(found(conclusions=(one,))), shift_table(found(shifts=(shift,)))):
+        assert ragged(table) == []
+        whole = to_text(table)
+        for width in (60, 80, 120):
+            lines = ["".join(span.text for span in line) for line in fitted_lines(table, width)]
+            check_laws("replicate", "\n".join(lines), whole, width)
+    assert beyond(show(["paper", "-o", "a-folder-with-a-name-of-some-letters", "--format", "svg"], "60"), 60) == []
+
+
 STORED = {
     "score-60": (OF_TRACES["intervals"], "60"),
     "score-80": (OF_TRACES["intervals"], "80"),
@@ -190,14 +218,16 @@ STORED = {
     "analyse-80": (OF_TRACES["summary"], "80"),
     "curve-60": (OF_TRACES["curve"], "60"),
     "scale-60": (ALONE["scale"], "60"),
+    "compare-60": (OF_TRACES["compare"], "60"),
+    "plan-80": (OF_TRACES["plan"], "80"),
+    "dry-run-60": (OF_TRACES["dry-run"], "60"),
 }
 
 
 @pytest.mark.parametrize("name", STORED)
 def test_an_output_reads_as_it_was_stored(folder, show, name):
-    write_crowd(folder, 4)
     arguments, width = STORED[name]
-    text = show(arguments, width)
+    text = show(_of_arms(arguments, write_crowd(folder, 4)), width)
     place = OUTPUTS / f"{name}.txt"
     if os.environ.get("GAPLINE_OVERWRITE"):
         place.parent.mkdir(exist_ok=True)

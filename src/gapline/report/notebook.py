@@ -13,8 +13,8 @@ from gapline.report.drawn_file import About, finished_svg
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"
-# What Altair calls its specifications in a notebook.
-SPECIFICATION = "application/vnd.vegalite.v6.json"
+# What front ends call specifications of this version; notebooks keep those as JSON whose name ends so.
+SPECIFICATION = "application/vnd.vegalite.v6+json"
 
 
 def shown_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:

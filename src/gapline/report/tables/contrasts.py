@@ -77,7 +77,7 @@ def comparison_table(comparison: Comparison, /) -> Table:
     rows.append([f"all panels{flag}", count(comparison.instances), *map(number, whole), *totals])
     return Table(
         name="comparison",
-        caption=f"first: {comparison.first}   second: {comparison.second}",
+        caption=f"first: {comparison.first}; second: {comparison.second}",
         columns=(
             Column("panel", text=True),
             Column("instances", spare=3),

@@ -52,7 +52,7 @@ def _head(text: str, room: int) -> str:
 
 
 def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> list[str]:
-    """Return the whole names behind the short ones; a name that fills the line has it to itself."""
+    """Return the whole names behind the short ones; a name that fills the line has it to itself, and others if need be."""
     if not shortened:
         return []
     if len(shortened) > MOST_NAMES:
@@ -60,5 +60,5 @@ def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> l
     lines = ["names in full:"]
     for name, short in shortened.items():
         line = f"  {short} = {name}"
-        lines += [line] if cells(line) <= room else [f"  {short} =", name]
+        lines += [line] if cells(line) <= room else [f"  {short} =", *wrapped(name, room)]
     return lines
