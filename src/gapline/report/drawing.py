@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gapline.errors import EnvironmentLacksError, UsageError, listing
+from gapline.model.heap import give_back
 from gapline.model.text import printable
 from gapline.model.version import VERSION
 from gapline.model.writing import write_atomically
@@ -227,6 +228,8 @@ def write_drawing(chart: Any, *paths: Path) -> None:
         if form != "svg":
             data = vl_convert.svg_to_png(drawing, scale=2) if form == "png" else vl_convert.svg_to_pdf(drawing)
         write_file(path, data)
+    # A drawing takes some 30 MB, of which nothing is needed any more.
+    give_back()
 
 
 def write_file(path: Path, data: bytes | str) -> None:
