@@ -1,13 +1,16 @@
-"""`python -m bench.large_log [GIGABYTES [FILES]]`: one very large log, and very many small ones, imported.
+"""`python -m bench.large_log [--log 100GB] [--logs 1000000]`: one very large log, and very many small ones, imported.
 
 The large log is that of a solver that talks much and seldom finds something: the import holds none of it. The small
 ones are imported once, then once more by a command that is killed half-way and given again; one of them cannot be read.
-Prints seconds and the peak of anonymous memory of all processes of the command. Not part of `make bench`: it takes as
-much disk as the log, and a quarter more for its columns (TMPDIR names the place). 0 leaves a part out.
+Prints seconds, on the clock and of the processor, and the peak of anonymous memory of all processes of the command. Not
+part of `make bench`: it takes as much disk as the log and a quarter more for its columns, or 4 kB for each small log
+(TMPDIR names the place). `--log 0` and `--logs 0` leave a part out, `--once` the import that is killed.
 """
 
+import argparse
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -16,8 +19,8 @@ import time
 from pathlib import Path
 
 from bench.large import anonymous
+from gapline.model.budget import parse_memory
 
-GIGABYTES, FILES = 20.0, 200_000
 # A value stands among so many lines of talk.
 TALK = (
     "c restarts 1234 conflicts 5678901 decisions 23456789 propagations 345678901 learnt 56789 lbd 4.56 memory 789 MB\n"
@@ -28,35 +31,41 @@ CODE = "import sys; from gapline.cli.app import run; sys.exit(run(sys.argv[1:]))
 
 
 def main() -> int:
-    gigabytes, files = [float(text) for text in sys.argv[1:]] + [GIGABYTES, FILES][len(sys.argv) - 1 :]
+    parser = argparse.ArgumentParser(prog="python -m bench.large_log")
+    parser.add_argument("--log", default="20GB", help="size of the large log (default 20GB; the full size is 100GB)")
+    parser.add_argument("--logs", type=int, default=200_000, help="small logs (default 200000; in full 1000000)")
+    parser.add_argument("--once", action="store_true", help="do not kill an import of the small logs and go on with it")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gapline-large-log-") as scratch:
         os.chdir(scratch)
-        if gigabytes:
-            one_log(gigabytes)
-        if files:
-            many_logs(int(files))
+        if asked.log != "0":
+            one_log(parse_memory(asked.log))
+        if asked.logs:
+            many_logs(asked.logs, once=asked.once)
     return 0
 
 
-def one_log(gigabytes: float) -> None:
-    """Import one log of that size."""
+def one_log(least: int) -> None:
+    """Import one log of at least so many bytes."""
     number, log = 0, Path("big.log")
     with log.open("w") as stream:
-        while stream.tell() < gigabytes * 1e9:
+        while stream.tell() < least:
             stream.writelines(f"{TALK * EVERY}o {10**12 - k} {k * 0.001:.3f}\n" for k in range(number, number + 10_000))
             number += 10_000
     size = log.stat().st_size / 1e9
-    seconds, peak, code, said = measure(["big.log", "--arm", "a", "--instance", "i", "--horizon", "1e9", "-o", "one"])
+    seconds, spent, peak, code, said = measure(
+        ["big.log", "--arm", "a", "--instance", "i", "--horizon", "1e9", "-o", "one"]
+    )
     read = json.loads(said)["diagnostics"]["candidates"] if code == 0 else None
     print(
-        f"one log of {size:.1f} GB, {number:,} values: exit {code}, {read} read, {seconds / size:.0f} s per GB, "
-        f"peak of anonymous memory {peak / 1e6:.0f} MB",
+        f"one log of {size:.1f} GB, {number:,} values: exit {code}, {read} read, {seconds / size:.0f} s per GB "
+        f"({spent / size:.0f} of the processor), peak of anonymous memory {peak / 1e6:.0f} MB",
         flush=True,
     )
     log.unlink()
 
 
-def many_logs(files: int) -> None:
+def many_logs(files: int, *, once: bool) -> None:
     """Import a folder of that many small logs, kill an import of them, and give its command again."""
     for number in range(files):
         folder = Path("logs") / f"{number // 1000}"
@@ -76,15 +85,17 @@ def many_logs(files: int) -> None:
         "60",
         "--keep-going",
     ]
-    seconds, peak, code, said = measure([*command, "-o", "whole"])
+    seconds, spent, peak, code, said = measure([*command, "-o", "whole"])
     left_out = len(json.loads(said)["left_out"])
     print(
-        f"{files:,} logs: exit {code}, {left_out} left out, {seconds / files * 1e6:.0f} s per million, "
-        f"peak of anonymous memory {peak / 1e6:.0f} MB",
+        f"{files:,} logs: exit {code}, {left_out} left out, {seconds / files * 1e6:.0f} s per million "
+        f"({spent / files * 1e6:.0f} of the processor), peak of anonymous memory {peak / 1e6:.0f} MB",
         flush=True,
     )
+    if once:
+        return
     measure([*command, "-o", "again"], kill_after=seconds * STOPPED_AT)
-    again, _, code, said = measure([*command, "-o", "again"])
+    again, _, _, code, said = measure([*command, "-o", "again"])
     same = all(path.read_bytes() == (Path("again") / path.name).read_bytes() for path in Path("whole").glob("*.npy"))
     print(
         f"killed after {STOPPED_AT:.0%} of its time, and given again: exit {code}, "
@@ -94,9 +105,9 @@ def many_logs(files: int) -> None:
     )
 
 
-def measure(arguments: list[str], *, kill_after: float | None = None) -> tuple[float, int, int, str]:
-    """Return the seconds of an import, the peak of anonymous memory of its processes, its exit code and its output."""
-    start, peak = time.perf_counter(), 0
+def measure(arguments: list[str], *, kill_after: float | None = None) -> tuple[float, float, int, int, str]:
+    """Return the seconds of an import, those of the processor, its peak of memory, its exit code and its output."""
+    start, before, peak = time.perf_counter(), _processor_seconds(), 0
     with tempfile.TemporaryFile("w+") as said:
         command = [sys.executable, "-c", CODE, "import", *arguments, "--json"]
         process = subprocess.Popen(command, stdout=said, start_new_session=True)
@@ -106,7 +117,14 @@ def measure(arguments: list[str], *, kill_after: float | None = None) -> tuple[f
                 os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.2)
         said.seek(0)
-        return time.perf_counter() - start, peak, process.returncode, said.read()
+        spent = _processor_seconds() - before
+        return time.perf_counter() - start, spent, peak, process.returncode, said.read()
+
+
+def _processor_seconds() -> float:
+    """Return what the processes took that have ended, those that they waited for included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def session(leader: int) -> list[int]:

@@ -31,6 +31,25 @@ def test_what_is_left_out_is_said(command, capsys):
     assert len(gl.read(command[-1])) == 2
 
 
+def test_the_least_memory_writes_the_same_bytes(place, monkeypatch):
+    """Runs that take turns are put in order: columns beyond a sixteenth of 16 MiB in scratch files."""
+    rows = (f"{'ab'[k % 2]},i,1,{k * 0.125},{9e5 - k}\n" for k in range(140_000))
+    (place / "long.csv").write_text("arm,instance,seed,time,objective\n" + "".join(rows))
+    made = []
+    from gapline.model import scratch
+
+    open_scratch = scratch._open_scratch
+    monkeypatch.setattr(scratch, "_open_scratch", lambda: made.append("file") or open_scratch())
+    for memory, name in ((["--memory", "16MiB"], "little"), ([], "much")):
+        assert run(["export", "long.csv", "-o", f"{name}.arrow", *memory]) == 0
+        assert run(["merge", "long.csv", "--flat", "-o", name, *memory]) == 0
+        assert bool(made) == bool(memory)
+        made.clear()
+    assert (place / "little.arrow").read_bytes() == (place / "much.arrow").read_bytes()
+    for path in (place / "much").iterdir():
+        assert (place / "little" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
 def test_what_a_trace_file_cannot_hold_is_named(capsys):
     runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0, True)]}]
     campaign = gl.Campaign.from_runs(runs)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import threading
-from itertools import accumulate
+from itertools import accumulate, product
 from unittest.mock import Mock, patch
 
 import numpy as np
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import gapline as gl
 import strategies
 from gapline.model import threads as threads_module
+from gapline.model.budget import limited_memory
 from gapline.model.threads import at_once, in_slices
 
 
@@ -36,16 +37,19 @@ def large_campaign():
     return gl.Campaign.from_arrays(runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict)
 
 
-def test_the_number_of_threads_changes_no_bit(monkeypatch):
+def test_neither_threads_nor_pieces_change_a_bit(monkeypatch):
     campaign = large_campaign()
-    assert campaign.candidates > 50_000
     snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 + k for k in range(20)}, name="mine")
+    # Of 32 bytes for a candidate: a first piece that is divided among threads, and a second one.
+    budget = 32 * 55_000
+    assert campaign.candidates > 55_000
     results = []
-    for threads in (1, 2, 5):
+    for threads, memory in product((1, 2, 5), (None, budget)):
         monkeypatch.setattr(threads_module, "thread_count", lambda threads=threads: threads)
-        envelopes = gl.build_envelopes(campaign)
-        scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
-        curve = gl.mean_curve(envelopes, snapshot, by=[])
+        with limited_memory(memory):
+            envelopes = gl.build_envelopes(campaign)
+            scores = gl.score(envelopes, snapshot, kernels=strategies.KERNELS, goals=[0.5])
+            curve = gl.mean_curve(envelopes, snapshot, by=[])
         results.append(
             (envelopes.time.tobytes(), envelopes.objective.tobytes(), envelopes.runs, scores.frame, curve.frame)
         )

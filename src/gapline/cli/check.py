@@ -18,6 +18,7 @@ from gapline.terminal import say, say_words
     help="Another checker: tdvrptw, vrptw, cvrp, mip, command:PROGRAM, python:MODULE:FUNCTION.",
 )
 @options.place
+@options.memory
 @tables.options
 @options.as_json
 def command(

@@ -23,6 +23,7 @@ SHOWN_PROBLEMS = 10
 
 @click.command("export")
 @options.sources
+@options.memory
 @options.filters
 @options.checker
 @click.option("--references", metavar="FILE|STORE:PLACE", help="Into a .zip: reference values for whoever reads it.")

@@ -13,6 +13,7 @@ from gapline.terminal import say_words
 
 @click.command("merge")
 @options.sources
+@options.memory
 @options.filters
 @click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
 @click.option("--flat", is_flag=True, help="One set of columns instead of a part per campaign; copies everything.")

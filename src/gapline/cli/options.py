@@ -62,7 +62,9 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def _limit_memory(context: click.Context, _option: click.Parameter, amount: str | None) -> None:
     if amount is not None:
         from gapline.model.budget import limited_memory
+        from gapline.model.heap import use_one_heap
 
+        use_one_heap()
         # Until the command ends, for all that it does.
         context.with_resource(limited_memory(amount))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from gapline.errors import EnvironmentLacksError, UsageError, listing
+from gapline.model.heap import give_back
 from gapline.model.text import printable
 from gapline.model.version import VERSION
 from gapline.model.writing import write_atomically
@@ -239,6 +240,8 @@ def write_drawing(
             width = None if chosen.width is None else chosen.width * 72 / 96
             data = finished_pdf(vl_convert.svg_to_pdf(sized_svg(drawing, width)), about)
         write_file(path, data)
+    # A drawing takes some 30 MB, of which nothing is needed any more.
+    give_back()
     return about
 
 
