@@ -137,7 +137,8 @@ def prose(text: str) -> str:
         elif all(line.startswith("    ") for line in block.splitlines() if line.strip()):
             out.append(f"```text\n{textwrap.dedent(block)}\n```")
         else:
-            out.append(_plain(block))
+            # Two colons announce a block in another markup.
+            out.append(_plain(re.sub(r"\.?\s*::$", ":", block)))
     return "\n\n".join(out)
 
 
@@ -157,6 +158,4 @@ def _section(head: str, body: str) -> str:
 def _plain(text: str) -> str:
     """Keep a text a text: no emphasis from the star of z*, no tag from a `<`."""
     parts = re.split(r"(`[^`]*`)", text)
-    kept = [part if part.startswith("`") else re.sub(r"([*<_])", r"\\\1", part) for part in parts]
-    # A table of a docstring stays one.
-    return "".join(kept)
+    return "".join(part if part.startswith("`") else re.sub(r"([*<_])", r"\\\1", part) for part in parts)

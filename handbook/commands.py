@@ -62,13 +62,18 @@ def _page(name: str, command: click.Command) -> str:
         names = command.list_commands(context)
         parts.append("Commands: " + ", ".join(f"[`{sub}`]({_slug(name)}-{sub}.md)" for sub in names))
     if rows:
-        parts.append("## Options\n\n" + markdown_table([["option", "value", "what it does", "default"], *rows]))
+        parts.append("## Options\n\n" + markdown_table([["option", "what it does"], *rows]))
     return "\n\n".join(parts) + "\n"
 
 
 def _row(option: click.Option, context: click.Context) -> list[str]:
-    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
-    value = "" if option.is_flag or option.count else f"`{option.make_metavar(context)}`"
+    """Return an option with its value, and what it does; what holds without it stands behind that."""
+    value = "" if option.is_flag or option.count else f" {option.make_metavar(context)}"
+    # With room to break a line of many choices.
+    value = value.replace("|", " | ") if value.count("|") > 1 else value
+    names = [*option.opts, *option.secondary_opts]
+    typed = ", ".join([*(f"`{name}`" for name in names[:-1]), f"`{names[-1]}{value}`"])
     default = option.to_info_dict()["default"]
-    shown = "" if default in (None, (), [], False, "") or callable(default) or "Sentinel" in repr(default) else default
-    return [names, value, option.help or "", f"`{shown}`" if shown != "" else ("needed" if option.required else "")]
+    plain = isinstance(default, str | int | float) and default is not False and default != ""
+    holds = f" Default: `{default}`." if plain and "default" not in (option.help or "") else ""
+    return [typed, (option.help or "") + holds + " Needed." * option.required]

@@ -6,7 +6,8 @@ from latex2mathml.converter import convert
 
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 _DISPLAY = re.compile(r"^\$\$(.+?)\$\$$", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(?<![\\$\w])\$(?! )([^$\n]+?)(?<! )\$(?![\d$])")
+# With the sign behind it, which must not stand alone on the next line.
+_INLINE = re.compile(r"(?<![\\$\w])\$(?! )([^$\n]+?)(?<! )\$(?![\d$])([.,;:]?)")
 
 
 def with_formulas(text: str) -> str:
@@ -17,7 +18,8 @@ def with_formulas(text: str) -> str:
 
 def _formulas(text: str) -> str:
     text = _DISPLAY.sub(lambda found: f'<div class="formula">{_math(found[1], "block")}</div>', text)
-    return _INLINE.sub(lambda found: _math(found[1], "inline"), text)
+    # In a span: a line that begins with a formula would be taken for a block.
+    return _INLINE.sub(lambda found: f'<span class="math">{_math(found[1], "inline")}{found[2]}</span>', text)
 
 
 def _math(formula: str, display: str) -> str:

@@ -47,11 +47,13 @@ _SEARCH = "assets/javascripts/search-from-a-file.js"
 STYLE = """\
 .formula { overflow-x: auto; margin: 1em 0; }
 .md-typeset math { font-size: 1.08em; }
+.math { white-space: nowrap; }
 .md-typeset img[src$=".svg"] { background: #fff; border-radius: 4px; }
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) th { min-width: 0; }
 .md-typeset table:not([class]) :is(th, td) { padding: .6em .8em; }
 .md-typeset table:not([class]) code { word-break: normal; overflow-wrap: normal; }
+.md-typeset td:not(:first-child):has(> code:only-child) { min-width: 8rem; }
 .md-typeset pre > code { font-size: .66rem; line-height: 1.35; }
 """
 
