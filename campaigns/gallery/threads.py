@@ -67,12 +67,13 @@ def learned(study: gl.Study) -> list[str]:
     if len(steps) == 1:
         return [*said, "This machine has one core: the ladder has one step."]
     least, most = steps[0], steps[-1]
-    said.append(f"Over the whole line, {difference_words(pair(study, most, least))}.")
+    row = pair(study, most, least)
+    said.append(f"Over the whole line, {difference_words(row)}.")
     ends, starts = final_gaps(study), first_times(study)
     if ends[least] is not None and ends[most] is not None:
         end, line = ends[least] - ends[most], found[least] - found[most]
         words = "End and line agree on the direction." if end * line >= 0 else "**End and line disagree.**"
-        if abs(end) < 0.005 < abs(line):
+        if abs(end) < 0.005 and row["low"] is not None and not row["low"] <= 0 <= row["high"]:
             words = "The end alone would call them alike; the line does not."
         said.append(
             f"At the end the mean gaps are {percent(ends[least])} ({least}) and {percent(ends[most])} ({most}); the "
