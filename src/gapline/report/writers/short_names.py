@@ -52,7 +52,7 @@ def _head(text: str, room: int) -> str:
 
 
 def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> list[str]:
-    """Return the whole names behind the short ones; a name that fills the line has it to itself, and others if need be."""
+    """Return the whole names behind the short ones; a name that fills a line has it to itself, or several."""
     if not shortened:
         return []
     if len(shortened) > MOST_NAMES:
