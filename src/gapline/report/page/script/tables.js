@@ -67,7 +67,7 @@ function forest(row, span, low, high) {
   const parts = [element("svg:line", { class: "axis", x1: 4, x2: 146, y1: 10, y2: 10 })];
   const colour = colourOf(row.arm);
   if (span && span.low !== null) parts.push(element("svg:line", { class: "span", x1: at(span.low), x2: at(span.high), y1: 10, y2: 10, stroke: colour }));
-  if (Number.isFinite(row.score)) parts.push(element("svg:circle", { cx: at(row.score), cy: 10, r: 4, fill: colour }));
+  if (Number.isFinite(row.score)) parts.push(element("svg:path", { d: shapeOf(row.arm), fill: colour, transform: `translate(${at(row.score)} 10) scale(4.8)` }));
   return element("svg:svg", { class: "forest", viewBox: "0 0 150 20", role: "img", "aria-label": `mean ${formatScore(row.score)}` }, ...parts);
 }
 
