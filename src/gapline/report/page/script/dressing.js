@@ -13,8 +13,10 @@ function dressTables(tables = document.querySelectorAll("main table.numbers")) {
 // A region that scrolls is in the order of the keyboard; one that shows everything is not. Looked at when all is drawn:
 // the browser has to lay the page out for it.
 function reachScrolls() {
-  for (const box of document.querySelectorAll("main .scroll")) {
-    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+  const found = Array.from(document.querySelectorAll(".scroll"), (box) => [box, box.scrollWidth > box.clientWidth, box.scrollHeight > box.clientHeight]);
+  for (const [box, wide, tall] of found) {
+    box.classList.toggle("wide", wide);
+    if (wide || tall) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 }
