@@ -2,19 +2,21 @@
 
 const byNature = new Intl.Collator("en", { numeric: true });
 
-function dressTables() {
-  for (const table of document.querySelectorAll("main table.numbers")) {
+function dressTables(tables = document.querySelectorAll("main table.numbers")) {
+  for (const table of tables) {
     if (!byId(`find-${table.id}`)) addTableTools(table);
     addSorting(table);
     applyTable(table);
   }
-  reachScrolls();
 }
 
-// A region that scrolls is in the order of the keyboard; one that shows everything is not.
+// A region that scrolls is in the order of the keyboard; one that shows everything is not. Looked at when all is drawn:
+// the browser has to lay the page out for it.
 function reachScrolls() {
-  for (const box of document.querySelectorAll("main .scroll")) {
-    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+  const found = Array.from(document.querySelectorAll(".scroll"), (box) => [box, box.scrollWidth > box.clientWidth, box.scrollHeight > box.clientHeight]);
+  for (const [box, wide, tall] of found) {
+    box.classList.toggle("wide", wide);
+    if (wide || tall) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 }
@@ -97,7 +99,7 @@ function applyTable(table) {
   let shown = 0;
   const ordered = partsOf(table.asDrawn).flatMap(([heading, rows]) => {
     const sorted = column < 0 ? rows : sortedRows(rows, column, down);
-    for (const row of sorted) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    for (const row of sorted) row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
     const here = sorted.filter((row) => !row.hidden).length;
     shown += here;
     if (heading) heading.hidden = here === 0;

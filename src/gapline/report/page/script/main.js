@@ -169,9 +169,12 @@ async function render() {
   await chartsDrawn();
   if (await judged) {
     renderJudged();
-    dressTables();
+    dressTables([byId("ranking"), byId("contrast-table")]);
     page.onRender?.();
   }
+  // A drawing that was overtaken while its intervals were computed is not the one that is seen.
+  if (number !== String(page.renders)) return;
+  reachScrolls();
   dataset.renders = number;
   if (!idle) drawLater();
 }
