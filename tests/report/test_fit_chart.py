@@ -33,6 +33,14 @@ def test_a_drawing_is_as_wide_as_asked_and_its_letters_keep_their_size():
     assert spec == before, "what was given is not changed"
 
 
+def test_parts_that_would_be_too_narrow_are_set_below_each_other():
+    alt = load_altair()
+    part = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q", y="x:Q").properties(width=280)
+    spec = style(titled(alt.hconcat(part, part, part), "T", "c")).to_dict()
+    heights = {width: float(re.search(r' height="([\d.]+)"', drawn(spec, width=width))[1]) for width in (8.5, 17.5)}
+    assert heights[8.5] > 2 * heights[17.5]
+
+
 def test_letters_are_as_large_as_asked():
     assert 'font-size="22px"' in drawn(bars(["a"]), font_size=16.5)
 

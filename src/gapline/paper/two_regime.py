@@ -70,6 +70,6 @@ def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
     panels = []
     for letter, regime in zip("ab", figure.names, strict=False):
         lines = step_lines(figure.data.filter(pl.col("regime") == regime), clip=True, x=x, y=y, **look)
-        heading = small_title(f"({letter}) {regime}", limit=width)
+        heading = small_title(f"({letter}) {regime}")
         panels.append(alt.layer(below, zero_line(), lines).properties(width=width, height=height, title=heading))
     return titled(alt.hconcat(*panels, spacing=30), figure.title, figure.caption, width=2 * width + 60)

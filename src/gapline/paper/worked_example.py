@@ -52,7 +52,7 @@ def draw_worked(figure: WorkedFigure) -> Any:
     rules = [mark.mark_rule(color="#888", strokeDash=[4, 3]).encode(y="level:Q") for mark in marks]
     words = [
         mark.mark_text(align="left", dy=dy, dx=6, color="#555", fontSize=11)
-        .encode(y="level:Q", x=alt.value(700), text="text:N")
+        .encode(y="level:Q", x=alt.value("width"), text="text:N")
         for mark, (_, _, dy) in zip(marks, levels, strict=True)
     ]  # fmt: skip
     drawn = set(figure.objectives["series"])
@@ -74,7 +74,8 @@ def draw_worked(figure: WorkedFigure) -> Any:
         alt.vconcat(top, below, spacing=20).resolve_scale(color="independent", strokeDash="independent"),
         "The worked example: three runs against z* = 10 over 30 s",
         "shaded, the signed area of the squeezed gap, darker where it counts negative; overlapping dashes are exact "
-        "coincidences; berthold below the reference is outside its envelope, shown deliberately",
+        "coincidences; berthold below the reference is outside its envelope, shown deliberately; (b) and (c) have "
+        "scales of their own",
         width=720,
     )
 

@@ -20,9 +20,13 @@ PADDING, SYMBOL = 5, 48
 BESIDE = 62.0
 # What the labels of an axis and a name in the picture may take of the width, and what labels may where none is given.
 LABELS, NAMES, NATURAL_LABELS, NATURAL_LEGEND = 0.38, 0.27, 300.0, 620.0
+# Names along an axis may take this share of the width together.
+ACROSS = 0.6
 # A name takes no more lines than this.
 MOST_LINES = 2
 LABEL_SIZE, TITLE_SIZE, CAPTION_SIZE, HEADING_SIZE = 11.0, 14.0, 11.0, 12.0
+# Parts that would be narrower than this share of what suits them, or than so much, are set below each other.
+NARROW, EACH = 0.43, 140.0
 # A plot is not made narrower than this: then the whole drawing is made smaller.
 LEAST = 30.0
 # Nor higher than so many times its width, if it is higher than this.
@@ -63,6 +67,7 @@ def fit_views(
     _scale_type(fitted, enlarge)
     _set_titles(fitted, canvas, enlarge)
     if canvas.pixels is None:
+        _fold_headings(headings)
         return list(_views(fitted)), lay_out(_in_grey(fitted) if canvas.grey else fitted)
     drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
     drawing = _of_width(fitted, headings, canvas.pixels, drawn)
@@ -73,23 +78,42 @@ def _of_width(
     spec: dict[str, Any], headings: list[dict[str, Any]], wanted: float, lay_out: Callable[[dict[str, Any]], str]
 ) -> str:
     """Draw with plots that are wide enough to fill the width: what stands beside them does not grow with them."""
+    _stack(spec, wanted)
     sizes = [(node, float(node["width"])) for node in _views(spec) if isinstance(node.get("width"), int | float)]
     # A picture that is made of words has the height of its lines.
     heights = {
         id(node): node["height"] if isinstance(node.get("height"), int | float) and not _has_names(node) else None
         for node, _ in sizes
     }
-    share, tried = min(1.0, wanted / 700), []
-    for _ in range(4):
+    said = [dict(node["title"]) for node in headings]
+
+    def drawn(share: float) -> str:
         for node, width in sizes:
             node["width"] = max(LEAST, width * share)
             if (height := heights[id(node)]) is not None:
                 node["height"] = min(height, max(LOWEST, STEEPEST * node["width"]))
+        for node, words in zip(headings, said, strict=True):
+            node["title"] = dict(words)
         _fold_headings(headings)
-        drawing = lay_out(spec)
-        got = drawn_width(drawing)
-        tried.append((share, got, drawing))
-        if wanted - 3 <= got <= wanted or not sizes:
+        return lay_out(spec)
+
+    # Titles are broken to the width already: as wide as the whole, they would hide how wide the plots are.
+    of_headings = set(map(id, headings))
+    hidden = [(node, node.pop("title")) for node in _views(spec) if "title" in node and id(node) not in of_headings]
+    share = _best_share(lambda share: drawn_width(drawn(share)), wanted) if sizes else 1.0
+    for node, title in hidden:
+        node["title"] = title
+    return drawn(share)
+
+
+def _best_share(width: Callable[[float], float], wanted: float) -> float:
+    """Return the largest share of the plots' own widths with which the whole is not wider than wanted."""
+    share = min(1.0, wanted / 700)
+    tried: list[tuple[float, float]] = []
+    for _ in range(4):
+        tried.append((share, width(share)))
+        got = tried[-1][1]
+        if wanted - 3 <= got <= wanted:
             break
         # The width of the whole is a straight line over the share, as long as no plot is at its least.
         moved = share - tried[-2][0] if len(tried) > 1 else 0.0
@@ -97,9 +121,31 @@ def _of_width(
         share = max(0.02, share + (wanted - 1 - got) / slope) if slope > 0 else share
         if share == tried[-1][0]:
             break
-    fitting = [one for one in tried if one[1] <= wanted + 0.5]
-    best = max(fitting, key=lambda one: one[1]) if fitting else min(tried, key=lambda one: one[1])
-    return best[2]
+    fitting = [share for share, got in tried if got <= wanted + 0.5]
+    if not fitting:
+        return min(tried, key=lambda one: one[1])[0]
+    best = max(fitting)
+    # A legend may be wider than its plot, which then has room to grow.
+    while best < 1 and width(min(1.0, 1.2 * best)) <= wanted:
+        best = min(1.0, 1.2 * best)
+    return best
+
+
+def _stack(spec: dict[str, Any], wanted: float) -> None:
+    """Set parts that would be too narrow beside each other below each other, where each has its own axes."""
+    for node in list(_views(spec)):
+        parts = node.get("hconcat", [])
+        widths = [part["width"] for part in parts if isinstance(part.get("width"), int | float)]
+        narrow = wanted < max(NARROW * sum(widths), EACH * len(parts))
+        if parts and narrow and not any(map(_shares_names, parts)):
+            node["vconcat"] = node.pop("hconcat")
+            for part in parts:
+                part["width"] = max(widths, default=EACH)
+
+
+def _shares_names(part: dict[str, Any]) -> bool:
+    """Say whether the names of its lines stand beside another part."""
+    return any(channel == "y" and names and y.get("axis", {}) is None for _, channel, y, names in _named_channels(part))
 
 
 def drawn_width(drawing: str) -> float:
@@ -201,13 +247,16 @@ def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
         return max(found.get(name, name).count("\n") + 1 for name in names)
 
     beside = BESIDE
-    for node, channel, _, names in _named_channels(spec):
-        if channel in ("x", "y") and names:
-            rooms = {"x": (whole or 2000) * 0.83 / len(names), "y": NATURAL_LABELS if whole is None else LABELS * whole}
-            deepest = lines(names, rooms[channel])
-            if channel == "y":
-                _deepen(spec, node, deepest * 1.2 * size + 5)
-                beside = max(beside, 20 + _longest(names, found, size))
+    for node, channel, encoding, names in _named_channels(spec):
+        if channel == "y" and names:
+            deepest = lines(names, NATURAL_LABELS if whole is None else LABELS * whole)
+            _deepen(spec, node, deepest * 1.2 * size + 5)
+            beside = max(beside, 20 + _longest(names, found, size))
+        if channel == "x" and names and whole is not None:
+            lines(names, LABELS * whole)
+            # Names that have no room beside each other are turned.
+            if len(names) * _longest(names, found, size) > ACROSS * whole:
+                encoding["axis"] = (encoding.get("axis") or {}) | {"labelAngle": -30}
     for _, channel, encoding, names in _named_channels(spec):
         _fold_legend_title(encoding, whole, size)
         if channel not in ("x", "y") and names and isinstance(encoding.get("legend"), dict):

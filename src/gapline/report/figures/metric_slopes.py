@@ -60,7 +60,7 @@ def draw_slopes(
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None))
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
-        fill=alt.Fill("arm:N", scale=scales.colour, legend=None),
+        fill=alt.Fill("arm:N", scale=scales.colour, legend=legend),
         shape=alt.Shape("arm:N", scale=scales.shape, legend=legend),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
     )
