@@ -67,7 +67,7 @@ def run() -> list[Row]:
             ("peak of anonymous memory beyond start, within 16 MiB / the columns", _memory(place), 0.25),
             # Of a small campaign 246 MB were seen: the interpreter, and what computes and draws.
             (
-                "report within 256 MB: peak of anonymous memory beyond that of 200 runs / the budget",
+                "report within 256 MB: anonymous memory beyond that of 200 runs / the budget",
                 _report(place),
                 0.5,
             ),
