@@ -71,7 +71,7 @@ bench: $(READY)
 	$(BIN)/python -m bench
 
 # What no CI has room for: a thousand million candidates, then four, scored within two gigabytes of memory; a log of
-# 20 GB and 200,000 small ones imported.
+# 20 GB and 200,000 small ones imported (in full: python -m bench.large_log --log 100GB --logs 1000000).
 bench-large: $(READY)
 	$(BIN)/python -m bench.large
 	$(BIN)/python -m bench.large_log

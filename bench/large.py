@@ -75,16 +75,12 @@ def _measure(place: Path, parts: list[Path], size: int) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [GAPLINE, "score", str(target), "--snapshot", str(place / "refs.json")]
     start = time.perf_counter()
-    process = subprocess.Popen([*command, "--memory", MEMORY, "--json"], stdout=subprocess.DEVNULL)
-    peak = 0
-    while process.poll() is None:
-        peak = max(peak, anonymous(process.pid))
-        time.sleep(0.02)
+    code, peak = watched([*command, "--memory", MEMORY, "--json"])
     seconds = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     print(
-        f"{size:,} candidates in {len(parts)} parts, verified and scored within {MEMORY}: exit {process.returncode}, "
+        f"{size:,} candidates in {len(parts)} parts, verified and scored within {MEMORY}: exit {code}, "
         f"processor time {spent / unit:.1f} x the sum of two columns, {seconds:.0f} s, "
         f"peak of anonymous memory {peak / 1e9:.2f} GB",
         flush=True,
@@ -96,6 +92,16 @@ def _column_sums(folder: Path) -> float:
     for name in ("time", "objective"):
         float(np.load(folder / f"{name}.npy", mmap_mode="r").sum())
     return time.process_time() - start
+
+
+def watched(command: list[str]) -> tuple[int, int]:
+    """Run a command of one process; return its exit code and the peak of its anonymous memory."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, anonymous(process.pid))
+        time.sleep(0.02)
+    return process.returncode, peak
 
 
 def anonymous(pid: int) -> int:

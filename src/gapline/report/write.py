@@ -25,6 +25,7 @@ from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
+from gapline.report.page.seal import vega_bundle
 from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.results import RESULTS_FILE, SCHEMA
 from gapline.report.statements import Statements, make_statements
@@ -83,6 +84,8 @@ def write_report(
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
     folder = Path(directory)
     study = for_report(expect(study, Study, "write_report"))
+    # While nothing else is held: to bundle what the page draws with takes a hundred megabytes for a moment.
+    vega_bundle()
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
     doing("analysing")
