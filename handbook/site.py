@@ -107,7 +107,9 @@ def _moved(text: str) -> str:
 def navigation(source: Path) -> dict[str, list[str]]:
     """Return the pages of each section; one that stands in none is in the gallery by its name, or with the tasks."""
     placed = {page for pages in SECTIONS.values() for page in pages}
-    found = sorted(path.relative_to(source).as_posix() for path in source.rglob("*.md"))
+    found = [path.relative_to(source).as_posix() for path in source.rglob("*.md")]
+    # The page that lists those of a folder stands before them.
+    found.sort(key=lambda page: (Path(page).parent, Path(page).name != "index.md", page))
     sections = {head: [page for page in pages if page in found] for head, pages in SECTIONS.items()}
     for page in found:
         if page not in placed and not page.startswith("reference/"):
