@@ -145,7 +145,7 @@ def test_what_an_extra_would_add_is_one_sentence_with_the_command_that_brings_it
 
 
 def test_every_extra_has_a_command_that_names_it():
-    """A new extra needs a row above; those of solvers are asked for in tests/solvers, and `docs` is for developers."""
+    """A new extra needs a row above; tests/solvers asks for those of solvers, and `docs` is for developers."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     extras = re.search(r"\[project\.optional-dependencies\]\n(.*?)\n\[", text, re.DOTALL).group(1)
     named = set(re.findall(r"^(\w+) = \[", extras, re.MULTILINE))
