@@ -104,7 +104,8 @@ def test_a_campaign_of_real_solvers_is_watched_to_its_end(real_study, watch, cap
         for row in expected["arms"]:
             (mine,) = [mine for mine in rows if mine["arm"] == row["arm"]]
             assert bits(mine["mean"]) == row["scores"]["squeezed"].hex() == bits(mine["low"]) == bits(mine["high"])
-            assert bits(mine["final_gap"]) == row["final_gap"].hex()
+            # A busy machine may leave an arm without any solution: then it has none on the page either.
+            assert bits(mine["final_gap"]) == (None if row["final_gap"] is None else row["final_gap"].hex())
         # And the page that is kept says the same without any server.
         with page.page.expect_download() as download:
             page.page.get_by_role("button", name="Save as report").click()
