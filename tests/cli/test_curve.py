@@ -1,6 +1,7 @@
 """`gapline curve`: numbers, drawings, and a plot on the terminal."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,22 @@ def test_curve_writes_numbers_and_drawings(worked, capsys):
     assert document["mean"][1]["value"] == mean["value"].to_list()
     heads = {"c.svg": b"<svg", "c.png": b"\x89PNG", "c.pdf": b"%PDF"}
     assert all(Path(name).read_bytes().startswith(head) for name, head in heads.items())
+
+
+def test_a_drawing_is_as_a_paper_wants_it_and_its_words_lie_beside_it(worked, capsys):
+    paper = ["--width", "column", "--no-title", "--grey", "--font-size", "7"]
+    assert run(["curve", *worked, *paper, "-o", "c.svg"]) == 0
+    drawing, words = Path("c.svg").read_text(encoding="utf-8"), Path("c.txt").read_text(encoding="utf-8")
+    assert ' width="8.5cm"' in drawing
+    colours = {one.lower() for one in re.findall(r"#[0-9A-Fa-f]{6}", drawing)}
+    assert all(one[1:3] == one[3:5] == one[5:7] for one in colours)
+    assert words.startswith("Mean convergence: smaller is better\n")
+    digests = re.findall("sha256:[0-9a-f]{64}", words)
+    assert len(digests) == 2
+    assert all(digest in drawing for digest in digests)
+    capsys.readouterr()
+    assert run(["curve", *worked, "--width", "wide", "-o", "c.svg"]) == 2
+    assert "width: expected column, page or centimetres, got 'wide'" in capsys.readouterr().err
 
 
 def test_bands_are_pointwise_and_where_asked_for_joint(two_arms, capsys):

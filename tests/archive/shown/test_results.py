@@ -12,6 +12,7 @@ from gapline.archive.shown.rows import Findings, Outcome
 from gapline.archive.shown.source import Source
 from gapline.archive.verify import verify
 from gapline.model.contract import load_contract
+from gapline.report.canvas import Canvas
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study
 from study.ruled_study import write_study
@@ -109,8 +110,9 @@ def test_an_imported_study_has_nothing_below_its_campaign(imported):
     assert "results/own.txt" in {one.member for one in look(imported, imported / "s").differences}
 
 
-def test_a_report_on_logarithmic_time_and_pdf_are_known(imported, tmp_path):
-    write_report(open_study(str(imported)), imported / "results", formats=("svg", "pdf"), log_time=True)
+def test_a_report_on_logarithmic_time_as_a_paper_wants_it_and_pdf_are_known(imported, tmp_path):
+    canvas = Canvas(width=8.5, title=False, grey=True)
+    write_report(open_study(str(imported)), imported / "results", formats=("svg", "pdf"), log_time=True, canvas=canvas)
     findings = look(imported, tmp_path / "s", package=False)
     assert findings.differences == []
     assert [row.why for row in findings.rows if row.outcome is Outcome.NOT_SHOWN] == [
