@@ -21,6 +21,7 @@ def test_a_library_that_knows_arrow_takes_it_as_it_is():
 
 def test_it_shows_its_caption_and_a_notebook_never_obeys_it():
     table = Named(pl.DataFrame({"arm": ["a"]}))
-    assert repr(table).startswith("scores of <b>a</b>\nshape: (1, 1)")
+    assert str(table).startswith("scores of <b>a</b>\nshape: (1, 1)")
+    assert repr(table) == "Named(scores of <b>a</b>)"
     assert table._repr_html_().startswith("<p>scores of &lt;b&gt;a&lt;/b&gt;</p>")
-    assert repr(ResultTable(table.frame)).startswith("shape")
+    assert str(ResultTable(table.frame)).startswith("shape")

@@ -61,15 +61,14 @@ def test_a_result_is_a_table_for_everybody(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_table_itself_prints_one_line(name):
+def test_a_repr_is_one_line_and_print_shows_a_table_below_it(name):
     result = results()[name]
     words = repr(result)
+    assert words.startswith(f"{name}(")
+    assert "\n" not in words
+    assert len(words) < 350
     if hasattr(result, "frame"):
-        assert words.startswith(result.caption())
-    else:
-        assert words.startswith(f"{name}(")
-        assert "\n" not in words
-        assert len(words) < 250
+        assert str(result) == f"{result.caption()}\n{result.frame}".lstrip()
 
 
 def test_pandas_gets_the_same_without_pyarrow(monkeypatch):

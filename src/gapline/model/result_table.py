@@ -24,5 +24,5 @@ class ResultTable(Shown):
         """Return the choices behind the numbers, in one line."""
         return ""
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"{self.caption()}\n{self.frame}".lstrip()
