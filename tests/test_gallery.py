@@ -2,50 +2,39 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from campaigns.gallery import assignment, gate, mip, notebook, page, routing, threads, undisturbed
+from campaigns.gallery.__main__ import EXHIBITS
+from campaigns.gallery.sentences import difference_words, means
 
 import gapline as gl
+from gapline.model.contract import load_contract
+from gapline.model.plan import Plan
 
 pytest.importorskip("kayros")
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs" / "gallery"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _importable():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "campaigns"]:
-        del sys.modules[name]
-
-
 @pytest.fixture(scope="module")
-def notebook_page(_importable, tmp_path_factory):
+def notebook_page(tmp_path_factory):
     """The whole way of the exhibit that needs no solver: cells, recording, report, pictures, page."""
-    from campaigns.gallery import notebook
-    from campaigns.gallery.page import write_exhibit
-
     folder = tmp_path_factory.mktemp("gallery")
     source = notebook.EXHIBIT.prepare(folder / "notebook", True)
-    return source, write_exhibit(notebook.EXHIBIT, source, folder / "docs")
+    return source, page.write_exhibit(notebook.EXHIBIT, source, folder / "docs")
 
 
 def test_a_page_has_question_contract_three_pictures_and_what_one_learns(notebook_page):
-    from campaigns.gallery import notebook
-    from campaigns.gallery.sentences import means
-
-    source, page = notebook_page
-    text = page.read_text(encoding="utf-8")
+    source, written = notebook_page
+    text = written.read_text(encoding="utf-8")
     heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert heads == ["The contract", "What came out", "Three pictures", "What one learns", "How it was measured"]
     pictures = re.findall(r"!\[.*\]\((.*)\)", text)
     assert len(pictures) == 3
-    assert all((page.parent / name).read_text().startswith("<svg") for name in pictures)
+    assert all((written.parent / name).read_text().startswith("<svg") for name in pictures)
     study = gl.open_study(source, **notebook.EXHIBIT.choices)
     best, score = next(iter(means(study.scores[0], weighting="panel").items()))
     assert f"By the score: {best} {score:.5f}" in text
@@ -56,21 +45,15 @@ def test_a_page_has_question_contract_three_pictures_and_what_one_learns(noteboo
 
 def test_the_notebook_is_one(notebook_page):
     """Its cells are those that ran, in the layout of version 4, without outputs."""
-    from campaigns.gallery.notebook import cells, notebook
-
     source, _ = notebook_page
-    document = json.loads(notebook())
+    document = json.loads(notebook.notebook())
     assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
-    assert ["".join(cell["source"]) for cell in document["cells"]] == [text for _, text in cells()]
+    assert ["".join(cell["source"]) for cell in document["cells"]] == [text for _, text in notebook.cells()]
     assert json.loads((source.parent / "annealing.ipynb").read_text()) == document
 
 
 def test_every_contract_is_whole(tmp_path, monkeypatch):
     """With instances, references and solvers as they are; nothing is run."""
-    from campaigns.gallery import gate, mip, routing, threads
-
-    from gapline.model.contract import load_contract
-    from gapline.model.plan import Plan
 
     monkeypatch.setattr(routing, "calibrate", lambda *_args, **_more: gl.Snapshot.from_values({"i": 1.0}, name="c"))
     (tmp_path / "routing/references").mkdir(parents=True)
@@ -89,7 +72,6 @@ def test_every_contract_is_whole(tmp_path, monkeypatch):
 def test_the_sets_of_mip_have_optima_of_every_sign(tmp_path):
     """Asked of a solver, not of whoever drew them."""
     highspy = pytest.importorskip("highspy")
-    from campaigns.gallery import mip
 
     mip.EXHIBIT.prepare(tmp_path, True)
     signs = {}
@@ -105,8 +87,6 @@ def test_the_sets_of_mip_have_optima_of_every_sign(tmp_path):
 
 
 def test_the_planted_mistake_changes_the_pace_and_nothing_else():
-    from campaigns.gallery import assignment
-
     problem = assignment.draw(9, "test")
     quick = [(value, list(place)) for value, place in assignment.search(*problem, 3, 500)]
     slow = [(value, list(place)) for value, place in assignment.search(*problem, 3, 500, slow=True)]
@@ -116,8 +96,6 @@ def test_the_planted_mistake_changes_the_pace_and_nothing_else():
 
 
 def test_sentences_follow_the_numbers_whichever_way_they_come_out():
-    from campaigns.gallery.sentences import difference_words
-
     row = {"a": "new", "b": "old", "difference": -0.2, "low": -0.3, "high": -0.1, "instances": 8, "reason": None}
     assert difference_words(row) == "new is better than old by −0.20000 [−0.30000, −0.10000], shown on 8 instances"
     worse = row | {"difference": 0.2, "low": 0.1, "high": 0.3}
@@ -128,8 +106,6 @@ def test_sentences_follow_the_numbers_whichever_way_they_come_out():
 
 def test_disturbed_runs_are_run_again_until_there_are_none(tmp_path, monkeypatch):
     """Twice beside each other, then one at a time, and no more often than asked."""
-    from campaigns.gallery import undisturbed
-
     left, calls = [3, 2, 1, 0], []
 
     class Whole:
@@ -144,8 +120,6 @@ def test_disturbed_runs_are_run_again_until_there_are_none(tmp_path, monkeypatch
 
 
 def test_a_picture_that_is_too_large_is_refused(notebook_page, tmp_path, monkeypatch):
-    from campaigns.gallery import notebook, page
-
     monkeypatch.setattr(page, "LARGEST", 10)
     monkeypatch.setattr(page, "write_report", lambda _study, folder, **_how: folder)
     source, _ = notebook_page
@@ -155,8 +129,6 @@ def test_a_picture_that_is_too_large_is_refused(notebook_page, tmp_path, monkeyp
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="the gallery was not run yet")
 def test_the_published_pages_are_of_undisturbed_runs_and_have_their_pictures():
-    from campaigns.gallery.__main__ import EXHIBITS
-
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for name, exhibit in EXHIBITS.items():
         text = (DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -1,38 +1,29 @@
 """gapline and other tools: their values agree on the same traces, or the difference is the one that the page names."""
 
 import re
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from peers import costs, values
+from peers.features import FEATURES, NO, PART, YES
+from peers.page import values_part
+from peers.traces import draw_runs
+from peers.values import SideBySide, compare_values
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compared.md"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _importable():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT))
-        yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "peers"]:
-        del sys.modules[name]
-
-
 @pytest.fixture(scope="module")
-def compared(_importable):
+def compared():
     """The measures of every tool that is installed here."""
-    from peers.traces import draw_runs
-    from peers.values import SideBySide, compare_values
-
     rows = compare_values(draw_runs(instances=6, seeds=5, steps=20))
     return [row for row in rows if isinstance(row, SideBySide)]
 
 
 def test_every_difference_is_explained_and_the_page_has_these_values(compared):
     """The table of the page is made again and is the same to its last digit."""
-    from peers.page import values_part
-
     assert {row.peer for row in compared} >= {"pandas", "moocore", "cocopp", "iohinspector", "rliable"}
     assert [(row.measure, row.apart, row.explained) for row in compared if not row.agrees] == []
     # A difference that is explained away is a difference: the explanation is needed.
@@ -45,8 +36,6 @@ def test_every_difference_is_explained_and_the_page_has_these_values(compared):
 
 
 def test_a_wrong_value_is_not_explained_away(compared):
-    from dataclasses import replace
-
     (area,) = [row for row in compared if "area over the curve" in row.measure]
     assert area.agrees
     assert not replace(area, explained=1e-9).agrees
@@ -54,9 +43,6 @@ def test_a_wrong_value_is_not_explained_away(compared):
 
 
 def test_a_tool_that_is_missing_is_said_to_be(monkeypatch):
-    from peers import values
-    from peers.page import values_part
-
     monkeypatch.setattr(values, "PEERS", [("gone", "no_such_module", "nobody has it", ())])
     (row,) = values.compare_values([])
     assert row == values.Absent("gone", "nobody has it")
@@ -65,8 +51,6 @@ def test_a_tool_that_is_missing_is_said_to_be(monkeypatch):
 
 def test_costs_are_ratios_of_the_same_job(monkeypatch):
     """One job of each side in a process of its own, on few runs: both numbers are there."""
-    from peers import costs
-
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(costs, "JOBS", {"area": costs.JOBS["area"]})
     (cost,) = costs.measure_costs(20)
@@ -76,8 +60,6 @@ def test_costs_are_ratios_of_the_same_job(monkeypatch):
 
 
 def test_every_row_of_the_features_leads_to_what_shows_it():
-    from peers.features import FEATURES, NO, PART, YES
-
     page = PAGE.read_text(encoding="utf-8")
     for row in [row for group in FEATURES.values() for row in group]:
         assert row.state in (YES, PART, NO)
