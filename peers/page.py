@@ -20,23 +20,20 @@ def page_text(rows: Sequence[SideBySide | Absent], costs: Sequence[Cost], *, run
 
 
 def values_part(rows: Iterable[SideBySide | Absent]) -> str:
-    """Return the table of values: two lines for each measure, gapline's and the other tool's."""
-    lines = [_line("measure", "by", *ARMS, "largest difference", "why")]
-    lines.append("|---|---|" + "---:|" * len(ARMS) + "---:|---|")
+    """Return the table of values, two lines for each measure, and below it why they differ."""
+    lines = [_line("measure", "by", *ARMS, "largest difference", "values")]
+    lines.append("|---|---|" + "---:|" * (len(ARMS) + 2))
+    why = []
     for row in rows:
         if isinstance(row, Absent):
-            lines.append(_line("–", row.peer, *("–" for _ in ARMS), "–", f"Not installed here: {row.why}."))
+            why.append(f"- **{row.peer}** is not installed here: {row.why}.")
             continue
         lines.append(_line(row.measure, "gapline", *(_value(row.ours.get(arm)) for arm in ARMS), "", ""))
-        apart = _difference(row.apart)
-        if row.explained is not None:
-            apart += f"; explained: {_difference(row.explained)}"
-        lines.append(
-            _line(
-                "", row.peer, *(_value(row.theirs.get(arm)) for arm in ARMS), f"{apart} ({row.values} values)", row.said
-            )
-        )
-    return "\n".join(lines)
+        theirs = (_value(row.theirs.get(arm)) for arm in ARMS)
+        lines.append(_line("", row.peer, *theirs, _difference(row.apart), str(row.values)))
+        left = "" if row.explained is None else f" What is left then: {_difference(row.explained)}."
+        why.append(f"- **{row.peer}**, {row.measure}: {row.said}{left}")
+    return "\n".join(lines) + "\n\nDifferences, and why:\n\n" + "\n".join(why)
 
 
 def _head() -> str:

@@ -38,6 +38,7 @@ def test_a_page_has_question_contract_three_pictures_and_what_one_learns(noteboo
     study = gl.open_study(source, **notebook.EXHIBIT.choices)
     best, score = next(iter(means(study.scores[0], weighting="panel").items()))
     assert f"By the score: {best} {score:.5f}" in text
+    assert "in one process that nobody watched" in text
     # Recorded once: a second call reads what is there.
     before = source.read_bytes()
     assert notebook.EXHIBIT.prepare(source.parent, True).read_bytes() == before
@@ -97,7 +98,7 @@ def test_the_planted_mistake_changes_the_pace_and_nothing_else():
 
 def test_sentences_follow_the_numbers_whichever_way_they_come_out():
     row = {"a": "new", "b": "old", "difference": -0.2, "low": -0.3, "high": -0.1, "instances": 8, "reason": None}
-    assert difference_words(row) == "new is better than old by −0.20000 [−0.30000, −0.10000], shown on 8 instances"
+    assert difference_words(row) == "new is better than old by 0.20000 [0.10000, 0.30000], shown on 8 instances"
     worse = row | {"difference": 0.2, "low": 0.1, "high": 0.3}
     assert difference_words(worse).startswith("new is worse than old by 0.20000 [0.10000, 0.30000]")
     assert "no difference is shown" in difference_words(row | {"high": 0.1})

@@ -76,7 +76,8 @@ number was written from the results.
 def measured(study: gl.Study) -> str:
     """Say how fairly the runs were measured, where their journals know it, and by which digests they are known."""
     rows = list(study.campaign.runs.iter_rows(named=True))
-    watched = any(row.get("disturbed") is not None for row in rows)
+    # Runs of a recording are pinned by nobody, and nobody looks at what else their cores do.
+    watched = any(row.get("cpus") for row in rows)
     known = summarise_fairness(rows).lines() if watched else []
     if not watched:
         least = min(row["cpu_share"] for row in rows)

@@ -28,14 +28,13 @@ def difference_words(row: dict[str, Any]) -> str:
     """Say which of two arms is better, and whether the interval shows it."""
     if row["low"] is None:
         return f"{row['a']} minus {row['b']} is {number(row['difference'])}, without an interval ({row['reason']})"
-    span = f"{number(row['difference'])} [{number(row['low'])}, {number(row['high'])}]"
-    if row["high"] < 0:
-        return (
-            f"{row['a']} is better than {row['b']} by {span.replace('-', '−')}, shown on {row['instances']} instances"
-        )
-    if row["low"] > 0:
-        return f"{row['a']} is worse than {row['b']} by {span}, shown on {row['instances']} instances"
-    return f"between {row['a']} and {row['b']} no difference is shown: {span.replace('-', '−')}"
+    difference, low, high = (row[name] for name in ("difference", "low", "high"))
+    if low <= 0 <= high:
+        span = f"{number(difference)} [{number(low)}, {number(high)}]".replace("-", "−")
+        return f"between {row['a']} and {row['b']} no difference is shown: {span}"
+    verdict, (near, far) = ("better", (-high, -low)) if high < 0 else ("worse", (low, high))
+    span = f"{number(abs(difference))} [{number(near)}, {number(far)}]"
+    return f"{row['a']} is {verdict} than {row['b']} by {span}, shown on {row['instances']} instances"
 
 
 def first_times(study: gl.Study) -> dict[str, float | None]:
