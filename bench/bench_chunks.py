@@ -65,11 +65,14 @@ def run() -> list[Row]:
                 for found in [ratio(scored(source, budget), whole, repeats=9)]
             ),
             ("peak of anonymous memory beyond start, within 16 MiB / the columns", _memory(place), 0.25),
-            # Of a small campaign 246 MB were seen: the interpreter, and what computes and draws.
-            (
-                "report within 256 MB: anonymous memory beyond that of 200 runs / the budget",
-                _report(place),
-                0.5,
+            # Shown, not bounded: curves of up to twenty million steps are held as they are drawn, those beyond are not.
+            *(
+                (
+                    f"report of {what}, within 256 MB: anonymous memory beyond that of 200 runs / the budget",
+                    found,
+                    limit,
+                )
+                for what, found, limit in _reports(place)
             ),
         ]
         with open_workers("local:2", paths=[place / "parts"]) as workers:
@@ -128,15 +131,18 @@ def _memory(place: Path) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def _report(place: Path) -> float:
-    """Return by what share of the budget a report of the campaign holds more than one of the small campaign."""
-    peaks = []
-    for source in ("small", "whole"):
+def _reports(place: Path) -> list[Row]:
+    """Return by what share of the budget reports hold more than one of the small campaign."""
+    long = make_campaign(runs=RUNS, candidates=3 * CANDIDATES, improving=1 / 3)
+    long.save(place / "long")
+    del long
+    peaks = {}
+    for source in ("small", "whole", "long"):
         command = [GAPLINE, "report", str(place / source), "--snapshot", str(place / "refs.json")]
-        code, peak = watched([*command, "--memory", f"{REPORT}B", "-o", str(place / f"report-{source}")])
+        code, peaks[source] = watched([*command, "--memory", f"{REPORT}B", "-o", str(place / f"report-{source}")])
         assert code == 0, f"report of {source}: exit {code}"
-        peaks.append(peak)
-    return (peaks[1] - peaks[0]) / REPORT
+    beyond = {source: (peak - peaks["small"]) / REPORT for source, peak in peaks.items()}
+    return [("20 M candidates", beyond["whole"], None), ("60 M candidates", beyond["long"], 0.5)]
 
 
 def _dask(place: Path, stack: ExitStack) -> str | None:
