@@ -13,7 +13,9 @@ from gapline.report.page.seal import joined_script, read_part, script_json, seal
 
 _ROOM = "gapline.report.chain"
 # Those of the report's page that draw and print, then our own.
-_SHARED = ("format", "inflate", "decode", "looks", "charts", "run_charts", "tables", "panels", "means", "empty")
+_SHARED = (
+    "format", "inflate", "decode", "looks", "light", "charts", "pointer", "curve_charts", "tables", "means", "empty",
+)  # fmt: skip
 # Longer lists are cut, and say by how much: the page stays small whatever the store.
 MOST_ROWS = 100
 

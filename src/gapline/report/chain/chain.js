@@ -88,10 +88,11 @@ function drawEvents() {
       color: { field: "kind", type: "nominal", legend: null, scale: { domain: Object.keys(colours), range: Object.values(colours) } },
     },
   };
-  drawChart("event-chart", spec, { rows }, { y1: 1.04 * most }, (time) => {
+  const tip = (time) => {
     const k = nearestEvent(Number(time));
     return [[null, eventLabel(k), eventDate(k)], ...["improved", "added", "worsened", "certified", "withdrawn"].filter((kind) => events[k][kind]).map((kind) => [null, kind, formatCount(events[k][kind])])];
-  });
+  };
+  drawChart("event-chart", () => ({ spec, rows: { rows }, ends: { y1: 1.04 * most } }), { tip });
 }
 
 // The chosen instance, and those that gained most.
@@ -130,10 +131,12 @@ function drawValues() {
     ],
   };
   const [y0, y1] = rangeOf(rows, ["value"], 0, 0);
-  drawChart("value-chart", spec, thick.length ? { rows, thick } : { rows }, { y0: 1.04 * y0, y1: 1.04 * y1 }, (time) => {
+  const tip = (time) => {
     const k = nearestEvent(Number(time));
     return [[null, eventLabel(k), eventDate(k)], ...shown.map((one, line) => [mark(colourAt(line)), one.name, atEvent(one, k)])];
-  });
+  };
+  const ends = { y0: 1.04 * y0, y1: 1.04 * y1 };
+  drawChart("value-chart", () => ({ spec, rows: thick.length ? { rows, thick } : { rows }, ends }), { tip });
 }
 
 function mark(colour) {

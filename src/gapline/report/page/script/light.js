@@ -9,7 +9,7 @@ function light(arm, again = false) {
   if (lighting !== null) return;
   lighting = requestAnimationFrame(() => {
     lighting = null;
-    for (const button of byId("arms").children) button.classList.toggle("lit", button.dataset.arm === page.head.arms[page.lit]);
+    for (const button of document.querySelectorAll("#arms > *")) button.classList.toggle("lit", button.dataset.arm === page.head.arms[page.lit]);
     for (const { view } of drawn.values()) if (view && view.signal("lit") !== (page.lit ?? -1)) view.signal("lit", page.lit ?? -1).runAsync();
   });
 }
