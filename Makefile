@@ -29,9 +29,10 @@ demo: $(DEMO)
 	@echo
 	@echo 'gapline is $(BIN)/gapline; for this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
+# Three at a time on two cores: a third of what the tests take is waiting for runs, browsers and clusters.
 test: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The lower bounds of pyproject.toml are true: every test, with the lowest versions that they allow.
 test-lowest: $(LOWEST)/.ready $(VALIDATORS)/.ready

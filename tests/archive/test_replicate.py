@@ -78,8 +78,10 @@ def test_an_arm_that_was_slowed_down_is_found(toy_package, toy_path, tmp_path):
     """A program of the same name stands first on the PATH, which does half of the steps in one arm."""
     toy_path(slower=2, version="1.1")
     done = gl.replicate(toy_package, tmp_path / "slow", arms=["quick", "steady"], seeds=["1"], report=False)
-    moved = {one.arm: one.verdict for one in done.found.moved}
-    assert moved == {"quick": "worse"}
+    quick, *others = sorted(done.found.moved, key=lambda one: one.arm)
+    assert (quick.arm, quick.verdict) == ("quick", "worse")
+    # How fast a program starts moves every run of an arm alike, by next to nothing of the horizon.
+    assert all(abs(one.shift) < quick.shift / 5 for one in others)
     assert [one.agreement for one in done.found.conclusions] == [Agreement.AGREES]
     differing = {one.what: (one.old, one.new) for one in done.found.conditions if one.differs}
     assert differing["solver of quick"] == ("command 1.0", "command 1.1")
