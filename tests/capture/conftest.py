@@ -1,6 +1,10 @@
-"""A folder that a test fills with logs."""
+"""A folder that a test fills with logs, and one for what packages unpack."""
+
+import tempfile
 
 import pytest
+
+from gapline.capture.opened import forget_packages
 
 
 @pytest.fixture
@@ -15,3 +19,16 @@ def folder(tmp_path):
         return tmp_path / "logs"
 
     return write
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """Scratch in a folder of its own, beside which nothing may appear, and in which nothing may stay."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.chdir(tmp_path)
+    yield place
+    forget_packages()
+    assert list(place.iterdir()) == []

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import polars as pl
@@ -23,18 +22,7 @@ from gapline.model.zip_write import folder_files, write_zip
 from packages import make_package, package_files, sums_of, write_package
 
 KINDS = ("p.zip", "p.tar.zst")
-
-
-@pytest.fixture(autouse=True)
-def scratch(tmp_path, monkeypatch):
-    place = tmp_path / "scratch"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    monkeypatch.setenv("TMPDIR", str(place))
-    monkeypatch.chdir(tmp_path)
-    yield place
-    forget_packages()
-    assert list(place.iterdir()) == []
+pytestmark = pytest.mark.usefixtures("scratch")
 
 
 @pytest.fixture

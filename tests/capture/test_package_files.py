@@ -7,12 +7,11 @@ import struct
 import subprocess
 import sys
 import tarfile
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from gapline.capture.opened import forget_packages, opened_package
+from gapline.capture.opened import opened_package
 from gapline.capture.package import is_package, unpacked_package
 from gapline.capture.package_files import look_into
 from gapline.errors import GaplineError, TraceError
@@ -32,19 +31,7 @@ from hostile_packages import (
 from packages import write_package, write_zst
 
 KINDS = ("p.zip", "p.tar.zst")
-
-
-@pytest.fixture(autouse=True)
-def scratch(tmp_path, monkeypatch):
-    """Scratch in a folder of its own, beside which nothing may appear, and in which nothing may stay."""
-    place = tmp_path / "scratch"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    monkeypatch.setenv("TMPDIR", str(place))
-    monkeypatch.chdir(tmp_path)
-    yield place
-    forget_packages()
-    assert list(place.iterdir()) == []
+pytestmark = pytest.mark.usefixtures("scratch")
 
 
 def refused(path: Path, kind: type[GaplineError] = GaplineError) -> str:
