@@ -48,9 +48,9 @@ from gapline.report.figures.reference_shift import draw_shift, shift_figure
 from gapline.report.heading import heading
 from gapline.report.notebook import shown_chart, write_html
 from gapline.report.order import order_arms
-from gapline.report.time_axis import log_start
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
+from gapline.scoring.moments import log_start
 from gapline.scoring.scores import Scores
 from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands

@@ -40,7 +40,20 @@ def test_instances_that_are_alike_leave_no_band():
 def test_band_of_an_attainment_curve():
     envelopes, snapshot = prepared()
     band = gl.curve_bands(envelopes, snapshot, goal=0.2, points=11, draws=50)
-    assert band["value"].to_list() == [0.0] * 5 + [1.0] * 6
+    assert band["value"].to_list() == [float(time >= 5) for time in band["time"]]
+    assert 0 < band["value"].sum() < band.height
+
+
+def test_a_band_is_fine_where_curves_fall():
+    """All that happens lies in the first hundredth of the time: a tenth of the moments lies there at least."""
+    runs = [
+        {"arm": "a", "instance": f"i{k}", "seed": 1, "horizon": 1000, "trace": [(0.5 + k, 20.0), (3 + k, 12.0)]}
+        for k in range(4)
+    ]
+    envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    band = gl.curve_bands(envelopes, gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(4)}, name="mine"))
+    assert (band["time"] < 10).sum() >= band.height / 10
+    assert band.height <= 200
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95.0])

@@ -22,7 +22,8 @@ from gapline.report.figures.attainment_difference import (
     draw_difference,
 )
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
-from gapline.report.time_axis import log_start, log_words
+from gapline.report.time_axis import log_words
+from gapline.scoring.moments import log_start
 from gapline.study import Study
 from gapline.terminal import say_words, width
 

@@ -43,7 +43,7 @@ def mean_curve_figure(
 ) -> CurveFigure:
     """Return the data of the mean convergence figure; `band_words` says in its caption what the bands are.
 
-    With a `start`, time is logarithmic from there on (`time_axis.log_start`).
+    With a `start`, time is logarithmic from there on (`scoring/moments.py`).
     """
     end = max(curves.horizons.values(), default=0.0)
     data = _series(curves.frame, curves.by, end, start)

@@ -15,10 +15,11 @@ from gapline.report.curve_figure import attainment_figure, draw_curves, mean_cur
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
-from gapline.report.time_axis import log_start, log_words
+from gapline.report.time_axis import log_words
 from gapline.report.writers.csv import to_csv
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
+from gapline.scoring.moments import log_start
 from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
 

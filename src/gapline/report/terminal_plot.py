@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from gapline.model.text import printable
 from gapline.report.looks import Look, looks_of
-from gapline.report.time_axis import axis_moments
 from gapline.report.writers.short_names import legend_lines, short_names
+from gapline.scoring.moments import axis_moments
 from gapline.terminal import cells as columns_of
 from gapline.terminal import console, width, wrapped
 
@@ -44,7 +44,7 @@ def plot_steps(
 ) -> str:
     """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours where asked for.
 
-    With a `start`, time is logarithmic from there on (`time_axis.log_start`), and the axis says so. With `letters` each
+    With a `start`, time is logarithmic from there on (`scoring/moments.py`), and the axis says so. With `letters` each
     curve is drawn in one of its own: there, of curves in one place the last is seen. Colours and letters are those of
     the curves' places among `arms`, all of the study. `room` is how wide all of it may be, in place of the `width` of
     the plot alone.

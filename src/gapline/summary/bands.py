@@ -14,6 +14,7 @@ from gapline.scoring.curve import common_horizon, curve_sum, group_rows
 from gapline.scoring.curves_apart import curves_apart
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 from gapline.summary.cells import lone_panels
@@ -45,7 +46,10 @@ def curve_bands(
     method: str | Method = DEFAULT_METHOD,
     simultaneous: bool = False,
 ) -> pl.DataFrame:
-    """Return a band of the mean curve, or of the attainment curve of `goal`, on a grid of times.
+    """Return a band of the mean curve, or of the attainment curve of `goal`, at up to `points` moments.
+
+    Half of these lie at equal distances, half at equal ratios from the first step on, where curves fall: on either axis
+    of time a band follows its curve.
 
     Columns: the groups, time, value (the exact curve there), low, high, and where `simultaneous` is asked for joint_low
     and joint_high. The band says what other instances of the same panels might have given: the pointwise one at each
@@ -61,10 +65,12 @@ def curve_bands(
     rule = parse_weighting(weighting)
     references = reference_column(snapshot, envelopes)
     frames = []
+    # Of all runs, so that groups with one horizon have the same moments.
+    start = log_start(envelopes, relative=relative)
     for key, rows in group_rows(envelopes.runs, groups):
         part, part_references = envelopes.select(rows.tolist()), references[rows]
         # Past the shortest of several horizons a mean over all runs would be a guess, so that is refused.
-        grid = np.linspace(0.0, common_horizon(part.runs, relative=relative), points)
+        grid = moments_of_both(start, common_horizon(part.runs, relative=relative), points)
         curves, shares, strata = _instance_curves(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )

@@ -12,7 +12,8 @@ from gapline.model.reading import ReferenceLabel
 from gapline.report.curve_figure import MOST_ROWS, ending_best, leaders_last
 from gapline.report.drawing import Figure, line_look, load_altair, titled
 from gapline.report.looks import grey_words, leading
-from gapline.report.time_axis import axis_moments, log_words
+from gapline.report.time_axis import log_words
+from gapline.scoring.moments import axis_moments
 
 POINTS = 400
 

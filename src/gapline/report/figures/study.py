@@ -25,8 +25,8 @@ from gapline.report.figures.replication import draw_replication, replication_fig
 from gapline.report.order import ArmOrder
 from gapline.report.replication import shown_replication
 from gapline.report.tables.contrasts import compared_rows
-from gapline.report.time_axis import log_start
 from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.moments import log_start
 from gapline.study import Study
 
 

@@ -24,10 +24,10 @@ from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import Others, add_other_candidates
 from gapline.report.page.run_facts import fact_name, fact_order, fact_text
-from gapline.report.time_axis import log_start
 from gapline.report.writers.latex_text import SPECIAL
 from gapline.report.writers.short_names import short_names
 from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.moments import log_start
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import weight_arrays
 from gapline.study import Study

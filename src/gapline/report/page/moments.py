@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from gapline.envelope.passes import bring
 from gapline.envelope.places import step_groups, step_places
 from gapline.report.page.encode import Floats, Integers
-from gapline.report.time_axis import axis_moments, log_start
 from gapline.scoring.endpoints import first_steps
 from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import goal_name
 from gapline.scoring.weighting import Weighting, run_weights
@@ -50,11 +50,10 @@ def curves_at_moments(study: Study, arm: Integers, arms: int, /) -> Curves:
 
 
 def page_moments(study: Study, count: int, /) -> Floats:
-    """Return moments that serve a linear axis and a logarithmic one: 0, the end, and equal distances on both."""
+    """Return moments at which curves are looked at, on whichever axis of time."""
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
     start = log_start(study.envelopes, relative=study.relative)
-    linear, logarithmic = axis_moments(None, end, count // 2), axis_moments(start, end, count // 2)
-    return np.unique(np.concatenate([linear, logarithmic, [end]]))
+    return moments_of_both(start, end, count)
 
 
 def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Floats) -> Floats:

@@ -18,8 +18,8 @@ from gapline.report.page import encode
 from gapline.report.page.data import PageData, kernel_words, page_document, snapshot_words
 from gapline.report.page.encode import Floats, Grid, Integers
 from gapline.report.page.moments import curves_at_moments
-from gapline.report.time_axis import log_start
 from gapline.scoring.goals import attainment_name
+from gapline.scoring.moments import log_start
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting
