@@ -11,7 +11,7 @@ VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint docs docs-refresh bench bench-large compare-peers campaign gallery paper-campaign \
+.PHONY: demo test test-lowest lint docs docs-refresh bench bench-large compare-peers campaign paper-campaign \
 	simulate mutants torture clean
 
 $(DEMO): pyproject.toml
@@ -81,12 +81,8 @@ bench-large: $(READY)
 compare-peers: $(READY)
 	$(BIN)/python -m peers $(if $(IPET),--ipet '$(IPET)')
 
-campaign: $(READY)
-	tools/system-packages
-	$(BIN)/python -m campaigns
-
 # Five campaigns from a question to a page of docs/gallery/: about a quarter of an hour on two quiet cores.
-gallery: $(READY)
+campaign: $(READY)
 	tools/system-packages
 	$(BIN)/python -m campaigns.gallery
 

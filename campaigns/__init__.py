@@ -1,1 +1,1 @@
-"""The campaign of the documentation: `python -m campaigns` runs it and writes docs/campaign.md."""
+"""Campaigns of real solvers: those of the gallery, and that of the paper."""

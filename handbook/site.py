@@ -35,7 +35,7 @@ SECTIONS = {
         "add-a-solver.md", "mip.md", "watch.md", "more-than-one-machine.md", "analyse.md", "compare-in-ci.md",
         "plan.md", "report.md", "replication.md", "python.md", "terminal.md",
     ],
-    "Gallery": ["campaign.md"],
+    "Gallery": ["gallery/index.md"],
     "Reference": [
         "reference/commands.md", "reference/study-toml.md", "reference/python.md", "file-formats.md", "versions.md",
     ],

@@ -128,7 +128,6 @@ def test_a_picture_that_is_too_large_is_refused(notebook_page, tmp_path, monkeyp
         page.write_exhibit(replace(notebook.EXHIBIT, learned=lambda _study: []), source, tmp_path)
 
 
-@pytest.mark.skipif(not DOCS.is_dir(), reason="the gallery was not run yet")
 def test_the_published_pages_are_of_undisturbed_runs_and_have_their_pictures():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for name, exhibit in EXHIBITS.items():

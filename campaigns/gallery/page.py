@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
-from campaigns.page import health_table, score_table
+from campaigns.gallery.tables import health_table, score_table
 from gapline.journal.fairness import summarise_fairness
 from gapline.report.write import write_report
 from gapline.run.process.machine import describe_machine
@@ -43,7 +43,7 @@ def page_text(exhibit: Exhibit, study: gl.Study, folder: Path, pictures: list[st
 
 {exhibit.question}
 
-Run, scored and written by `python -m campaigns.gallery {exhibit.name}` (or `make gallery`) on {today}. Times depend on
+Run, scored and written by `python -m campaigns.gallery {exhibit.name}` (or `make campaign`) on {today}. Times depend on
 the machine: {machine["processor"]}, {machine["cores"]} cores, {machine["memory"]}. Every sentence below that states a
 number was written from the results.
 

@@ -1,6 +1,8 @@
 """Cores that two workers of one machine never have at the same time."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -58,15 +60,50 @@ def test_more_cores_than_there_are_is_wrong_use(tmp_path):
         pass
 
 
-def test_who_waits_for_cores_is_told_once(tmp_path, monkeypatch):
+# Locks a core's file, in a process that is nobody's child any more, until the pipe that it was given is closed.
+HOLDER = """
+import fcntl, os, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(file, fcntl.LOCK_EX)
+if os.fork():
+    os._exit(0)
+print(os.getpid(), flush=True)
+os.read(int(sys.argv[2]), 1)
+"""
+
+
+def wait_in_vain(folder, said, *, looks=5):
+    asked = iter([False] * looks + [True])
+    with lease_cores(len(cores()), stopping=lambda: next(asked), folder=folder, say=said.append) as none:
+        assert none is None
+
+
+def test_who_waits_for_cores_of_others_is_told_once(tmp_path, monkeypatch):
     monkeypatch.setattr(lease, "TELL_AFTER", 0.0)
     said = []
-    with lease_cores(len(cores()), stopping=lambda: False, folder=tmp_path):
-        looks = iter([False] * 5 + [True])
-        with lease_cores(1, stopping=lambda: next(looks), folder=tmp_path, say=said.append) as none:
-            assert none is None
-    (message,) = said
-    assert message.startswith(f"waiting for 1 of {len(cores())} cores: other runs of gapline have them")
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", HOLDER, str(lease._file(tmp_path, cores()[0])), str(reading)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[reading]) as starter:
+        other = int(starter.stdout.readline())
+        starter.wait()
+        wait_in_vain(tmp_path, said)
+        os.close(writing)
+    os.close(reading)
+    assert said == [
+        f"waiting for {len(cores())} of {len(cores())} cores: other runs of gapline have them (processes {other})"
+    ]
+
+
+def test_runs_of_one_campaign_wait_for_each_other_without_a_word(tmp_path, monkeypatch):
+    """Also where a process below this one has the core, as the supervisor of a run has it."""
+    monkeypatch.setattr(lease, "TELL_AFTER", 0.0)
+    said = []
+    with lease_cores(1, stopping=lambda: False, folder=tmp_path) as (_, held):
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=held)
+        wait_in_vain(tmp_path, said)
+    wait_in_vain(tmp_path, said)
+    child.communicate()
+    assert said == []
 
 
 def test_the_leases_of_a_user_are_one_directory_whatever_tmpdir_says(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gapline.errors import EnvironmentLacksError, listing
 from gapline.journal.locks import lock_now, locked, open_lock
-from gapline.run.process.tree import open_by
+from gapline.run.process.tree import descendants, open_by
 from gapline.run.where.pin import Slot, cores, make_slots, physical_core
 
 LOOK_EVERY = 0.02
@@ -26,21 +26,25 @@ def lease_cores(
 
     A lock on a core's file is the lease: a supervisor that inherits the open file keeps the core after its worker was
     killed, and no crash can leave a lease behind. Only the cores that this process may use are looked at. `say` is told
-    once when there are none.
+    once when other programs have them; runs of one campaign wait for each other, of which there is nothing to tell.
     """
     available = cores()
     # Refuses at once what could never be leased, instead of waiting for ever.
     make_slots(available, width=width)
     place = folder or lease_folder()
     place.mkdir(mode=0o700, exist_ok=True)
-    start = time.monotonic()
+    start, patience = time.monotonic(), TELL_AFTER
     while True:
         taken = _take(place, available, width)
         if taken or stopping():
             break
-        if say is not None and time.monotonic() - start > TELL_AFTER:
-            say(_who(place, available, width))
-            say = None
+        if say is not None and time.monotonic() - start > patience:
+            # Ever more seldom: looking for them takes what runs could use.
+            patience *= 2
+            if others := _others(place, available):
+                have = f"other runs of gapline have them (processes {listing(map(str, others), most=4)})"
+                say(f"waiting for {width} of {len(available)} cores: {have}")
+                say = None
         time.sleep(LOOK_EVERY)
     try:
         yield (tuple(taken), tuple(taken.values())) if taken else None
@@ -70,13 +74,10 @@ def _file(place: Path, core: int) -> Path:
     return place / f"core-{physical_core(core)}"
 
 
-def _who(place: Path, available: list[int], width: int) -> str:
-    others = sorted({pid for core in available for pid in open_by(_file(place, core))})
-    return f"waiting for {width} of {len(available)} cores: other runs of gapline have them ({_processes(others)})"
-
-
-def _processes(pids: list[int]) -> str:
-    return f"processes {listing(map(str, pids), most=4)}" if pids else "of this process"
+def _others(place: Path, available: list[int]) -> list[int]:
+    """Return the processes that have cores and are neither this one nor of its runs."""
+    holding = {pid for core in available for pid in open_by(_file(place, core))}
+    return sorted(holding.difference(descendants(os.getpid()))) if holding else []
 
 
 def _take(place: Path, available: list[int], width: int) -> dict[int, int]:
