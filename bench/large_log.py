@@ -4,7 +4,8 @@ The large log is that of a solver that talks much and seldom finds something: th
 ones are imported once, then once more by a command that is killed half-way and given again; one of them cannot be read.
 Prints seconds, on the clock and of the processor, and the peak of anonymous memory of all processes of the command. Not
 part of `make bench`: it takes as much disk as the log and a quarter more for its columns, or 4 kB for each small log
-(TMPDIR names the place). `--log 0` and `--logs 0` leave a part out, `--once` the import that is killed.
+(TMPDIR names the place). `--packed` writes the large log as `.zst`, for disks that do not hold it. `--log 0` and
+`--logs 0` leave a part out, `--once` the import that is killed.
 """
 
 import argparse
@@ -16,7 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
 
 from bench.large import anonymous
 from gapline.model.budget import parse_memory
@@ -34,27 +39,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.large_log")
     parser.add_argument("--log", default="20GB", help="size of the large log (default 20GB; the full size is 100GB)")
     parser.add_argument("--logs", type=int, default=200_000, help="small logs (default 200000; in full 1000000)")
+    parser.add_argument("--packed", action="store_true", help="write the large log as .zst")
     parser.add_argument("--once", action="store_true", help="do not kill an import of the small logs and go on with it")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gapline-large-log-") as scratch:
         os.chdir(scratch)
         if asked.log != "0":
-            one_log(parse_memory(asked.log))
+            one_log(parse_memory(asked.log), packed=asked.packed)
         if asked.logs:
             many_logs(asked.logs, once=asked.once)
     return 0
 
 
-def one_log(least: int) -> None:
+def one_log(least: int, *, packed: bool) -> None:
     """Import one log of at least so many bytes."""
-    number, log = 0, Path("big.log")
-    with log.open("w") as stream:
-        while stream.tell() < least:
-            stream.writelines(f"{TALK * EVERY}o {10**12 - k} {k * 0.001:.3f}\n" for k in range(number, number + 10_000))
+    number, size, log = 0, 0, Path("big.log.zst" if packed else "big.log")
+    with ExitStack() as open_files:
+        stream: BinaryIO = open_files.enter_context(log.open("wb"))
+        if packed:
+            stream = open_files.enter_context(zstandard.ZstdCompressor().stream_writer(stream))
+        while size < least:
+            rows = range(number, number + 10_000)
+            size += stream.write("".join(f"{TALK * EVERY}o {10**12 - k} {k * 0.001:.3f}\n" for k in rows).encode())
             number += 10_000
-    size = log.stat().st_size / 1e9
+    size /= 1e9
     seconds, spent, peak, code, said = measure(
-        ["big.log", "--arm", "a", "--instance", "i", "--horizon", "1e9", "-o", "one"]
+        [log.name, "--arm", "a", "--instance", "i", "--horizon", "1e9", "-o", "one"]
     )
     read = json.loads(said)["diagnostics"]["candidates"] if code == 0 else None
     print(

@@ -1,10 +1,11 @@
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.loglines import MOST_LINE, EventList, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import MOST_LINE, EventList, Lines, Telling, log_lines, parse_number, shown, torn_line
 
 
 @settings(deadline=None)
@@ -77,3 +78,35 @@ def test_hostile_text_is_shown_escaped_and_short():
 
 def test_torn_means_no_end_of_line():
     assert [torn_line(data) for data in (b"", b"a", b"a\n", b"a\r")] == [0, 1, 0, 0]
+
+
+TELLING = Telling(mark=b"c", words=(b"time", b"after"))
+
+
+def tells(text):
+    return not text.startswith("c") or any(word in text.lower() for word in ("time", "after"))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_line_that_tells_something_is_skipped_wherever_pieces_end(data):
+    """Those that are given have their own number and text; the last line is torn as it was."""
+    lines = data.draw(
+        st.lists(
+            st.sampled_from(["c talk", "c", "", "o 5", "c TIME 3", "c after", "s UNKNOWN", "\x1b[1m", "cc time time"])
+        )
+    )
+    ending = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    log = ending.join(lines).encode()
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(log)))) | {0, len(log)})
+    pieces = [log[low:high] for low, high in pairwise(cuts)]
+    every, some = Lines(pieces), Lines(pieces, TELLING)
+    whole, given = dict(every), dict(some)
+    assert given.items() <= whole.items()
+    assert {number for number, text in whole.items() if text and tells(text)} <= given.keys()
+    assert some.torn_at == every.torn_at
+
+
+def test_talk_is_counted_and_not_given():
+    log = b"c begin\n" + b"c talk\n" * 1000 + b"o 7\n" + b"c talk\n" * 10 + b"c Time 3\nc talk\n"
+    assert list(Lines([log], TELLING)) == [(1, "c begin"), (1002, "o 7"), (1013, "c Time 3")]

@@ -5,7 +5,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ __all__ = [
     "EventList",
     "Levels",
     "Lines",
+    "Telling",
     "file_name",
     "log_lines",
     "parse_number",
@@ -52,21 +53,46 @@ def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
         start = end + 1
 
 
+class Telling(NamedTuple):
+    """Which lines of a log can tell anything: those that do not begin with `mark`, and those with one of some words.
+
+    `words` are in small letters, and found in letters of any size. More lines may come than these, never less.
+    """
+
+    mark: bytes
+    words: tuple[bytes, ...]
+
+    def places(self, piece: bytes) -> list[int]:
+        """Return, in their order, places that lie in such lines; the first line of a piece is not looked at."""
+        others = re.compile(rb"\n[^" + re.escape(self.mark) + rb"\n]")
+        found = [match.start() + 1 for match in others.finditer(piece)]
+        small = piece.lower()
+        for word in self.words:
+            place = small.find(word)
+            while place >= 0:
+                found.append(place)
+                # On the same line it tells nothing more.
+                end = small.find(b"\n", place)
+                place = small.find(word, end) if end >= 0 else -1
+        return sorted(found)
+
+
 class Lines(Iterator[tuple[int, str]]):
     r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
 
-    `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long
-    as it has not come. The first piece shows which line ends the log has.
+    With `telling`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
+    `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long as
+    it has not come. The first piece shows which line ends the log has.
 
     >>> lines = Lines([b"a\nb", b"c\r\nd"])
     >>> list(lines), lines.torn_at
     ([(1, 'a'), (2, 'bc'), (3, 'd')], 3)
     """
 
-    __slots__ = ("_lines", "ending", "torn_at")
+    __slots__ = ("_lines", "_telling", "ending", "torn_at")
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self.torn_at, self.ending = 0, b"\n"
+    def __init__(self, pieces: Iterable[bytes], telling: Telling | None = None) -> None:
+        self.torn_at, self.ending, self._telling = 0, b"\n", telling
         self._lines = self._split(iter(pieces))
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
@@ -79,8 +105,10 @@ class Lines(Iterator[tuple[int, str]]):
         piece = next(pieces, b"")
         ending = self.ending = _ending(piece)
         number, begun, last = 0, b"", b""
+        telling = self._telling if ending == b"\n" else None
         while piece:
             start, size = 0, len(piece)
+            places = iter(telling.places(piece)) if telling is not None else None
             while (end := piece.find(ending, start)) >= 0:
                 number += 1
                 line = piece[start : min(end, start + MOST_LINE)]
@@ -88,6 +116,11 @@ class Lines(Iterator[tuple[int, str]]):
                     line, begun = (begun + line)[:MOST_LINE], b""
                 yield number, line.decode("utf-8", "replace").rstrip("\r")
                 start = end + 1
+                if places is not None:
+                    place = next((one for one in places if one >= start), size)
+                    following = max(start, piece.rfind(ending, start, place) + 1)
+                    number += piece.count(ending, start, following)
+                    start = following
             if start < size:
                 # Cut as a line is: what a broken file has without a line end is not held.
                 begun = (begun + piece[start : start + MOST_LINE])[:MOST_LINE]

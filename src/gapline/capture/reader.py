@@ -12,7 +12,7 @@ from typing import IO, BinaryIO, cast
 from gapline.capture.assemble import RunTrace
 from gapline.capture.blocks import BLOCK, text_blocks
 from gapline.capture.dialect import PLAIN, Dialect
-from gapline.capture.loglines import Lines, shown
+from gapline.capture.loglines import Lines, Telling, shown
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
@@ -162,9 +162,12 @@ class LogFile:
             return iter([content] if content else [])
         return text_blocks((content[at : at + BLOCK] for at in range(0, len(content), BLOCK)), source=self.path)
 
-    def lines(self) -> Lines:
-        """Return the lines with their numbers, to be gone through once; a large log is not held for it."""
-        return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,))
+    def lines(self, telling: Telling | None = None) -> Lines:
+        """Return the lines with their numbers, to be gone through once; a large log is not held for it.
+
+        A reader that says which lines can be `telling` is not given the others, which are most of a large log.
+        """
+        return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,), telling)
 
 
 def _held(name: str, data: bytes | None) -> LogFile | None:

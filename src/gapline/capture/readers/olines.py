@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import EventList, shown
+from gapline.capture.loglines import EventList, Telling, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -22,7 +22,9 @@ _COLOUR_TEXT = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _STATUS_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
-_TIME_WORD = re.compile(r"\b(?:time|elapsed|after|seconds?)\b", re.IGNORECASE)
+_TIME_WORD = re.compile(r"\b(?:time|elapsed|after|seconds?)\b", re.IGNORECASE | re.ASCII)
+# Comments without one of these words are skipped unread: a talkative solver has a hundred of them for a value.
+_TELLING = Telling(mark=b"c", words=(b"time", b"elapsed", b"after", b"second"))
 _LAST_NUMBER = re.compile(
     r"(?<![0-9.,_])([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
     re.IGNORECASE | re.ASCII,
@@ -68,7 +70,7 @@ def _read(log: LogFile) -> Found:
     found = Found()
     solves = [_Solve(EventList(found.problems))]
     stamp, comment_clock, seen = None, "wall", False
-    lines = log.lines()
+    lines = log.lines(_TELLING)
     for number, coloured in lines:
         text = _COLOUR_TEXT.sub("", coloured) if "\x1b" in coloured else coloured
         where = f"{log.path}:{number}"
