@@ -4,8 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from handbook.drawings import DRAWINGS
+from handbook.flow import flow_svg
 from handbook.generated import with_parts
 from handbook.quoted import FILL, agrees, blocks, differences, examples, pages, renewed, run_examples
+
+from gapline import figures
 
 ROOT = Path(__file__).parent.parent
 LANGUAGES = ("console", "python")
@@ -42,6 +46,27 @@ def test_generated_parts_are_those_of_the_code():
         assert with_parts(text) == text, page.name
     marked = {name for page in pages() for name in re.findall(r"<!-- made: ([\w-]+) -->", page.read_text("utf-8"))}
     assert {"fields", "solvers", "checkers", "trace-columns", "snapshot-fields", "order-fields"} <= marked
+
+
+@pytest.mark.parametrize("name", [*DRAWINGS, "flow"])
+def test_drawings_say_what_the_code_draws_now(name, tmp_path):
+    """`python -m handbook refresh` draws them anew; how letters are laid out depends on fonts, what they say does not."""
+    if name == "flow":
+        drawn = flow_svg()
+    else:
+        figures.write(DRAWINGS[name](), tmp_path / "drawn.svg")
+        drawn = (tmp_path / "drawn.svg").read_text(encoding="utf-8")
+    kept = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert words_of(kept) == words_of(drawn)
+    linked = [
+        page.name for page in (*pages(), ROOT / "ARCHITECTURE.md") if f"pictures/{name}.svg" in page.read_text("utf-8")
+    ]
+    assert linked, "no page shows it"
+
+
+def words_of(svg: str) -> list[str]:
+    """Return the words of a drawing, whichever lines they stand in; digests of drawn runs are those of a processor."""
+    return re.sub(r"sha256:\w+", "sha256:", " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))).split()
 
 
 def test_commands_documents_and_outputs_are_told_apart():
