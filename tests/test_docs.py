@@ -50,7 +50,7 @@ def test_generated_parts_are_those_of_the_code():
 
 @pytest.mark.parametrize("name", [*DRAWINGS, "flow"])
 def test_drawings_say_what_the_code_draws_now(name, tmp_path):
-    """`python -m handbook refresh` draws them anew; how letters are laid out depends on fonts, what they say does not."""
+    """`python -m handbook refresh` draws them anew. Fonts decide how letters are laid out, not what they say."""
     if name == "flow":
         drawn = flow_svg()
     else:
