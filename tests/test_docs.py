@@ -7,7 +7,7 @@ import pytest
 from handbook.commands import all_commands
 from handbook.drawings import DRAWINGS
 from handbook.flow import flow_svg
-from handbook.generated import with_parts
+from handbook.generated import results_table, with_parts
 from handbook.quoted import FILL, agrees, blocks, differences, examples, pages, renewed, run_examples
 
 from gapline import figures
@@ -48,6 +48,7 @@ def test_generated_parts_are_those_of_the_code():
         assert with_parts(text) == text, page.name
     marked = {name for page in pages() for name in re.findall(r"<!-- made: ([\w-]+) -->", page.read_text("utf-8"))}
     assert {"fields", "solvers", "checkers", "trace-columns", "snapshot-fields", "order-fields"} <= marked
+    assert [row for row in results_table().splitlines() if row.endswith("|  |")] == [], "what does it hold?"
 
 
 @pytest.mark.parametrize("name", [*DRAWINGS, "flow"])
