@@ -108,13 +108,21 @@ def navigation(source: Path) -> dict[str, list[str]]:
     """Return the pages of each section; one that stands in none is in the gallery by its name, or with the tasks."""
     placed = {page for pages in SECTIONS.values() for page in pages}
     found = [path.relative_to(source).as_posix() for path in source.rglob("*.md")]
-    # The page that lists those of a folder stands before them.
-    found.sort(key=lambda page: (Path(page).parent, Path(page).name != "index.md", page))
+    # The page that lists those of a folder stands before them, and they stand in its order.
+    found.sort(key=lambda page: (Path(page).parent, _place(source / page), page))
     sections = {head: [page for page in pages if page in found] for head, pages in SECTIONS.items()}
     for page in found:
         if page not in placed and not page.startswith("reference/"):
             sections["Gallery" if page.startswith("gallery/") else "Tasks"].append(page)
     return sections
+
+
+def _place(page: Path) -> int:
+    """Return which page of its folder this is: none before the index, then as that lists them, then the others."""
+    index = page.with_name("index.md")
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", index.read_text(encoding="utf-8")) if index.exists() else []
+    order = ["index.md", *listed]
+    return order.index(page.name) if page.name in order else len(order)
 
 
 def _title(page: Path) -> str:
