@@ -1,5 +1,5 @@
 # Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv: `make demo` installs what
-# the demo needs (about 1 GB), everything else adds what the tests drive (about 2 GB in all).
+# the demo needs (about 1 GB), everything else adds what the tests drive (2.7 GB in all).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

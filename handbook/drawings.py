@@ -10,7 +10,10 @@ import polars as pl
 import gapline as gl
 from gapline import figures
 from gapline.paper.scale import draw_shapes, shape_figure
+from gapline.paper.two_regime import draw_regimes, regime_figure
+from gapline.paper.write import SYNTHETIC, synthetic_study
 from gapline.report.drawing import line_look, load_altair, step_lines, titled, zero_line
+from gapline.report.write import for_report
 
 REFERENCE, HORIZON = 10.0, 20.0
 # The run of docs/what-the-numbers-mean.md: time, objective, valid.
@@ -82,12 +85,18 @@ def draw_policies() -> Any:
     return titled(chart, "One run, two questions", "Scores 0.205 and 0.405: nothing but the reference is different")
 
 
+def draw_two_readings() -> Any:
+    """Draw the curves of the campaign that gapline makes up for the paper's figures, against two references."""
+    return draw_regimes(regime_figure(for_report(synthetic_study()), source=SYNTHETIC))
+
+
 DRAWINGS: dict[str, Callable[[], Any]] = {
     "definitions-run": draw_run,
     "definitions-kernels": lambda: draw_shapes(shape_figure()),
     "definitions-weights": draw_weights,
     "definitions-companions": draw_companions,
     "definitions-policies": draw_policies,
+    "two-regimes": draw_two_readings,
 }
 
 

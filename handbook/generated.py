@@ -16,6 +16,7 @@ import polars as pl
 from gapline.capture.formats import BUILT_IN
 from gapline.check.load import CHECKERS
 from gapline.journal.records import Ending, Order
+from gapline.journal.register import Entry
 from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
 from gapline.model.package import PackageDocument
 from gapline.model.tables import CARRIED, RUN_RECORD, RUNS, TRACE_OPTIONAL, TRACE_REQUIRED
@@ -111,6 +112,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "candidate-columns": candidate_columns,
     "order-fields": lambda: _fields(Order),
     "ending-fields": lambda: _fields(Ending),
+    "register-fields": lambda: _fields(Entry),
     "snapshot-fields": lambda: _model_fields(Snapshot),
     "reference-fields": lambda: _model_fields(Reference),
     "results-fields": results_table,

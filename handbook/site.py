@@ -29,7 +29,7 @@ SECTIONS = {
         "index.md", "start/researcher.md", "start/solver-team.md", "start/organiser.md", "start/keeper.md",
         "start/notebook.md",
     ],
-    "Definitions": ["what-the-numbers-mean.md", "neighbours.md", "statistics.md", "trust.md"],
+    "Understand": ["what-the-numbers-mean.md", "neighbours.md", "statistics.md", "trust.md", "compared.md"],
     "Tasks": [
         "score.md", "import-logs.md", "import-formats.md", "references.md", "contract.md", "run-a-campaign.md",
         "add-a-solver.md", "mip.md", "watch.md", "more-than-one-machine.md", "analyse.md", "compare-in-ci.md",
@@ -51,7 +51,7 @@ STYLE = """\
 .md-typeset img[src$=".svg"] { background: #fff; border-radius: 4px; }
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) th { min-width: 0; }
-.md-typeset table:not([class]) :is(th, td) { padding: .6em .8em; }
+.md-typeset table:not([class]) :is(th, td) { padding: .5em .6em; }
 .md-typeset table:not([class]) code { word-break: normal; overflow-wrap: normal; }
 .md-typeset td:not(:first-child):has(> code:only-child) { min-width: 8rem; }
 .md-typeset pre > code { font-size: .66rem; line-height: 1.35; }
@@ -108,13 +108,21 @@ def navigation(source: Path) -> dict[str, list[str]]:
     """Return the pages of each section; one that stands in none is in the gallery by its name, or with the tasks."""
     placed = {page for pages in SECTIONS.values() for page in pages}
     found = [path.relative_to(source).as_posix() for path in source.rglob("*.md")]
-    # The page that lists those of a folder stands before them.
-    found.sort(key=lambda page: (Path(page).parent, Path(page).name != "index.md", page))
+    # The page that lists those of a folder stands before them, and they stand in its order.
+    found.sort(key=lambda page: (Path(page).parent, _place(source / page), page))
     sections = {head: [page for page in pages if page in found] for head, pages in SECTIONS.items()}
     for page in found:
         if page not in placed and not page.startswith("reference/"):
-            sections["Gallery" if page.startswith(("gallery", "compared")) else "Tasks"].append(page)
+            sections["Gallery" if page.startswith("gallery/") else "Tasks"].append(page)
     return sections
+
+
+def _place(page: Path) -> int:
+    """Return which page of its folder this is: none before the index, then as that lists them, then the others."""
+    index = page.with_name("index.md")
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", index.read_text(encoding="utf-8")) if index.exists() else []
+    order = ["index.md", *listed]
+    return order.index(page.name) if page.name in order else len(order)
 
 
 def _title(page: Path) -> str:

@@ -4,6 +4,7 @@ python -m peers --ipet CHECKOUT   uses a checkout of IPET, which is on no packag
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -21,7 +22,9 @@ def main() -> int:
     options.add_argument("--runs", type=int, default=2000, help="runs on which costs are measured")
     given = options.parse_args()
     if given.ipet:
+        # For this process, and for those that measure.
         sys.path.append(str(given.ipet.resolve()))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), sys.path[-1]]))
     runs = draw_runs(instances=6, seeds=5, steps=20)
     rows = list(compare_values(runs))
     given.page.write_text(page_text(rows, measure_costs(given.runs), runs=len(runs)), encoding="utf-8")

@@ -12,6 +12,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,39 +27,53 @@ from gapline.analysis.neighbours.compared import compare_cells
 from gapline.analysis.neighbours.ert import expected_running_time
 from gapline.analysis.neighbours.improvement import probability_of_improvement
 from peers.traces import ARMS, HORIZON, REFERENCE, draw_runs, judged, score_matrix
+from peers.values import ipet_integrals
 
 ROUNDS = 3
 # Candidates of a run, and seeds of an instance.
 STEPS, SEEDS = 200, 5
+# What a call costs before it has seen a run shows on so few.
+FEW = 60
 # Less is within what Python keeps in reserve.
 LEAST = 1_000_000
 Work = Callable[[], object]
 
 
 class Cost(NamedTuple):
-    """A job by a peer over the same job by gapline."""
+    """A job by a peer over the same job by gapline, on few runs and on many; `memory` is that of many."""
 
     peer: str
     job: str
+    few: int
+    runs: int
+    time_of_few: float
     time: float
     memory: float
 
 
 class Job(NamedTuple):
-    """What is done, by whom, on how many runs at most, and how it is prepared for each side."""
+    """What is done, by whom (and the module that it needs), on how many runs at most, and how each side prepares it."""
 
     peer: str
+    module: str
     what: str
     most: int
     prepare: Callable[[list[dict[str, Any]], str], Work]
 
 
 def measure_costs(runs: int) -> list[Cost]:
-    """Measure every job, the sides in turns."""
-    return [_cost(name, job, min(runs, job.most)) for name, job in JOBS.items()]
+    """Measure every job of a tool that is installed, the sides in turns."""
+    return [_cost(name, job, min(runs, job.most)) for name, job in JOBS.items() if find_spec(job.module)]
 
 
 def _cost(name: str, job: Job, runs: int) -> Cost:
+    few = min(FEW, runs)
+    (of_few, _), (of_many, memory) = (_ratios(name, number) for number in (few, runs))
+    return Cost(job.peer, job.what, few, runs, of_few, of_many, memory)
+
+
+def _ratios(name: str, runs: int) -> tuple[float, float]:
+    """Return time and memory of the other tool over gapline's."""
     measured = {"theirs": [], "ours": []}
     for side in (*measured, *measured):
         command = [sys.executable, "-m", "peers.costs", name, side, str(runs)]
@@ -66,8 +81,7 @@ def _cost(name: str, job: Job, runs: int) -> Cost:
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         measured[side].append(json.loads(next(line for line in said if line.startswith("["))))
     (their_time, their_bytes), (our_time, our_bytes) = (np.min(measured[side], axis=0) for side in ("theirs", "ours"))
-    memory = max(their_bytes, LEAST) / max(our_bytes, LEAST)
-    return Cost(job.peer, f"{job.what}, {runs:,} runs", float(their_time / our_time), float(memory))
+    return float(their_time / our_time), float(max(their_bytes, LEAST) / max(our_bytes, LEAST))
 
 
 def _score_pandas(runs: list[dict[str, Any]], side: str) -> Work:
@@ -86,6 +100,13 @@ def _score_pandas(runs: list[dict[str, Any]], side: str) -> Work:
         return (gap * width).groupby(frame["run"]).sum() + frame.groupby("run")["time"].first()
 
     return work
+
+
+def _integral_ipet(runs: list[dict[str, Any]], side: str) -> Work:
+    if side == "ours":
+        campaign, snapshot = gl.Campaign.from_runs(runs), judged(runs)[1]
+        return lambda: gl.score(gl.build_envelopes(campaign), snapshot, kernels=["berthold"])
+    return lambda: ipet_integrals(runs)
 
 
 def _volume_moocore(runs: list[dict[str, Any]], side: str) -> Work:
@@ -181,13 +202,14 @@ def _long(runs: list[dict[str, Any]], name: str, value: Callable[[float], float]
 
 
 JOBS = {
-    "pandas": Job("pandas", "squeezed score of every run", 2000, _score_pandas),
-    "volume": Job("moocore", "hypervolume of every run", 2000, _volume_moocore),
-    "surface": Job("moocore", "three attainment surfaces of each arm", 1000, _surface_moocore),
-    "coco": Job("cocopp", "reading a folder of COCO", 480, _read_cocopp),
-    "times": Job("iohinspector", "expected running times to 51 goals", 400, _times_iohinspector),
-    "area": Job("iohinspector", "area over the curve of every run", 400, _area_iohinspector),
-    "chance": Job("rliable", "probability of improvement, each pair of arms", 2000, _chance_rliable),
+    "pandas": Job("pandas", "pandas", "squeezed score of every run", 2000, _score_pandas),
+    "ipet": Job("IPET", "ipet", "primal integral of every run", 2000, _integral_ipet),
+    "volume": Job("moocore", "moocore", "hypervolume of every run", 2000, _volume_moocore),
+    "surface": Job("moocore", "moocore", "three attainment surfaces of each arm", 1000, _surface_moocore),
+    "coco": Job("cocopp", "cocopp", "reading a folder of COCO", 480, _read_cocopp),
+    "times": Job("iohinspector", "iohinspector", "expected running times to 51 goals", 400, _times_iohinspector),
+    "area": Job("iohinspector", "iohinspector", "area over the curve of every run", 400, _area_iohinspector),
+    "chance": Job("rliable", "rliable", "probability of improvement, each pair of arms", 2000, _chance_rliable),
 }
 
 

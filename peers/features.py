@@ -33,7 +33,7 @@ FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("logs of HiGHS", "miplog", "", YES, _MIP),
         Feature("logs of COPT", "miplog", "", YES, _MIP),
         Feature("logs of CP-SAT", "CP-SAT log tools", "", YES, "import-formats.md"),
-        Feature("traces of routing heuristics (HGS, PyVRP, LKH, FILO, DIMACS)", "", "DIMACS controller, Routing Arena", PART, "import-formats.md", "not FILO"),
+        Feature("traces of routing heuristics (HGS, PyVRP, LKH, DIMACS)", "", "DIMACS controller, Routing Arena", YES, "import-formats.md", "FILO writes no trace, only its last cost and seconds"),
         Feature("data of IOHprofiler and COCO", "IOHanalyzer, iohinspector", "cocopp", PART, "import-formats.md#coco-and-iohprofiler-evaluations-and-a-reference-of-0", "one objective; a reference of 0 needs a declared shift"),
         Feature("format recognised from the file", "IPET, Rubberband, IOHanalyzer, miplog", "iohinspector", YES, "import-logs.md#formats"),
         Feature("several runs in one file", "IPET, Rubberband, gurobi-logtools, IOHanalyzer, iohinspector, cocopp, moocore, mzn-bench, miplog, QOBLIB tools", "", YES, "import-formats.md"),
@@ -80,7 +80,7 @@ FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("shifted geometric mean", "IPET, Rubberband", "", YES, "neighbours.md"),
         Feature("groups of instances", "IPET, Rubberband, cocopp, BenchExec", "gurobi-logtools, IOHanalyzer, iohinspector, benchopt, Routing Arena, mzn-bench, QOBLIB tools, Timefold benchmarker", YES, "contract.md#at-the-size-of-a-paper"),
         Feature("missing cells named and handled", "IPET", "Rubberband, gurobi-logtools, AlgBench, IOHanalyzer, iohinspector, cocopp, benchopt, BenchExec, mzn-bench, QOBLIB tools, Timefold benchmarker", YES, "tests/study/test_present.py"),
-        Feature("confidence intervals", "rliable", "IOHanalyzer, iohinspector, cocopp", YES, "statistics.md"),
+        Feature("confidence intervals", "rliable", "IOHanalyzer, iohinspector, cocopp", YES, "statistics.md", "of means, differences, interquartile means, ratings and probabilities; rliable has those of medians too"),
         Feature("paired or two-sample tests", "IPET, Rubberband, IOHanalyzer, cocopp", "rliable", YES, "neighbours.md"),
         Feature("correction for many comparisons", "IOHanalyzer, cocopp", "", YES, "statistics.md"),
         Feature("statistics that repeat to the last digit", "cocopp", "", YES, "tests/summary/test_draws.py"),
@@ -112,7 +112,10 @@ OTHERS_ARE_BETTER = (
     "**Rubberband** and **BenchExec** keep the results of a whole team over years, with comparison tables of thousands of"
     " runs; gapline keeps studies as folders and leaves the archive to git and packages. BenchExec's limits by cgroups are"
     " those of competitions, many users of one machine included.",
-    "**rliable** and **pandas** take any table of numbers; gapline wants to know what a run, a horizon and a reference are.",
+    "**rliable** and **pandas** take any table of numbers; gapline wants to know what a run, a horizon and a reference are."
+    " rliable also has intervals of medians and optimality gaps, and gapline's are of means, differences, interquartile"
+    " means, ratings and probabilities.",
+    "**IOHanalyzer** is a web service too: nothing has to be installed to look at data that somebody has uploaded there.",
     "**benchopt** fetches data sets and solvers and runs them with one command of its own community's collections; here a"
     " study brings its instances.",
     "**gurobi-logtools** and **CP-SAT log tools** show cuts, presolve, LP and node logs; gapline reads incumbents and bounds.",

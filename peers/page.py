@@ -15,7 +15,7 @@ PACKAGES = ("pandas", "moocore", "cocopp", "iohinspector", "rliable")
 
 def page_text(rows: Sequence[SideBySide | Absent], costs: Sequence[Cost], *, runs: int) -> str:
     """Return the page as Markdown."""
-    parts = [_head(), _values(rows, runs), _costs(costs), _others(), _features()]
+    parts = [_head(), _values(rows, runs), _costs(costs), others_part(), features_part()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -64,30 +64,40 @@ named has been taken out.{rest}
 
 
 def _costs(costs: Sequence[Cost]) -> str:
-    lines = ["| tool | job | time, theirs / gapline's | memory, theirs / gapline's |", "|---|---|---:|---:|"]
-    lines += [_line(cost.peer, cost.job, _ratio(cost.time), _ratio(cost.memory)) for cost in costs]
-    cheaper = [f"{cost.peer} ({cost.job.split(',')[0]})" for cost in costs if cost.time < 1]
-    lighter = [f"{cost.peer} ({cost.job.split(',')[0]})" for cost in costs if cost.memory < 1]
+    few = max((cost.few for cost in costs), default=0)
+    lines = [_line("tool", "job", f"time of {few} runs", "time of many", "how many", "memory of many")]
+    lines.append("|---|---|---:|---:|---:|---:|")
+    lines += [
+        _line(cost.peer, cost.job, *map(_ratio, (cost.time_of_few, cost.time)), f"{cost.runs:,}", _ratio(cost.memory))
+        for cost in costs
+    ]
     said = [
-        f"Faster than gapline: {', '.join(cheaper) or 'none of these'}.",
-        f"In less memory: {', '.join(lighter) or 'none of these'}.",
+        f"Faster than gapline on {few} runs: {_who(cost for cost in costs if cost.time_of_few < 1)};",
+        f"on many: {_who(cost for cost in costs if cost.time < 1)}.",
+        f"In less memory: {_who(cost for cost in costs if cost.memory < 1)}.",
     ]
     return f"""## What it costs
 
-Processor time of the best of several rounds and memory beyond what was held before, measured in one run, each in a
-process of its own that had done the same on a few runs before. Below 1 the other tool is cheaper; less than a megabyte
-counts as one. Loading is not in it: the first call of gapline on much data also compiles.
+What the other tool took over what gapline took: processor time of the best of several rounds and memory beyond what was
+held before, each side in a process of its own that had done the same on a few runs before. Below 1 the other tool is
+cheaper; less than a megabyte counts as one. Loading is not in it: the first call of gapline on much data also compiles.
 
 {chr(10).join(lines)}
 
 {" ".join(said)}"""
 
 
-def _others() -> str:
+def _who(costs: Iterable[Cost]) -> str:
+    return ", ".join(f"{cost.peer} ({cost.job})" for cost in costs) or "none of these"
+
+
+def others_part() -> str:
+    """Return where others are better."""
     return "## Where others are better\n\n" + "\n".join(f"- {line}" for line in OTHERS_ARE_BETTER)
 
 
-def _features() -> str:
+def features_part() -> str:
+    """Return the table of features, with how many gapline has."""
     rows = [row for group in FEATURES.values() for row in group]
     counts = {state: sum(row.state == state for row in rows) for state in (YES, PART, NO)}
     alone = sum(not row.have and row.state == YES for row in rows)

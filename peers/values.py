@@ -96,26 +96,10 @@ def by_pandas(runs: Runs) -> SideBySide:
 
 def by_ipet(runs: Runs) -> SideBySide:
     """Return the primal integral of IPET: per cent times seconds, brought to the mean gap."""
-    from ipet.misc import integrals
-
     envelopes, snapshot = judged(runs)
     scores = gl.score(envelopes, snapshot, kernels=["berthold"]).frame["berthold"].to_numpy()
     ours = per_run(envelopes, runs, scores)
-
-    class TestRun:
-        """The three facts of a run that IPET asks for."""
-
-        def getProblemDataById(self, number: int, key: str) -> Any:
-            known = {integrals.DEFAULT_HISTORYTOUSE: runs[number]["trace"], integrals.DEFAULT_XAFTERSOLVEKEY: HORIZON}
-            return known.get(key, HORIZON)
-
-    theirs = np.array(
-        [
-            integrals.calcIntegralValue(integrals.getProcessPlotData(TestRun(), number, reference=REFERENCE))
-            for number in range(len(runs))
-        ]
-    )
-    theirs = theirs / (100 * HORIZON)
+    theirs = ipet_integrals(runs) / (100 * HORIZON)
     return SideBySide(
         "IPET",
         "primal integral (`berthold`), as the mean gap",
@@ -125,6 +109,21 @@ def by_ipet(runs: Runs) -> SideBySide:
         _apart(ours, theirs),
         "None: its per cent times seconds are 100 · horizon times ours.",
     )
+
+
+def ipet_integrals(runs: Runs) -> np.ndarray:
+    """Return what IPET says of each run, in per cent times seconds."""
+    from ipet.misc import integrals
+
+    class TestRun:
+        """The three facts of a run that IPET asks for."""
+
+        def getProblemDataById(self, number: int, key: str) -> Any:
+            known = {integrals.DEFAULT_HISTORYTOUSE: runs[number]["trace"], integrals.DEFAULT_XAFTERSOLVEKEY: HORIZON}
+            return known.get(key, HORIZON)
+
+    lines = (integrals.getProcessPlotData(TestRun(), number, reference=REFERENCE) for number in range(len(runs)))
+    return np.array([integrals.calcIntegralValue(line) for line in lines])
 
 
 def by_moocore_volume(runs: Runs) -> SideBySide:

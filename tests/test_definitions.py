@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import polars as pl
 import pytest
 from handbook.drawings import CANDIDATES, DRAWINGS, HORIZON, REFERENCE, worked_envelopes, worked_snapshot
 
@@ -15,7 +16,10 @@ import gapline as gl
 from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
 from gapline.analysis.neighbours.ert import expected_running_time
 from gapline.analysis.neighbours.par import par
+from gapline.analysis.neighbours.profiles import performance_profile
+from gapline.errors import UsageError
 from gapline.model.names import KERNELS, WEIGHTS
+from gapline.model.transform import Transform, TransformKind
 from gapline.scoring.weighting import Weighting
 
 ROOT = Path(__file__).parent.parent
@@ -133,6 +137,48 @@ def test_the_analysis_reference_of_the_page_is_the_one_of_gapline():
     assert gapline_score(reference=folded.values["i1"].value) == gapline_score(reference=6.0)
 
 
+def test_a_reference_that_was_known_later():
+    objective, by_hand, score = re.search(r"against the value (\d+) that .*? is `(.*?)` = ([\d.]+)\.", PAGE).groups()
+    exact = worked_out(by_hand)
+    assert f"{float(exact):.5f}" == score
+    assert gapline_score(reference=float(objective)) == pytest.approx(float(exact), abs=1e-15)
+
+
+def test_every_transform():
+    """Each row has objectives that are scored as those of the page, so that its score is that of the page."""
+    (table,) = tables("Objectives that are not positive costs")
+    kinds = {str(kind) for kind in TransformKind}
+    assert {row["transform"].strip("`").partition(":")[0] for row in table} == kinds
+    for row in table:
+        transform = row["transform"].strip("`")
+        parts = [[float(Fraction(one)) for one in cell.split(" and ")] for cell in row["objectives"].split(", ")]
+        reference = [float(Fraction(one)) for one in row["reference"].split(" and ")]
+        priced = "hierarchical" in transform
+        columns = [("primary", 0), ("secondary", 1)] if priced else [("objective", 0)]
+        data = {name: [part[k] for part in parts] for name, k in columns}
+        if priced:
+            data["objective"] = [5 * first + second for first, second in parts]
+            reference = [5 * reference[0] + reference[1]]
+        frame = pl.DataFrame({"time": [2.0, 6.0, 14.0], **data}).with_columns(
+            arm=pl.lit("a"), instance=pl.lit("i1"), seed=1, horizon=HORIZON, valid=True,
+            sense=pl.lit("max" if Transform.parse(transform).maximises else "min"),
+        )  # fmt: skip
+        envelopes = gl.build_envelopes(gl.read(frame), transform=transform)
+        score = gl.score(envelopes, {"i1": reference[0]}).frame["squeezed"][0]
+        assert score == pytest.approx(0.205, abs=1e-15), row
+
+
+def test_the_performance_profile_of_the_page():
+    other = {"arm": "other", "instance": "i1", "seed": 1, "horizon": HORIZON, "trace": [(4, 15, True)]}
+    mine = {"arm": "mine", "instance": "i1", "seed": 1, "horizon": HORIZON, "trace": list(CANDIDATES)}
+    profile = performance_profile(
+        gl.build_envelopes(gl.Campaign.from_runs([mine, other])), worked_snapshot(), goal=0.5
+    ).frame
+    time, of_the_other, ratio = re.search(r"the ratio of this run is `(\d+) / (\d+)` = ([\d.]+)", PAGE).groups()
+    assert int(time) / int(of_the_other) == float(ratio)
+    assert profile.rows() == [("mine", 1.0, 0.0), ("mine", float(ratio), 1.0), ("other", 1.0, 1.0)]
+
+
 def test_every_kernel_and_weight_has_its_place():
     for name in (*KERNELS, *WEIGHTS):
         assert f"`{name.partition(':')[0]}" in PAGE or f"### {name.partition(':')[0]}\n" in PAGE, name
@@ -144,6 +190,22 @@ def test_every_weight():
         value = worked_out(row["by hand"])
         assert f"{float(value):.5f}" == row["score"]
         assert gapline_score(weight=row["weight"].strip("`")) == pytest.approx(float(value), abs=1e-15)
+
+
+def test_the_edges_of_weights():
+    """Before the cutoff nothing counts; cutoffs have their bounds; an empty run scores 1 whatever the weight."""
+    names = [row["weight"].strip("`") for row in tables("Time weights: which moments count")[0]]
+    for early, late in ((0.5, 1), (0, 0.7)):
+        assert gapline_score(weight="early-log:1", trace=[(early, 15, True)]) == gapline_score(
+            weight="early-log:1", trace=[(late, 15, True)]
+        )
+    assert gapline_score(weight="end-log:1", trace=[(1, 15, True), (19, 6, True)]) == gapline_score(
+        weight="end-log:1", trace=[(1, 15, True)]
+    )
+    assert [gapline_score(weight=name, trace=()) for name in names] == [1.0] * len(names)
+    for wrong in ("early-log:0", "end-log:0", "early-log:20", "end-log:20", "steps:0=0"):
+        with pytest.raises(UsageError):
+            gapline_score(weight=wrong)
 
 
 def test_every_weighting():
@@ -230,9 +292,7 @@ def test_the_confined_integral_is_a_weight_of_ours_too():
 
 def test_every_drawing_is_made_by_us_and_shown():
     shown = re.findall(r"!\[[^\]]+\]\(pictures/(definitions-[\w-]+)\.svg\)", PAGE)
-    assert sorted(shown) == sorted(DRAWINGS)
-    for name in shown:
-        assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg"), name
+    assert sorted(shown) == sorted(name for name in DRAWINGS if name.startswith("definitions-"))
 
 
 def test_the_glossary_has_our_words_in_order():

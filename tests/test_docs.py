@@ -4,8 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from handbook.generated import with_parts
+from handbook.commands import all_commands
+from handbook.drawings import DRAWINGS
+from handbook.flow import flow_svg
+from handbook.generated import results_table, with_parts
 from handbook.quoted import FILL, agrees, blocks, differences, examples, pages, renewed, run_examples
+
+from gapline import figures
+from gapline.capture.formats import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 LANGUAGES = ("console", "python")
@@ -42,6 +48,28 @@ def test_generated_parts_are_those_of_the_code():
         assert with_parts(text) == text, page.name
     marked = {name for page in pages() for name in re.findall(r"<!-- made: ([\w-]+) -->", page.read_text("utf-8"))}
     assert {"fields", "solvers", "checkers", "trace-columns", "snapshot-fields", "order-fields"} <= marked
+    assert [row for row in results_table().splitlines() if row.endswith("|  |")] == [], "what does it hold?"
+
+
+@pytest.mark.parametrize("name", [*DRAWINGS, "flow"])
+def test_drawings_say_what_the_code_draws_now(name, tmp_path):
+    """`python -m handbook refresh` draws them anew. Fonts decide how letters are laid out, not what they say."""
+    if name == "flow":
+        drawn = flow_svg()
+    else:
+        figures.write(DRAWINGS[name](), tmp_path / "drawn.svg")
+        drawn = (tmp_path / "drawn.svg").read_text(encoding="utf-8")
+    kept = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert words_of(kept) == words_of(drawn)
+    linked = [
+        page.name for page in (*pages(), ROOT / "ARCHITECTURE.md") if f"pictures/{name}.svg" in page.read_text("utf-8")
+    ]
+    assert linked, "no page shows it"
+
+
+def words_of(svg: str) -> list[str]:
+    """Return the words of a drawing, whichever lines they stand in; digests of drawn runs are those of a processor."""
+    return re.sub(r"sha256:\w+", "sha256:", " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))).split()
 
 
 def test_commands_documents_and_outputs_are_told_apart():
@@ -134,6 +162,53 @@ def test_the_workflow_parses_and_what_it_runs_is_run_here():
     run_here = [shlex.split(line) for line in shown.splitlines() if line.startswith("gapline ")]
     assert ours
     assert [command for command in ours if command not in run_here] == []
+
+
+PROSE = [*pages(), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_what_a_page_links_to_is_there_where_it_lies(page):
+    """In the repository as on the site; of headings too."""
+    broken = []
+    for target, heading in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        file = page.parent / target if target else page
+        if not file.exists() or (heading and heading not in headings(file)):
+            broken.append(f"{target}#{heading}")
+    assert broken == []
+
+
+def headings(page: Path) -> set[str]:
+    """Return the names of a page's headings, as they are linked to."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_commands_and_options_that_the_text_names_are_there(page):
+    """Blocks are run; what stands inside of a sentence is not."""
+    known = {name: {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
+             for name, command in all_commands()}  # fmt: skip
+    wrong = []
+    for said in re.findall(r"`gapline ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
+        words = said.split()
+        name = next((name for name in (" ".join(words[:2]), words[0]) if name in known), None)
+        options = {word for word in words if word.startswith("--")} - {"--help", "--version"}
+        if name is None or options - known[name]:
+            wrong.append(said)
+    assert wrong == []
+
+
+def test_pages_that_count_formats_count_those_that_are_there():
+    counts = {
+        page.name: int(number)
+        for page in PROSE
+        for number in re.findall(r"\b(\d+) (?:log )?formats\b", page.read_text(encoding="utf-8"))
+    }
+    assert counts.keys() >= {"README.md", "researcher.md"}
+    assert set(counts.values()) == {len(BUILT_IN)}
 
 
 def test_the_docs_import_nothing_from_inner_modules():

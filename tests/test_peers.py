@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from peers import costs, values
+from peers.costs import Cost
 from peers.features import FEATURES, NO, PART, YES
-from peers.page import values_part
+from peers.page import features_part, others_part, page_text, values_part
 from peers.traces import draw_runs
 from peers.values import SideBySide, compare_values
 
@@ -54,17 +55,37 @@ def test_costs_are_ratios_of_the_same_job(monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(costs, "JOBS", {"area": costs.JOBS["area"]})
     (cost,) = costs.measure_costs(20)
-    assert (cost.peer, cost.job) == ("iohinspector", "area over the curve of every run, 20 runs")
-    assert cost.time > 0
-    assert cost.memory > 0
+    assert (cost.peer, cost.job, cost.few, cost.runs) == ("iohinspector", "area over the curve of every run", 20, 20)
+    assert min(cost.time_of_few, cost.time, cost.memory) > 0
+
+
+def test_the_page_says_who_is_faster_on_few_runs_and_on_many():
+    slow, quick = (
+        Cost(peer, "a job", 60, 2000, few, many, memory)
+        for peer, few, many, memory in (("one", 0.5, 12.3, 1.0), ("two", 2.0, 0.25, 0.75))
+    )
+    text = page_text([], [slow, quick], runs=0)
+    assert "| one | a job | 0.5 | 12 | 2,000 | 1 |" in text
+    assert "Faster than gapline on 60 runs: one (a job); on many: two (a job). In less memory: two (a job)." in text
+
+
+def test_the_page_has_the_features_and_where_others_are_better_as_they_are_written_here():
+    """What is measured is renewed by `make compare-peers` alone; this needs no measuring."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert others_part() in page
+    assert page.endswith(features_part() + "\n")
+
+
+def test_what_a_tool_costs_is_measured_where_it_is_installed(monkeypatch):
+    job = costs.JOBS["area"]._replace(module="no_such_module")
+    monkeypatch.setattr(costs, "JOBS", {"gone": job})
+    assert costs.measure_costs(20) == []
 
 
 def test_every_row_of_the_features_leads_to_what_shows_it():
-    page = PAGE.read_text(encoding="utf-8")
     for row in [row for group in FEATURES.values() for row in group]:
         assert row.state in (YES, PART, NO)
         assert bool(row.note) or row.state != PART, f"{row.what}: which part?"
-        assert f"| {row.what} | " in page
         if row.shown.startswith("tests/"):
             assert (ROOT / row.shown).is_file(), row
             continue

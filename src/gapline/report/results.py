@@ -270,6 +270,7 @@ class Results(_Part):
     format: Annotated[str, Field(alias="schema", pattern=rf"^{_FAMILY}/{_VERSION}$")]
     """Name and version of this format."""
     title: str
+    """Title of the study."""
     versions: dict[str, str]
     """gapline and the libraries that decide bytes."""
     campaign: CampaignResult
@@ -280,25 +281,39 @@ class Results(_Part):
     readings: list[ReadingOfArms] = Field(min_length=1)
     """Means of all arms, against each reference: that of the contract first."""
     intervals: list[IntervalResult] | None
+    """The confidence interval of each arm's mean score."""
     contrasts: list[ContrastResult] | None
+    """Differences of pairs of arms, declared and exploratory."""
     no_intervals: str | None
     """Why there are no intervals."""
     health: list[HealthResult]
     design: Rows | None = None
+    """Which runs the contract asks for, by kind of evidence, and how many are done."""
     ladders: dict[str, Rows] = {}
+    """By name of the ladder: what each step delivers."""
     rejections: list[RejectionResult]
     metric_sensitivity: dict[str, JsonValue]
+    """The same runs under every kernel and reference: means, saturated runs, signs, ratios, orders that reverse."""
     reference_sensitivity: dict[str, JsonValue] | None
+    """How far each arm's mean moves from one reference to the other."""
     transform_sensitivity: dict[str, JsonValue] | None = None
+    """Means and orders under other transforms of the objective."""
     complementarity: dict[str, JsonValue]
+    """Pairs of arms with similar scores that end elsewhere, and over which thresholds."""
     horizon_sweep: dict[str, JsonValue]
+    """Mean scores at shorter horizons, and the horizons at which two arms swap."""
     cutoff_sweep: dict[str, JsonValue] | None = None
+    """Means under logarithmic weights by their cutoff, and cutoffs at which two arms swap."""
     neighbours: Rows = []
     """The classical measures of each arm."""
     neighbour_choices: dict[str, JsonValue] | None = None
+    """Under which choices the classical measures were made."""
     ranks: dict[str, JsonValue] | None = None
+    """Mean ranks over instances, Friedman's test and the critical difference."""
     ratings: dict[str, JsonValue] | None = None
+    """Bradley-Terry ratings on the Elo scale."""
     neighbour_pairs: Rows | None = None
+    """Pairs of arms by Wilcoxon's test, the probability of improvement and the area between their curves."""
     no_ranks: str | None = None
     """Why there are no ranks."""
     alarms: list[AlarmResult]

@@ -236,7 +236,8 @@ def _unreferenced_notes(label: ReferenceLabel, runs: int) -> list[str]:
     named, one = listing(label.unreferenced), len(label.unreferenced) == 1
     return [
         f"{counted(len(label.unreferenced), 'instance')} without reference: nobody solved {'it' if one else 'them'} "
-        f"({named}); {'its' if one else 'their'} {counted(runs, 'run')} score the worst value (a raw score is null)"
+        f"({named}); {'its' if one else 'their'} {counted(runs, 'run')} "
+        f"score{'s' if runs == 1 else ''} the worst value (a raw score is null)"
     ]
 
 
