@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import polars as pl
+
 import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, first_times, means, ordered, pair
 from campaigns.gallery.written import contract_block, write_contract
 from gapline.generate.draws import Draws
 from gapline.generate.mip import setcover_files
-from gapline.report.numbers import number
+from gapline.report.numbers import number, percent
 
 CONTRACT = """\
 seeds = 2
@@ -146,6 +148,13 @@ def learned(study: gl.Study) -> list[str]:
     said.append(
         f"By panel the best are {leaders}. "
         + ("One solver leads everywhere." if alike else "No solver leads everywhere: a mean over panels hides that.")
+    )
+    worst = panels.sort("final_gap", descending=True, nulls_last=True).row(0, named=True)
+    others = panels.filter(pl.col("arm") == worst["arm"], pl.col("panel") != worst["panel"])["final_gap"].max()
+    said.append(
+        f"The farthest from the best value at the end is {worst['arm']} on `{worst['panel']}`, by "
+        f"{percent(worst['final_gap'])} in the mean; on its other panels it ends within {percent(others)}. Each solver "
+        "has one thread: [what a second one buys](threads.md) is a campaign of its own."
     )
     first, second = list(found)[:2]
     said.append(f"Of the two best, {difference_words(pair(study, first, second))}.")

@@ -1,10 +1,12 @@
 """`gapline export` and `gapline merge` say what they wrote and what they left out."""
 
+import numpy as np
+import polars as pl
 import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.model.tables import RunKey
+from gapline.model.tables import RunKey, VerdictCode
 
 TRACE = (
     "arm,instance,seed,time,objective,valid,horizon,note\n"
@@ -29,6 +31,23 @@ def test_what_is_left_out_is_said(command, capsys):
     assert "1 problem while reading:\n  t.csv:3: expected an objective, got 'oops' (run a/i/1)" in said
     assert "column 'note' differs from candidate to candidate (2 values in 1 run): left out" in said
     assert len(gl.read(command[-1])) == 2
+
+
+@pytest.mark.parametrize("command", [["export", "-o", "out.csv"], ["merge", "-o", "out"]])
+def test_a_bound_alone_is_no_candidate(command, place, capsys):
+    """As it is none in what an import says, and in every table of what was captured."""
+    columns = {
+        "runs": pl.DataFrame(
+            {"arm": ["a"], "instance": ["i"], "seed": [1], "horizon": [9.0], "first": [0], "count": [3]}
+        ),
+        "time": np.array([1.0, 2.0, 3.0]),
+        "objective": np.array([12.0, np.nan, 11.0]),
+        "verdict": np.array([1, VerdictCode.BOUND, 1], np.uint8),
+        "bound": np.array([np.nan, 9.0, np.nan]),
+    }
+    gl.Campaign.from_arrays(**columns).save(place / "bounded")
+    assert run([command[0], "bounded", *command[1:]]) == 0
+    assert capsys.readouterr().out.startswith(f"wrote {command[-1]}: 1 run, 2 candidates, 1 dual bound alone")
 
 
 def test_the_least_memory_writes_the_same_bytes(place, monkeypatch):

@@ -87,11 +87,22 @@ def command(
         lines += (inside := [] if carried is not None else _left_inside(sources, folder, contract))
         choices = score_options(contract, folder, carried=carried is not None or bool(inside))
         command = shlex.join(["gapline", "score", output, *choices])
-    say_words(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}")
+    say_words(f"wrote {output}: {contents(campaign)}")
     options.print_lines("", lines)
     if command:
         # On one line, however long: it is there to be copied.
         say(f"next, to score it as the study does: {printable(command)}")
+
+
+def contents(campaign: "Campaign") -> str:
+    """Say what a campaign holds; a dual bound that came without a candidate is none."""
+    from gapline.model.tables import VerdictCode
+
+    alone = 0
+    if campaign.bound is not None:
+        alone = sum(int((piece.verdict == VerdictCode.BOUND).sum()) for _, piece in campaign.pieces())
+    words = [counted(len(campaign), "run"), counted(campaign.candidates - alone, "candidate")]
+    return ", ".join([*words, *([f"{counted(alone, 'dual bound')} alone"] if alone else [])])
 
 
 def _as_scored(

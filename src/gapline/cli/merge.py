@@ -7,7 +7,6 @@ import rich_click as click
 from gapline.cli import options
 from gapline.cli.working import show_work
 from gapline.model.doing import doing
-from gapline.model.text import counted
 from gapline.terminal import say_words
 
 
@@ -29,7 +28,7 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
 
     from gapline.capture.merge import parts_of, write_parts
     from gapline.capture.read import matching, read
-    from gapline.cli.export import filter_and_count
+    from gapline.cli.export import contents, filter_and_count
     from gapline.model.join import join_campaigns
     from gapline.model.store import read_manifest
 
@@ -45,5 +44,5 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
         digest = written.digest
         files = [f"{n:,} files {how}" for n, how in ((written.linked, "linked"), (written.copied, "copied")) if n]
         lines.insert(0, ", ".join([f"in {len(parts)} parts", *files]))
-    say_words(f"wrote {output}: {counted(len(campaign), 'run')}, {counted(campaign.candidates, 'candidate')}, {digest}")
+    say_words(f"wrote {output}: {contents(campaign)}, {digest}")
     options.print_lines("", (*campaign.diagnostics.lines(), *lines))
