@@ -29,6 +29,9 @@ demo: $(DEMO)
 	@echo
 	@echo 'gapline is $(BIN)/gapline; for this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
+# Compiled modules are kept, also where the environment says otherwise: the tests start more than a thousand processes.
+test test-lowest: export PYTHONDONTWRITEBYTECODE :=
+
 # Three at a time on two cores: a third of what the tests take is waiting for runs, browsers and clusters.
 test: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages

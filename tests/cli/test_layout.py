@@ -121,11 +121,9 @@ def check_laws(name, narrow, wide, width):
 @pytest.mark.parametrize("name", OF_TRACES)
 def test_commands_of_traces_keep_to_the_width(folder, show, arms, name):
     arguments = _of_arms(OF_TRACES[name], write_crowd(folder, arms))
-    answers = {}
-    for width in (*WIDTHS, "100000"):
-        answers[width] = show(_fresh(arguments, width), width)
+    wide = "" if name in DRAWN else show(_fresh(arguments, "100000"), "100000")
     for width in WIDTHS:
-        check_laws(name, _same(answers[width]), _same(answers["100000"]), width)
+        check_laws(name, _same(show(_fresh(arguments, width), width)), _same(wide), width)
 
 
 def _of_arms(arguments, names):
@@ -169,13 +167,13 @@ def test_commands_without_traces_keep_to_the_width(folder, show):
     write_study(folder / "study")
     for name, arguments in ALONE.items():
         answers = {}
-        for width in (*WIDTHS, "100000"):
+        for width in (*WIDTHS, *(["100000"] if name not in DRAWN else [])):
             for file in ("old.json", "new.json", "folded.json"):
                 if file in arguments[-1:] and name in ("freeze", "freeze-new", "fold"):
                     (folder / file).unlink(missing_ok=True)
             answers[width] = show(arguments, width)
         for width in WIDTHS:
-            check_laws(name, answers[width], answers["100000"], width)
+            check_laws(name, answers[width], answers.get("100000", ""), width)
 
 
 def test_commands_of_a_study_that_ran_keep_to_the_width(folder, show):

@@ -4,8 +4,6 @@ import json
 import mmap
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from gapline.model import store_parts
 from gapline.model.parted import PartedColumn
 from gapline.model.store import _seal, read_manifest
 from gapline.model.store_parts import Part, part_folders, save_parts
+from killed_writers import writers
 from model.test_join import divided, plain, rejected
 from model.test_store import memory_of
 
@@ -246,28 +245,18 @@ def test_a_folder_named_like_a_part_that_is_not_the_campaigns_is_not_overwritten
     assert (folder / "part-0007" / "time.npy").read_text() == "years of work"
 
 
-KILLED = """
-import os, sys
-from pathlib import Path
+PARTS = """
+import numpy.ma
 import gapline as gl
+import gapline.capture.assemble
 from gapline.model.store_parts import Part, save_parts
 
-place, left = Path(sys.argv[1]), int(sys.argv[2])
-changes = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "open"}
-
-def hook(event, arguments):
-    global left
-    if event in changes and str(arguments[0]).startswith(str(place.parent)):
-        left -= 1
-        if left < 0:
-            os._exit(9)
-
-source = place.parent / "source"
-run = {"instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}
-parts = [Part(gl.open(source), source), Part(gl.Campaign.from_runs([run | {"arm": "new"}]))]
-parts[1].campaign.digest()
-sys.addaudithook(hook)
-save_parts(parts, place, overwrite=True)
+def prepare(place):
+    source = place.parent / "source"
+    run = {"instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}
+    parts = [Part(gl.open(source), source), Part(gl.Campaign.from_runs([run | {"arm": "new"}]))]
+    parts[1].campaign.digest()
+    return lambda: save_parts(parts, place, overwrite=True)
 """
 
 
@@ -275,16 +264,17 @@ def test_killed_before_any_change_of_the_file_system_one_of_the_two_is_there_who
     place = tmp_path / "c"
     plain("a").save(tmp_path / "source")
     found = []
-    # Every third change: a process for each of a hundred would take a minute.
-    for change in range(0, 1000, 3):
-        save_parts([Part(plain("old")), Part(plain("older"))], place, overwrite=True)
-        (place / "references.json").write_text("{}")
-        killed = subprocess.run([sys.executable, "-c", KILLED, str(place), str(change)], check=False).returncode == 9
-        found.append(gl.open(place).runs["arm"].to_list())
-        assert (place / "references.json").read_text() == "{}"
-        assert gl.open(tmp_path / "source").digest() == plain("a").digest()
-        if not killed:
-            break
+    with writers(PARTS, place) as killed_before:
+        # Every third of a hundred changes.
+        for change in range(0, 1000, 3):
+            save_parts([Part(plain("old")), Part(plain("older"))], place, overwrite=True)
+            (place / "references.json").write_text("{}")
+            killed = killed_before(change)
+            found.append(gl.open(place).runs["arm"].to_list())
+            assert (place / "references.json").read_text() == "{}"
+            assert gl.open(tmp_path / "source").digest() == plain("a").digest()
+            if not killed:
+                break
     first_new = found.index(["a", "new"])
     assert found == [["old", "older"]] * first_new + [["a", "new"]] * (len(found) - first_new)
     assert first_new > 3

@@ -1,45 +1,35 @@
 """A directory in the place of another: killed at any moment, the old or the new one is there, whole, with all else."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import gapline as gl
 from gapline.model import swap
+from killed_writers import writers
 
-# Saves a campaign over another one and is gone just before the N-th change of the file system.
-KILLED = """
-import os, sys
-from pathlib import Path
+# Saves a campaign over another one.
+CAMPAIGN = """
+import numpy.ma
+import gapline as gl
+import gapline.capture.assemble, gapline.model.store
+
+def prepare(place):
+    run = {"arm": "new", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}
+    campaign = gl.Campaign.from_runs([run])
+    campaign.digest()
+    return lambda: campaign.save(place, overwrite=True)
+"""
+TWO_STEPS = """
 from gapline.model import swap
-
-place, left, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-changes = {"os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "open"}
-
-def hook(event, arguments):
-    global left
-    if event in changes and str(arguments[0]).startswith(str(place.parent)):
-        left -= 1
-        if left < 0:
-            os._exit(9)
 
 def fill(folder):
     for name in ("one", "two"):
         (folder / name).write_text("new")
 
-if how == "campaign":
-    import gapline as gl
-    run = {"arm": "new", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, 12.0)]}
-    campaign = gl.Campaign.from_runs([run])
-    campaign.digest()
-    sys.addaudithook(hook)
-    campaign.save(place, overwrite=True)
-else:
+def prepare(place):
     swap._RENAME_EXCHANGE = 1 << 20  # the system refuses it
-    sys.addaudithook(hook)
-    swap.replace_directory(place, fill, ours={"one", "two"})
+    return lambda: swap.replace_directory(place, fill, ours={"one", "two"})
 """
 
 
@@ -75,27 +65,22 @@ def others_are_there(place: Path) -> bool:
     )
 
 
-def kill_before(change: int, place: Path, how: str = "campaign") -> bool:
-    """Save in a process that is killed; return whether it was."""
-    command = [sys.executable, "-c", KILLED, str(place), str(change), how]
-    return subprocess.run(command, check=False).returncode == 9
-
-
 def test_killed_before_every_change_of_the_file_system_a_whole_campaign_is_there(place):
     found = []
-    for change in range(1000):
-        killed = kill_before(change, place)
-        (arm,) = gl.open(place).runs["arm"]
-        found.append(arm)
-        assert (place / "references.json").read_text() == "{}"
-        assert (place / "nowhere").readlink() == Path("gone")
-        assert len(list(place.parent.glob("*/thesis/chapter.tex"))) == 1
-        # The next writer clears away what this one left.
-        campaign("old").save(place, overwrite=True)
-        assert others_are_there(place)
-        assert sorted(path.name for path in place.parent.iterdir()) == ["c", "notes.txt"]
-        if not killed:
-            break
+    with writers(CAMPAIGN, place) as killed_before:
+        for change in range(1000):
+            killed = killed_before(change)
+            (arm,) = gl.open(place).runs["arm"]
+            found.append(arm)
+            assert (place / "references.json").read_text() == "{}"
+            assert (place / "nowhere").readlink() == Path("gone")
+            assert len(list(place.parent.glob("*/thesis/chapter.tex"))) == 1
+            # The next writer clears away what this one left.
+            campaign("old").save(place, overwrite=True)
+            assert others_are_there(place)
+            assert sorted(path.name for path in place.parent.iterdir()) == ["c", "notes.txt"]
+            if not killed:
+                break
     # One step: before it the old campaign, after it the new one, and never anything else.
     assert found == ["old"] * found.index("new") + ["new"] * (len(found) - found.index("new"))
     assert len(found) > 10
@@ -110,15 +95,16 @@ def test_where_the_system_cannot_swap_the_old_one_stands_aside_whole_and_nothing
 
     swap.replace_directory(place, fill, ours={"one", "two"})
     add_others(place)
-    for change in range(1000):
-        killed = kill_before(change, place, "two steps")
-        there = place if place.exists() else next(path.parent for path in tmp_path.glob(".c.*/thesis"))
-        seen.add(((there / "one").read_text(), (there / "two").read_text()))
-        swap.replace_directory(place, fill, ours={"one", "two"})
-        assert others_are_there(place)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "notes.txt"]
-        if not killed:
-            break
+    with writers(TWO_STEPS, place) as killed_before:
+        for change in range(1000):
+            killed = killed_before(change)
+            there = place if place.exists() else next(path.parent for path in tmp_path.glob(".c.*/thesis"))
+            seen.add(((there / "one").read_text(), (there / "two").read_text()))
+            swap.replace_directory(place, fill, ours={"one", "two"})
+            assert others_are_there(place)
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "notes.txt"]
+            if not killed:
+                break
     assert seen == {("old", "old"), ("new", "new")}
 
 

@@ -10,26 +10,49 @@ class PageReader:
     """One opened page, with everything that it complained about or asked the network for."""
 
     def __init__(
-        self, browser: Any, path: Path, *, hash: str = "", width: int = 1280, wait: bool = True, **options: Any
+        self,
+        browser: Any,
+        path: Path,
+        *,
+        hash: str = "",
+        width: int = 1280,
+        wait: bool = True,
+        tab: Any = None,
+        **options: Any,
     ) -> None:
-        options.setdefault("viewport", {"width": width, "height": 900})
-        self.context = browser.new_context(accept_downloads=True, **options)
-        self.page = self.context.new_page()
+        size = {"width": width, "height": 900}
+        if tab is None:
+            tab = browser.new_context(accept_downloads=True, **{"viewport": size} | options).new_page()
+        else:
+            tab.set_viewport_size(size)
+            tab.emulate_media(media="null", color_scheme=options.get("color_scheme", "light"))
+        self.page, self.context = tab, tab.context
         self.complaints: list[str] = []
-        url = path.resolve().as_uri()
-        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on(
-            "request",
-            lambda r: (
-                # A blob is made by the page itself, for its worker.
-                None if r.url.split("#")[0] == url or r.url.startswith("blob:") else self.complaints.append(r.url)
-            ),
-        )
-        self.page.goto(url + hash)
+        self._url = path.resolve().as_uri()
+        self._listeners = {
+            "console": lambda message: self.complaints.append(f"{message.type}: {message.text}"),
+            "pageerror": lambda error: self.complaints.append(f"error: {error}"),
+            "dialog": lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+            "request": self._requested,
+        }
+        for event, listener in self._listeners.items():
+            self.page.on(event, listener)
+        self.page.goto(self._url + hash)
         if wait and options.get("java_script_enabled", True):
             self.settle()
+
+    def _requested(self, request: Any) -> None:
+        # A blob is made by the page itself, for its worker.
+        if request.url.split("#")[0] != self._url and not request.url.startswith("blob:"):
+            self.complaints.append(request.url)
+
+    def leave(self) -> Any:
+        """Leave the page and return its tab, in which nothing of it stays."""
+        assert self.page.evaluate("() => localStorage.length + sessionStorage.length + document.cookie.length") == 0
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
+        return self.page
 
     def settle(self, before: str | None = None) -> None:
         """Wait until the page has drawn everything that follows from the last change."""

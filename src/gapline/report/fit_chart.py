@@ -124,9 +124,9 @@ def _best_share(width: Callable[[float], float], wanted: float) -> float:
     fitting = [share for share, got in tried if got <= wanted + 0.5]
     if not fitting:
         return min(tried, key=lambda one: one[1])[0]
-    best = max(fitting)
+    best, too_wide = max(fitting), min((share for share, got in tried if got > wanted), default=2.0)
     # A legend may be wider than its plot, which then has room to grow.
-    while best < 1 and width(min(1.0, 1.2 * best)) <= wanted:
+    while best < 1 and min(1.0, 1.2 * best) < too_wide and width(min(1.0, 1.2 * best)) <= wanted:
         best = min(1.0, 1.2 * best)
     return best
 

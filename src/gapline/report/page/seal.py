@@ -1,15 +1,20 @@
 """One HTML file: template, style, scripts and data, sealed by a content-security policy that names their hashes."""
 
 import base64
+import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from importlib.metadata import version
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
 from gapline.model.heap import give_back
+from gapline.model.writing import write_atomically
 
 
 def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:
@@ -70,10 +75,24 @@ def vega_bundle() -> str:
         import vl_convert
     except ImportError:
         raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    kept = bundle_file(version("vl-convert-python"))
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
     bundle = str(vl_convert.javascript_bundle())  # type: ignore[call-arg, unused-ignore]
+    # Where nothing can be written each process bundles anew.
+    with contextlib.suppress(OSError):
+        write_atomically(kept, lambda stream: stream.write(bundle.encode("utf-8")))
     # To bundle takes a hundred times what it makes.
     give_back()
     return bundle
+
+
+def bundle_file(made_by: str) -> Path:
+    """Return where the bundle that a version of vl-convert makes is kept: to make it takes a second.
+
+    It lies beside our modules as Python compiles them: whoever can write there can have us run anything already.
+    """
+    return Path(cache_from_source(__file__)).with_name(f"vega-{made_by}.js")
 
 
 @cache
