@@ -15,7 +15,7 @@ TABLE = pl.DataFrame(
 def test_rows_are_candidates_rejected_or_runs_that_found_nothing():
     problems = Problems("t.csv")
     problems.lines = np.arange(2, 6)
-    columns, reasons, kept, blank = read_candidates(TABLE, problems, np.zeros(4, np.bool_))
+    columns, reasons, kept, blank, _ = read_candidates(TABLE, problems, np.zeros(4, np.bool_))
     assert kept.tolist() == [True, True, False, True]
     assert blank.tolist() == [False, False, True, False]
     invalid = VerdictCode.INVALID
