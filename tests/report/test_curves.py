@@ -67,9 +67,9 @@ def test_curves_of_many_steps_are_exact_at_moments_that_serve_either_axis(monkey
         assert len(moments) == curves.MOMENTS
         assert (moments[0], moments[-1]) == (0.0, 10.0)
         assert values.tolist() == value[np.searchsorted(time, moments, side="right") - 1].tolist()
-        # By equal distances, and by equal ratios from the first step of all on: below a hundredth there would be 20.
+        # By equal distances, a hundred in each second, and by equal ratios from 1 s on, three hundred in each doubling.
         assert np.diff(moments).max() <= 10.0 / 1000 * (1 + 1e-9)
-        assert ((moments > 0) & (moments <= 0.1)).sum() >= 10
+        assert ((moments >= 1) & (moments < 2)).sum() == pytest.approx(100 + 301, abs=2)
 
 
 def test_every_step_is_given_whatever_their_number_in_the_same_bytes(tmp_path, monkeypatch):
