@@ -72,10 +72,15 @@ def test_a_real_dask_cluster_of_which_a_worker_is_killed(scheduler, start_worker
         assert_frame_equal(apart.scores[0].frame, whole.scores[0].frame, check_exact=True)
         assert workers.width() == 2
         assert json.dumps(analyse(apart).document(), default=str) == json.dumps(analyse(whole).document(), default=str)
+    for command in (["score", "--per-run"], ["analyse"], ["curve"]):
+        assert_same_answers(command, parted, ["--on", f"dask:{scheduler}"], capsys)
+
+
+def assert_same_answers(command, source, elsewhere, capsys):
     answers = []
-    for place in ([], ["--on", f"dask:{scheduler}"]):
+    for place in ([], elsewhere):
         capsys.readouterr()
-        assert run(["score", str(parted), "--per-run", "--json", *place]) == 0
+        assert run([command[0], str(source), *command[1:], "--json", *place]) == 0
         answers.append(capsys.readouterr().out)
     assert answers[0] == answers[1]
 
@@ -84,17 +89,23 @@ def test_a_real_dask_cluster_of_which_a_worker_is_killed(scheduler, start_worker
     "command", [["score", "--per-run"], ["analyse"], ["curve"], ["curve", "--bands", "--log-time"]]
 )
 def test_every_command_gives_the_same_answer_from_processes(command, parted, capsys):
-    answers = []
-    for place in ([], ["--on", "local:2", "--memory", "1GB"]):
-        capsys.readouterr()
-        assert run([command[0], str(parted), *command[1:], "--json", *place]) == 0
-        answers.append(capsys.readouterr().out)
-    assert answers[0] == answers[1]
+    assert_same_answers(command, parted, ["--on", "local:2", "--memory", "1GB"], capsys)
 
 
-def test_a_report_made_with_workers_has_the_same_files(parted, tmp_path, capsys):
+def test_every_step_of_a_curve_comes_from_processes_too(parted, capsys, monkeypatch):
+    monkeypatch.setattr("gapline.report.curves.MOST_STEPS", 3)
+    assert_same_answers(["curve", "--points", "all"], parted, ["--on", "local:2"], capsys)
+
+
+@pytest.mark.parametrize("place", ["local", "dask"])
+def test_a_report_made_with_workers_has_the_same_files(place, parted, tmp_path, capsys, request):
+    if place == "dask":
+        pytest.importorskip("distributed")
+        scheduler = request.getfixturevalue("scheduler")
+        request.getfixturevalue("start_worker")(scheduler)
+        wait_for_workers(scheduler, 1)
     assert run(["report", str(parted), "-o", str(tmp_path / "here"), "--format", "svg"]) == 0
-    elsewhere = ["--on", "local:2", "-o", str(tmp_path / "there")]
+    elsewhere = ["--on", "local:2" if place == "local" else f"dask:{scheduler}", "-o", str(tmp_path / "there")]
     assert run(["report", str(parted), *elsewhere, "--format", "svg"]) == 0
     capsys.readouterr()
     files = sorted(path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*") if path.is_file())

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from gapline.capture.candidates import Problems, parse_numbers, read_candidates
 from gapline.capture.heads import Rows, find_heads
@@ -15,7 +16,7 @@ TABLE = pl.DataFrame(
 def test_rows_are_candidates_rejected_or_runs_that_found_nothing():
     problems = Problems("t.csv")
     problems.lines = np.arange(2, 6)
-    columns, reasons, kept, blank = read_candidates(TABLE, problems, np.zeros(4, np.bool_))
+    columns, reasons, kept, blank, _ = read_candidates(TABLE, problems, np.zeros(4, np.bool_))
     assert kept.tolist() == [True, True, False, True]
     assert blank.tolist() == [False, False, True, False]
     invalid = VerdictCode.INVALID
@@ -43,3 +44,34 @@ def test_numbers_are_numbers_in_form_and_in_value():
     values, _ = parse_numbers(pl.Series(["1.5", " 2 ", "1e400", "0x1p3", "", None]))
     assert values[:2].tolist() == [1.5, 2.0]
     assert np.isnan(values[2:]).all()
+
+
+def test_numbers_with_nothing_to_say_against_are_taken_as_they_are_with_their_ends():
+    table = pl.DataFrame({"time": [1.0, 0.5], "objective": [9.0, -8.0]})
+    found = read_candidates(table, Problems("t.parquet"))
+    assert found.ends == {"time": (0.5, 1.0), "objective": (-8.0, 9.0)}
+    assert (found.reasons, found.kept, found.blank) == (None, None, None)
+    assert found.columns["objective"].tolist() == [9.0, -8.0]
+    # Whoever read them may have looked already.
+    told = read_candidates(table, Problems("t.parquet"), None, {"time": (0.0, 2.0)})
+    assert told.ends == {"time": (0.0, 2.0), "objective": (-8.0, 9.0)}
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"time": [1.0, -1.0]}, "time negative"),
+        ({"time": [1.0, np.inf]}, "time not finite"),
+        ({"time": [1.0, np.nan]}, "time not finite"),
+        ({"objective": [9.0, -np.inf]}, "objective not finite"),
+        ({"objective": [9.0, None]}, "objective missing"),
+    ],
+)
+def test_one_number_that_cannot_be_used_is_found_among_plain_ones(cells, reason):
+    problems = Problems("t.parquet")
+    problems.lines = range(1, 3)
+    found = read_candidates(pl.DataFrame({"time": [1.0, 2.0], "objective": [9.0, 8.0]} | cells), problems)
+    assert found.ends is None
+    assert found.reasons.to_list() == ["", reason]
+    assert found.columns["verdict"].tolist() == [VerdictCode.VALID, VerdictCode.INVALID]
+    assert problems.count == 1

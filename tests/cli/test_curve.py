@@ -109,3 +109,23 @@ def test_the_classical_curves_take_logarithmic_time_and_the_map_does_not(worked,
         assert "logarithmic time from 2 s on" in capsys.readouterr().out
     assert run(["curve", *worked, "--kind", "eaf-difference", "--pair", "run 1", "run 2", "--log-time"]) == 2
     assert "expected without --log-time" in capsys.readouterr().err
+
+
+def test_points_are_a_number_times_or_all(worked, capsys, monkeypatch):
+    assert run(["curve", *worked, "-o", "whole.csv"]) == 0
+    assert run(["curve", *worked, "--points", "5,12.5,27", "-o", "times.csv"]) == 0
+    mean = (pl.col("curve") == "mean") & (pl.col("arm") == "run 2")
+    whole, times = (pl.read_csv(name).filter(mean) for name in ("whole.csv", "times.csv"))
+    assert times["time"].to_list() == [5.0, 12.5, 27.0]
+    assert times["value"].to_list() == whole.filter(pl.col("time").is_in([5.0, 11.0, 27.0]))["value"].to_list()
+    monkeypatch.setattr("gapline.report.curves.MOST_STEPS", 3)
+    assert run(["curve", *worked, "-o", "moments.csv"]) == 0
+    assert 1999 <= pl.read_csv("moments.csv").filter(mean).height <= 2001
+    assert run(["curve", *worked, "--points", "all", "-o", "all.csv", "--memory", "16MiB"]) == 0
+    assert Path("all.csv").read_bytes() == Path("whole.csv").read_bytes()
+    capsys.readouterr()
+    for wrong in ("1", "some", "1,x", "-3"):
+        assert run(["curve", *worked, f"--points={wrong}"]) == 2
+        assert "times such as 1,10,100, or all" in capsys.readouterr().err
+    assert run(["curve", *worked, "--points", "1,1e9"]) == 2
+    assert "expected times from 0 to 30, got 1, 1e+09" in capsys.readouterr().err

@@ -30,6 +30,30 @@ def test_within_the_budget_in_memory_beyond_it_in_a_file_that_nobody_sees(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("own_pages", [True, False])
+def test_arrays_that_are_small_each_lie_in_files_once_they_are_many(own_pages, monkeypatch):
+    """Of a budget of 16 shares four may be in memory; what is let go of, or cut, makes room for the next."""
+    if not own_pages:
+        monkeypatch.delattr(mmap, "MADV_DONTNEED")
+    monkeypatch.setattr(scratch, "_held", {})
+    share = 5 << 20 if own_pages else scratch._COUNTED
+    with limited_memory(16 * share):
+        made = [ScratchArray(share, np.uint8) for _ in range(6)]
+        assert [one.on_disk for one in made] == [False] * 4 + [True] * 2
+        shown = made[0].array[:10]
+        del made[:2]
+        assert not ScratchArray(share, np.uint8).on_disk
+        kept = [ScratchArray(share, np.uint8), ScratchArray(share, np.uint8)]
+        # The first is still shown by somebody.
+        assert [one.on_disk for one in kept] == [False, True]
+        assert len(shown) == 10
+        kept[0].array[:] = 7
+        assert kept[0].cut(3).tolist() == [7, 7, 7]
+        assert not ScratchArray(share - 3, np.uint8).on_disk
+        # What is small counts for nothing.
+        assert not ScratchArray(scratch._COUNTED // 2, np.uint8).on_disk
+
+
 @pytest.mark.parametrize("budget", [16 * 8 * 20, 16 * 8, 8])
 def test_rooms_are_filled_and_kept_in_part_in_memory_in_a_file_and_beyond_what_a_pass_may_hold(budget):
     with limited_memory(budget):

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
 from gapline.errors import UsageError
+from gapline.report import curves, every_step
 from gapline.report.curves import study_curves, write_curves
 from report.report_studies import by_hand
 
@@ -52,3 +54,43 @@ def test_the_terminal_shows_both_curves_and_their_reading(capsys):
     out = capsys.readouterr().out
     assert out.index("mean squeezed gap") < out.index("share of runs within")
     assert by_hand().references[0].snapshot.digest[:19] in out
+
+
+def test_curves_of_many_steps_are_exact_at_moments_that_serve_either_axis(monkeypatch):
+    whole = study_curves(by_hand(), by=["arm"])
+    monkeypatch.setattr(curves, "MOST_STEPS", 3)
+    pair = study_curves(by_hand(), by=["arm"])
+    # A moment on both axes is one.
+    assert curves.MOMENTS - 2 <= pair.mean.points <= curves.MOMENTS
+    assert f"exact at {pair.mean.points:,} moments" in pair.mean.caption()
+    for (arm, time, value), (again, moments, values) in zip(whole.mean.groups(), pair.mean.groups(), strict=True):
+        assert arm == again
+        assert len(moments) == pair.mean.points
+        assert (moments[0], moments[-1]) == (0.0, 10.0)
+        assert values.tolist() == value[np.searchsorted(time, moments, side="right") - 1].tolist()
+        # By equal distances, a hundred in each second, and by equal ratios from 1 s on, three hundred in each doubling.
+        assert np.diff(moments).max() <= 10.0 / 1000 * (1 + 1e-9)
+        assert ((moments >= 1) & (moments < 2)).sum() == pytest.approx(100 + 301, abs=2)
+
+
+def test_every_step_is_given_whatever_their_number_in_the_same_bytes(tmp_path, monkeypatch):
+    study = by_hand()
+    for by, bands in ((["arm"], True), ([], False), (["arm", "instance"], False)):
+        write_curves(study_curves(study, by=by, bands=bands), tmp_path / "whole.csv")
+        write_curves(study_curves(study, by=by, bands=bands), tmp_path / "whole.json")
+        with monkeypatch.context() as patch:
+            patch.setattr(curves, "MOST_STEPS", 3)
+            patch.setattr(every_step, "AT_ONCE", 2)
+            pair = study_curves(study, by=by, bands=bands, points="all")
+            write_curves(pair, tmp_path / "pieces.csv")
+            write_curves(pair, tmp_path / "pieces.json")
+            shown = study_curves(study, by=by, bands=bands)
+            assert pair.every is not None
+            assert len(list(pair.pieces())) > 2
+        assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+        assert (tmp_path / "pieces.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+        # A drawing has the usual moments, and says so.
+        assert pair.mean.frame.equals(shown.mean.frame)
+        assert pair.mean.caption() == shown.mean.caption()
+    # Of few steps all are what is shown anyway.
+    assert study_curves(study, by=["arm"], points="all").every is None

@@ -227,3 +227,19 @@ def test_moments_of_a_curve_rise():
     total = curve_sum(envelopes, np.array([4.0]), np.array([1.0]), kernel=parse_kernel("squeezed"))
     with pytest.raises(UsageError, match="moments that rise from 0 on"):
         total.curve_at(np.array([1.0, 0.5]))
+
+
+def test_a_curve_is_exact_at_any_times_that_are_asked_for():
+    """One of two runs has 5 from 1 s on, the other from 4 s on; against 5 the mean halves at 1 s and ends at 4 s."""
+    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(s, 5.0)]} for s in (1, 4)]
+    envelopes, snapshot = gl.build_envelopes(gl.Campaign.from_runs(runs)), {"i": 5.0}
+    found = gl.mean_curve(envelopes, snapshot, points=[0.5, 1.0, 3.999, 4.0, 9.0])
+    assert found.frame["value"].to_list() == [1.0, 0.5, 0.5, 0.0, 0.0]
+    assert found.points == 5
+    ends = gl.mean_curve(envelopes, snapshot, points=lambda end: np.array([0.0, end]))
+    assert ends.frame.rows() == [("a", 0.0, 1.0), ("a", 9.0, 0.0)]
+    for wrong in ([1.0, 9.5], [-1.0], [math.nan], []):
+        with pytest.raises(UsageError, match="points: expected times from 0 to 9, got"):
+            gl.mean_curve(envelopes, snapshot, points=wrong)
+    with pytest.raises(UsageError, match="moments that rise"):
+        gl.mean_curve(envelopes, snapshot, points=[2.0, 1.0])

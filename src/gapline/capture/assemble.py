@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import TraceError
-from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_reasons
+from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign, count_codes, count_reasons
 from gapline.model.diagnostics import MOST_PROBLEMS, Diagnostics
 from gapline.model.join import MOST_REASONS, OTHER_REASON
 from gapline.model.scratch import scratch_array
@@ -82,6 +82,7 @@ def assemble(
     run: NDArray[np.integer[Any]],
     columns: dict[str, NDArray[Any]],
     counts: NDArray[np.int64] | None = None,
+    ends: Mapping[str, tuple[float, float]] | None = None,
     reasons: Sequence[str] | NDArray[Any] | pl.Series | None = None,
     sources: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
@@ -91,52 +92,58 @@ def assemble(
 ) -> Campaign:
     """Order runs by key and events by time, reject and count.
 
-    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does.
+    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does. `ends` are the
+    least and the greatest stamp and objective, where they are known.
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
     number = np.argsort(order).astype(np.int32)
     size = len(columns["time"])
     events = _Events(number[run] if len(run) else run.astype(np.int32), counts)
-    codes, names = _encode_reasons(reasons, size)
-    codes, names = _reject_unusable(columns, codes, names)
+    codes, names = _encode_reasons(reasons)
+    codes, names = _reject_unusable(columns, codes, names, ends)
 
     time = columns["time"]
-    # Where the time does not go on: mostly there alone where another run begins.
+    # Where the time does not go on: mostly there alone where another run begins, and where it stands still.
     # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
-    falls = events.within(_neighbours(lambda before, after: ~(after >= before), time))
+    stops = events.within(_neighbours(lambda before, after: ~(after > before), time))
+    falls = stops[~(time[stops + 1] >= time[stops])]
     # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
     # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
     if len(falls) or not (events.in_order or events.whole_blocks):
         places, events = events.ordered(time, backwards=len(falls) > 0)
-        codes = _take(codes, places) if codes.any() else codes
+        codes = None if codes is None else _take(codes, places)
         # One after the other: what is out of order is let go of as soon as it is in order.
         del time
         columns = {name: _take(columns.pop(name), places) for name in list(columns)}
+        stops = events.within(_neighbours(np.equal, columns["time"]))
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
     # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
-    twice = events.within(_neighbours(np.equal, time))
+    twice = stops[time[stops + 1] == time[stops]]
     duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
     count = events.count_in(len(order))
     table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(events.first_in(count)))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
-    is_candidate = verdict != VerdictCode.BOUND
-    if codes.any():
+    # Mostly no verdict is that of a bound, and there is no need to look at each.
+    is_candidate = verdict != VerdictCode.BOUND if size and verdict.max() >= VerdictCode.BOUND else None
+    if codes is not None and codes.any():
         columns["reason"] = codes
     diagnostics = Diagnostics(
         sources=tuple(sources),
         runs=table.height,
         empty=int(
-            np.count_nonzero((count if is_candidate.all() else _count_in(events.runs()[is_candidate], len(order))) == 0)
+            np.count_nonzero(
+                (count if is_candidate is None else _count_in(events.runs()[is_candidate], len(order))) == 0
+            )
         ),
-        candidates=int(np.count_nonzero(is_candidate)),
+        candidates=size if is_candidate is None else int(np.count_nonzero(is_candidate)),
         rejected=count_reasons(verdict, codes, names),
-        unchecked=int(np.count_nonzero(verdict == VerdictCode.UNCHECKED)),
+        unchecked=count_codes(verdict, VerdictCode.UNCHECKED),
         unordered=unordered,
         duplicate=duplicate,
-        late=_count_late(time, horizon, events, is_candidate),
+        late=_count_late(time, horizon, events, is_candidate, None if ends is None else ends["time"][1]),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=len(problems) if problem_count is None else problem_count,
         notes=tuple(notes),
@@ -233,12 +240,17 @@ def _count_in(run: NDArray[Any], runs: int) -> NDArray[np.int64]:
 
 
 def _count_late(
-    time: NDArray[np.float64], horizon: NDArray[np.float64], events: _Events, is_candidate: NDArray[np.bool_]
+    time: NDArray[np.float64],
+    horizon: NDArray[np.float64],
+    events: _Events,
+    is_candidate: NDArray[np.bool_] | None,
+    last: float | None,
 ) -> int:
     # Mostly the last stamp of all is not: then there is no need to look at each.
-    if not len(time) or time.max() <= horizon.min():
+    if not len(time) or (time.max() if last is None else last) <= horizon.min():
         return 0
-    return int(np.count_nonzero(is_candidate & (time > horizon[events.runs()])))
+    late = time > horizon[events.runs()]
+    return int(np.count_nonzero(late if is_candidate is None else late & is_candidate))
 
 
 def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice] | NDArray[np.int64]:
@@ -267,10 +279,10 @@ def _sort_stably(numbers: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _encode_reasons(
-    reasons: Sequence[str] | NDArray[Any] | pl.Series | None, size: int
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    reasons: Sequence[str] | NDArray[Any] | pl.Series | None,
+) -> tuple[NDArray[np.uint8] | None, tuple[str, ...]]:
     if reasons is None:
-        return np.zeros(size, np.uint8), ("",)
+        return None, ("",)
     series = pl.Series(reasons, dtype=pl.String).fill_null("")
     # The commonest reasons keep their names; what a solver words anew for every candidate is pooled.
     by_count = series.value_counts(sort=True, name="n")[series.name or ""].to_list()
@@ -280,18 +292,24 @@ def _encode_reasons(
     return codes.to_numpy().astype(np.uint8), names
 
 
-def _is_within(numbers: NDArray[np.float64], least: float) -> bool:
+def _is_within(ends: tuple[float, float], least: float) -> bool:
     """Say whether all numbers are finite and none is below the least."""
     # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
-    return bool(least <= numbers.min() and numbers.max() < np.inf)
+    return bool(least <= ends[0] and ends[1] < np.inf)
 
 
 def _reject_unusable(
-    columns: dict[str, NDArray[Any]], codes: NDArray[np.uint8], names: tuple[str, ...]
-) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    columns: dict[str, NDArray[Any]],
+    codes: NDArray[np.uint8] | None,
+    names: tuple[str, ...],
+    ends: Mapping[str, tuple[float, float]] | None,
+) -> tuple[NDArray[np.uint8] | None, tuple[str, ...]]:
     """Turn candidates whose stamp or objective is no usable number into counted rejections."""
     time, objective = columns["time"], columns["objective"]
-    if not len(time) or (_is_within(time, 0) and _is_within(objective, -np.finfo(np.float64).max)):
+    if not len(time):
+        return codes, names
+    known = ends or {"time": (time.min(), time.max()), "objective": (objective.min(), objective.max())}
+    if _is_within(known["time"], 0) and _is_within(known["objective"], -np.finfo(np.float64).max):
         return codes, names
     verdict = columns["verdict"] = columns["verdict"].copy()
     accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
@@ -307,7 +325,7 @@ def _reject_unusable(
         if fresh.any():
             if reason.value not in names:
                 names = (*names, reason.value)
-            codes = codes.copy()
+            codes = np.zeros(len(time), np.uint8) if codes is None else codes.copy()
             codes[fresh] = names.index(reason.value)
             verdict[fresh] = VerdictCode.INVALID
     # An infinite stamp is no stamp: NaN stands last in its run, where a sentinel would pose as a late candidate.

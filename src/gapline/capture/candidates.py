@@ -1,7 +1,8 @@
 """The candidates in the rows of a table: their numbers, their verdicts, and what is wrong with the others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,9 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
 EVENTS = ("time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary")
+_FURTHER = ("claimed", "reason", "bound", "primary", "secondary")
+# The least and the greatest of some numbers.
+Ends = tuple[float, float]
 
 
 class Problems:
@@ -87,25 +91,49 @@ def as_text(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String, strict=False).str.strip_chars()
 
 
+class Candidates(NamedTuple):
+    """The columns of rows, and the reasons of those that cannot be used.
+
+    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective; both are None where
+    there is nothing to say against any row. Then `ends` are the least and greatest stamp, and objective.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    reasons: pl.Series | None = None
+    kept: NDArray[np.bool_] | None = None
+    blank: NDArray[np.bool_] | None = None
+    ends: dict[str, Ends] | None = None
+
+
 def read_candidates(
-    table: pl.DataFrame, problems: Problems, cut: NDArray[np.bool_]
-) -> tuple[dict[str, NDArray[Any]], pl.Series | None, NDArray[np.bool_], NDArray[np.bool_]]:
+    table: pl.DataFrame,
+    problems: Problems,
+    cut: NDArray[np.bool_] | None = None,
+    known: Mapping[str, Ends] = MappingProxyType({}),
+) -> Candidates:
     """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used.
 
-    The last two columns say which rows are candidates, and which have neither a time nor an objective.
+    `known` are the ends of columns that whoever read them has looked at.
     """
+    doubles = [name for name in ("time", "objective") if table[name].dtype == pl.Float64]
+    ends = {name: known.get(name) or _finite_ends(table[name]) for name in doubles}
+    verdict = _parse_verdicts(table, problems)
+    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
+    if cut is None and table.height and set(table.columns).isdisjoint(_FURTHER):
+        finite = {name: found for name, found in ends.items() if found is not None}
+        if len(finite) == 2 and finite["time"][0] >= 0:
+            return Candidates({name: table[name].to_numpy() for name in finite} | {"verdict": verdict}, ends=finite)
     time, time_state = parse_numbers(table["time"])
     objective, objective_state = parse_numbers(table["objective"])
-    verdict = _parse_verdicts(table, problems)
+    cut = np.zeros(table.height, np.bool_) if cut is None else cut
     columns: dict[str, NDArray[Any]] = {"time": time, "objective": objective, "verdict": verdict}
     for name in ("claimed", "bound", "primary", "secondary"):
         if name in table.columns:
             columns[name], state = parse_numbers(table[name])
             problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
-    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
     good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
     if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
-        return columns, None, np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
+        return Candidates(columns)
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
     has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
@@ -155,18 +183,28 @@ def read_candidates(
             reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
             reasons[fresh] = reason.value
     named = None if reasons is None else pl.Series(reasons, dtype=pl.String)
-    return columns, None if named is None or not (named != "").any() else named, kept, blank
+    return Candidates(columns, None if named is None or not (named != "").any() else named, kept, blank)
 
 
 _GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
 _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 
 
+def _finite_ends(cells: pl.Series) -> Ends | None:
+    """Return the least and the greatest of numbers that are all there and finite, None of others."""
+    if cells.dtype != pl.Float64 or cells.null_count() or not len(cells):
+        return None
+    numbers = cells.to_numpy()
+    # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
+    least, greatest = float(numbers.min()), float(numbers.max())
+    return (least, greatest) if least > -np.inf and greatest < np.inf else None
+
+
 def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
     state = np.zeros(len(cells), np.uint8)
-    if cells.dtype == pl.Float64 and not cells.null_count() and np.isfinite(numbers := cells.to_numpy()).all():
-        return numbers, state
+    if _finite_ends(cells) is not None:
+        return cells.to_numpy(), state
     empty = cells.is_null()
     if cells.dtype == pl.String:
         stripped = cells.str.strip_chars()

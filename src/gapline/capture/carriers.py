@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from gapline.capture.blocks import BLOCK, line_blocks, row_blocks
-from gapline.capture.candidates import EVENTS
+from gapline.capture.candidates import EVENTS, Ends
 from gapline.capture.columnar import Sheet, read_sheets, stored
 from gapline.capture.dialect import Dialect, find_separator
 from gapline.capture.heads import Heads
@@ -42,6 +42,7 @@ class Cells(NamedTuple):
     """Cells of a file, the line of the first row, and the rows of a CSV file that are not whole.
 
     Where there are `heads` the table has some of the columns, and they have the others, once per block of equal rows.
+    `ends` are the least and the greatest number of some columns that have nothing but finite ones.
     """
 
     table: pl.DataFrame
@@ -49,6 +50,7 @@ class Cells(NamedTuple):
     broken: Mapping[int, Broken] = MappingProxyType({})
     heads: Heads | None = None
     names: Collection[str] = ()
+    ends: Mapping[str, Ends] = MappingProxyType({})
 
     def whole(self) -> "Iterator[Cells]":
         """Yield the same with all columns in the table, some of the rows at a time."""
@@ -77,8 +79,8 @@ def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect:
             content = stored(content)
         line, names = 1, {*EVENTS, *(theirs for ours, theirs in dialect.columns.items() if ours in EVENTS)}
         with content:
-            for table, heads, order in read_sheets(content, form=form, source=source, names=names):
-                yield Cells(table, line, heads=heads, names=order)
+            for table, heads, order, ends in read_sheets(content, form=form, source=source, names=names):
+                yield Cells(table, line, heads=heads, names=order, ends=ends)
                 line += table.height
 
 

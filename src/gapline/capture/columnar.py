@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
+from types import MappingProxyType
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.capture import columnar_trial
+from gapline.capture.candidates import Ends
 from gapline.capture.heads import Heads, join_heads
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
@@ -36,11 +38,15 @@ _DEADLY = "one that ends the program which reads it: it is damaged, or takes mor
 
 
 class Sheet(NamedTuple):
-    """Rows of a file: a table, or the columns that are new on every row and the others once per block of rows."""
+    """Rows of a file: a table, or the columns that are new on every row and the others once per block of rows.
+
+    `ends` are the least and the greatest number of those columns that have nothing but finite ones.
+    """
 
     table: pl.DataFrame
     heads: Heads | None = None
     names: Collection[str] = ()
+    ends: Mapping[str, Ends] = MappingProxyType({})
 
     def whole(self) -> pl.DataFrame:
         """Return all columns with a row per row."""
@@ -203,6 +209,7 @@ class _Plain:
         self.rows = 0
         self._facts: dict[str, Any] = {}
         self._columns: dict[str, NDArray[Any]] = {}
+        self._ends: dict[str, Ends] = {}
         self._others: list[pl.DataFrame] = []
         self._heads: list[Heads] = []
 
@@ -212,6 +219,9 @@ class _Plain:
             # As many as there may be: memory is taken as they come.
             kinds = {name: np.dtype(kind.lower()) for name, kind in facts["numbers"].items()}
             self._facts, self._columns = facts, {name: scratch_array(facts["of"], kind) for name, kind in kinds.items()}
+        for name, (least, greatest) in facts["ends"].items():
+            before = self._ends.get(name, (least, greatest))
+            self._ends[name] = (min(before[0], least), max(before[1], greatest))
         start, self.rows = self.rows, self.rows + facts["rows"]
         places = [column[start : self.rows].data.cast("B") for column in self._columns.values()]
         # What has a buffer reads until the place is full.
@@ -228,7 +238,8 @@ class _Plain:
         numbers = [pl.Series(name, column[: self.rows]) for name, column in self._columns.items()]
         table = pl.DataFrame([*numbers, *pl.concat(self._others)]).select(self._facts["loose"])
         heads, counts, which = join_heads(self._heads)
-        return Sheet(table, Heads(heads, counts, range(before, before + self.rows), which), self._facts["names"])
+        lines = range(before, before + self.rows)
+        return Sheet(table, Heads(heads, counts, lines, which), self._facts["names"], self._ends)
 
 
 def _read_here(file: BinaryIO, form: str, source: str, most: int) -> Iterator[Sheet]:

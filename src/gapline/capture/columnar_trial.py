@@ -152,10 +152,11 @@ def answer(
             for table in tables:
                 parts = _split(table, names) if table.height >= _LARGE else None
                 numbers = [] if parts is None else [column for column in parts[0] if column.dtype != pl.Boolean]
-                plain = parts is not None and all(map(_is_plain, numbers))
+                ends = {column.name: _plain_ends(column) for column in numbers}
+                plain = parts is not None and None not in ends.values()
                 if parts is not None and plain:
                     kinds = {column.name: str(column.dtype) for column in numbers}
-                    facts = {"names": table.columns, "loose": parts[0].columns, "numbers": kinds}
+                    facts = {"names": table.columns, "loose": parts[0].columns, "numbers": kinds, "ends": ends}
                     rows = {"rows": table.height, "of": height}
                     answers.write(f"numbers {json.dumps(facts | rows)}\n".encode())
                     for column in numbers:
@@ -181,13 +182,14 @@ def answer(
         answers.flush()
 
 
-def _is_plain(column: pl.Series) -> bool:
-    """Say whether all of a column are numbers of 64 bits that are finite, and that a double holds."""
+def _plain_ends(column: pl.Series) -> tuple[float, float] | None:
+    """Return the ends of a column of 64 bits all of whose numbers are finite and held by a double, None of others."""
     if column.dtype not in (pl.Float64, pl.Int64) or column.null_count():
-        return False
+        return None
     numbers = column.to_numpy()
     # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
-    return bool(numbers.min() >= -_EXACT and numbers.max() <= _EXACT)
+    least, greatest = numbers.min().item(), numbers.max().item()
+    return (least, greatest) if least >= -_EXACT and greatest <= _EXACT else None
 
 
 def _split(table: pl.DataFrame, names: Collection[str]) -> "tuple[pl.DataFrame, Heads] | None":

@@ -66,11 +66,13 @@ def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) ->
     # Lists and the like have no place in a trace: they are refused by name later on, row by row.
     if any(column.dtype.is_nested() or column.dtype == pl.Object for column in table):
         return Heads(table, np.ones(table.height, np.int64), kept)
-    changed = np.zeros(table.height - 1, np.bool_)
+    changed = pl.Series([], dtype=pl.Boolean)
     for column in table:
         after, before = column.slice(1), column.slice(0, table.height - 1)
-        changed |= (after.ne_missing(before) if column.null_count() else after != before).to_numpy()
-    starts = np.concatenate(([0], np.flatnonzero(changed) + 1))
+        other = after.ne_missing(before) if column.null_count() else after != before
+        # As bits, of which eight are one byte, for as long as there is something to add.
+        changed = changed | other if len(changed) else other
+    starts = np.concatenate(([0], np.flatnonzero(changed.to_numpy()) + 1))
     counts = np.diff(starts, append=table.height)
     heads = table if len(starts) == table.height else table[starts]
     which = None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gapline.capture import blocks
 from gapline.capture.assemble import assemble
-from gapline.capture.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
+from gapline.capture.candidates import EVENTS, NUMBER, Candidates, Ends, Problems, as_text, read_candidates, set_aside
 from gapline.capture.carriers import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
 from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
 from gapline.capture.gathered import GatheredColumns
@@ -154,8 +154,8 @@ def _read_campaign(
 ) -> Campaign:
     problems = Problems(source)
     looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
-    events = GatheredColumns()
-    read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in _numbered(looked_at)]
+    events, marks = GatheredColumns(), GatheredColumns()
+    read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(looked_at)]
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
@@ -165,11 +165,12 @@ def _read_campaign(
         full = rows.expand(rows.heads)
         known = full[KNOWN_RUN].to_list() if one_by_one else None
         time = events.whole("time")
-        seeds, note = number_seeds(full, time, events.whole(_BLANK), known)
+        blank = marks.whole(_BLANK) if marks.names else np.zeros(len(time), np.bool_)
+        seeds, note = number_seeds(full, time, blank, known)
         rows = rows.split_by(seeds)
         heads = rows.heads
         notes.append(note)
-        del full, seeds, time
+        del full, seeds, time, blank
     keys = _read_keys(heads, rows, problems)
     extras = [
         plain_setting(column)
@@ -201,17 +202,18 @@ def _read_campaign(
         notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
-    kept = events.take(_KEPT)
-    everything = bool(kept.all())
+    kept = marks.take(_KEPT) if marks.names else None
+    everything = kept is None or bool(kept.all())
     reasons = _join_reasons(read, kept)
-    names = [name for name in events.names if name != _BLANK]
-    columns = {name: events.take(name) if everything else events.take(name)[kept] for name in names}
+    columns = {name: events.take(name) if everything else events.take(name)[kept] for name in events.names}
+    ends = _join_ends(read)
     read.clear()
     return assemble(
         runs,
         run=run[rows.which] if everything else rows.of_rows(run)[kept],
         counts=rows.counts if everything else None,
         columns=columns,
+        ends=ends,
         reasons=reasons,
         sources=[source],
         problems=problems.messages,
@@ -236,6 +238,7 @@ class _Piece(NamedTuple):
     reasons: pl.Series | None
     has_verdicts: bool
     notes: list[str]
+    ends: dict[str, Ends] | None
 
 
 def _read_piece(
@@ -244,25 +247,26 @@ def _read_piece(
     problems: "Problems",
     dialect: Dialect,
     events: GatheredColumns,
+    marks: GatheredColumns,
 ) -> _Piece:
     before, piece = numbered
-    table, first_line, broken, heads, _ = piece
+    table, first_line, broken, heads, _, ends = piece
     unfolded: list[int] | None = None
     notes: list[str] = []
     problems.lines = range(first_line, first_line + table.height)
     if heads is None:
         shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
         table, problems.lines, unfolded, notes = shaped
-    cut = np.zeros(table.height, np.bool_)
+    cut = None
     # Of most tables nobody asks for the place of a row.
     asked = bool(broken) or known_runs is not None
     places = np.arange(table.height if asked else 0) if unfolded is None else np.array(unfolded, np.int64)
     if broken:
         kept, cut = set_aside(table, places, broken, problems)
         # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
-        cut = cut[kept] if unfolded is None else np.zeros(int(kept.sum()), np.bool_)
+        cut = cut[kept] if unfolded is None else None
         table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
-    columns, reasons, kept, blank = read_candidates(table, problems, cut)
+    found = read_candidates(table, problems, cut, {} if heads is None else ends)
     known = None
     if known_runs is not None:
         known = [known_runs[before + place] for place in places.tolist()]
@@ -275,9 +279,20 @@ def _read_piece(
         heads = find_heads(rest, problems.lines)
     else:
         heads = heads._replace(lines=range(first_line, first_line + table.height))
+    events.add(found.columns)
+    # Most traces have nothing to mark: what came before is marked with the first piece that has.
+    if found.kept is not None and not marks.names:
+        marks.add(_marks_of(problems.rows))
+    if marks.names:
+        marks.add(_marks_of(table.height, found))
     problems.rows += table.height
-    events.add(columns | {_KEPT: kept, _BLANK: blank})
-    return _Piece(heads, table.height, reasons, "valid" in table.columns, notes)
+    return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes, found.ends)
+
+
+def _marks_of(rows: int, found: Candidates | None = None) -> dict[str, NDArray[np.bool_]]:
+    if found is None or found.kept is None or found.blank is None:
+        return {_KEPT: np.ones(rows, np.bool_), _BLANK: np.zeros(rows, np.bool_)}
+    return {_KEPT: found.kept, _BLANK: found.blank}
 
 
 def _as_expected(piece: Cells, dialect: Dialect, source: str) -> Iterator[Cells]:
@@ -312,9 +327,20 @@ def _split(
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
 
 
-def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_]) -> pl.Series | None:
+def _join_ends(read: list[_Piece]) -> dict[str, Ends] | None:
+    """Return the least and greatest stamp and objective of all pieces; None where one of them does not say."""
+    known = [piece.ends for piece in read if piece.ends is not None]
+    if len(known) < len(read):
+        return None
+    return {
+        name: (min(ends[name][0] for ends in known), max(ends[name][1] for ends in known))
+        for name in ("time", "objective")
+    }
+
+
+def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_] | None) -> pl.Series | None:
     """Put the reasons of the pieces one behind the other, without the rows that are no events."""
-    if all(piece.reasons is None for piece in read):
+    if kept is None or all(piece.reasons is None for piece in read):
         return None
     texts = pl.concat(
         pl.repeat("", piece.height, dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons

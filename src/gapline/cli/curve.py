@@ -1,11 +1,27 @@
 """`gapline curve`: mean convergence, goal attainment and the classical curves over time."""
 
-from typing import Any
+from typing import Any, Literal
 
 import rich_click as click
 
 from gapline.cli import completion, options
 from gapline.terminal import say
+
+Points = int | tuple[float, ...] | Literal["all"]
+
+
+def read_points(context: click.Context, parameter: click.Parameter, value: str | None) -> Points | None:
+    """Read a number of moments, times with commas between them, or `all`."""
+    if value is None or value == "all":
+        return value  # type: ignore[return-value] # mypy widens the literal
+    try:
+        found: Points = tuple(map(float, value.split(","))) if "," in value else int(value)
+    except ValueError:
+        found = 0
+    if isinstance(found, int) and found < 2:
+        expected = "a number of moments from 2 on, times such as 1,10,100, or all"
+        raise click.BadParameter(f"expected {expected}, got {value!r:.60}", context, parameter)
+    return found
 
 
 @click.command("curve")
@@ -34,8 +50,10 @@ from gapline.terminal import say
 @click.option("--relative", is_flag=True, help="Relative time t/Γ, needed where horizons differ.")
 @click.option(
     "--points",
-    type=click.IntRange(min=2),
-    help="The exact mean at so many moments at equal distances, instead of at every step.",
+    callback=read_points,
+    metavar="N|T,T|all",
+    shell_complete=completion.words("all"),
+    help="The exact mean at so many moments at equal distances, at these times, or at every step however many.",
 )
 @options.log_time
 @click.option("--bands", is_flag=True, help="Add bands over instances; with --simultaneous joint ones too.")
@@ -55,7 +73,7 @@ def command(
     pair: tuple[str, str] | None,
     by: tuple[str, ...],
     relative: bool,
-    points: int | None,
+    points: Points | None,
     log_time: bool,
     bands: bool,
     outputs: tuple[str, ...],
@@ -72,7 +90,8 @@ def command(
     A mean curve has no time weight: the area under it is the score under the uniform one. Target ECDF and attainment
     surfaces (EAF) are of raw gaps, by arm. Without -o the curves are plotted on the terminal. Logarithmic time begins
     at the first step of all, at most four decades before the end; the numbers of .csv and .json are from time 0 on.
-    Curves with more than twenty million steps are shown at 2,001 moments unless --points says otherwise.
+    Curves with more than two million steps are shown at some 2,000 moments unless --points says otherwise; --points all
+    writes every step, to .csv in bounded memory.
 
     Example: gapline curve traces.csv --references refs.csv --horizon 30 -o curves.csv -o curves.svg
     """

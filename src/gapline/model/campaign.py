@@ -456,7 +456,11 @@ def count_reasons(verdict: Column, reason: Column | None, reasons: Sequence[str]
     """Count invalid candidates by the name of their reason."""
     counts = np.zeros(len(reasons), np.int64)
     for span in spans(len(verdict)):
-        invalid = verdict[span] == VerdictCode.INVALID
+        here = verdict[span]
+        # Mostly nothing is invalid, which the least of the codes says.
+        if here.min() != VerdictCode.INVALID:
+            continue
+        invalid = here == VerdictCode.INVALID
         given = np.zeros(int(np.count_nonzero(invalid)), np.uint8) if reason is None else reason[span][invalid]
         counts += np.bincount(given, minlength=len(reasons))
     named = ((reasons[c] or Reason.DECLARED_INVALID.value, int(counts[c])) for c in np.flatnonzero(counts).tolist())

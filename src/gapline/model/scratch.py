@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,18 @@ from numpy.typing import DTypeLike, NDArray
 from gapline.model.budget import memory_budget
 from gapline.model.closing import close_elsewhere, close_here, prepare_closing, wait_until_closed
 
-# Of the budget, for one array: several are held at a time.
-_SHARE = 16
+# Of the budget, for one array, and for all that are held at a time: an arm may have several, and there are many arms.
+_SHARE, _ALL = 16, 4
 # Of the budget, for the piece of an array that is filled before it is written.
 _ROOM = 4
 # Bytes that a pass holds for one candidate or step at a time, generously.
 PER_ENTRY = 128
-# Bytes from which on memory is worth giving back in parts.
-_MANY_PAGES = 4 << 20
+# Bytes from which on memory is worth giving back in parts, and from which on an array is worth counting.
+_MANY_PAGES, _COUNTED = 4 << 20, 1 << 18
+# Bytes of the arrays in memory that are large enough to count, each under a number of its own. A plain dict: arrays
+# are let go of at any moment, also in the middle of a lock.
+_held: dict[int, int] = {}
+_numbers = count()
 # File systems that are memory themselves.
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -57,10 +62,12 @@ class ScratchArray:
         self._reserved = 0
         self._room = np.empty(0, kind)
         self._pages: mmap.mmap | None = None
+        self._number = -1
         self.array: NDArray[Any]
-        if size * kind.itemsize <= memory_budget() // _SHARE or not size:
+        if not size or _has_room(size * kind.itemsize):
             self._pages = _own_pages(size * kind.itemsize)
             self.array = np.empty(size, kind) if self._pages is None else np.frombuffer(self._pages, kind, size)
+            self._count(size * kind.itemsize)
             return
         self._file = _open_scratch()
         os.truncate(self._file, size * kind.itemsize)
@@ -71,6 +78,14 @@ class ScratchArray:
         if large:
             prepare_closing()
         weakref.finalize(shown, close_elsewhere if large else close_here, self._file).atexit = False
+
+    def _count(self, size: int) -> None:
+        """Count an array in memory for as long as anybody shows it."""
+        if size >= _COUNTED:
+            self._number = next(_numbers)
+            _held[self._number] = size
+            owner = self.array if self._pages is None else self._pages
+            weakref.finalize(owner, _held.pop, self._number, None).atexit = False
 
     @property
     def on_disk(self) -> bool:
@@ -139,10 +154,21 @@ class ScratchArray:
         elif self._pages is not None:
             self.give_back(size, len(self.array))
             self.array = self.array[:size]
+            _held[self._number] = self.array.nbytes
+        elif self._number in _held:
+            # NumPy changes the size of no array that somebody watches.
+            self.array = self.array[:size].copy()
+            self._count(self.array.nbytes)
         else:
             self.array.resize(size, refcheck=False)
         self.array.flags.writeable = False
         return self.array
+
+
+def _has_room(size: int) -> bool:
+    """Say whether an array of so many bytes may be in memory, beside those that are."""
+    budget = memory_budget()
+    return size <= budget // _SHARE and (size < _COUNTED or size + sum(list(_held.values())) <= budget // _ALL)
 
 
 def scratch_array(size: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """The classical curves of `gapline curve`: target ECDF, attainment surfaces and where those of two arms differ."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,9 +72,9 @@ class ClassicalCurve:
         weighting = self.study.weighting if self.kind == "target-ecdf" else None
         return replace(self.study.reading, weighting=weighting).line()
 
-    def table(self) -> pl.DataFrame:
-        """Return all numbers in one long table."""
-        return self.frame
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one long table of all numbers."""
+        yield self.frame
 
     def document(self) -> dict[str, Any]:
         """Return choices and numbers for JSON."""

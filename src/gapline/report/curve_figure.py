@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
 from gapline.report.looks import LEADERS, grey_words, leading
@@ -202,8 +204,46 @@ def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float, start: float | None = None) -> pl.DataFrame:
-    """Name the series, hold the last value to the end, and thin what no screen can show."""
-    return on_axis(held(_named(frame, by), "series", end=end).select("series", "time", "value"), start)
+    """Name the series, hold the last value to the end, and thin what no screen can show.
+
+    The rows of a curve lie together, and of millions of them some thousands are copied.
+    """
+    changed = np.zeros(max(frame.height - 1, 0), np.bool_)
+    for name in by:
+        changed |= frame[name][1:].ne_missing(frame[name][:-1]).to_numpy()
+    edges = [0, *(np.flatnonzero(changed) + 1).tolist(), frame.height]
+    most, shown = _most_points(len(edges) - 1), []
+    last = max(end, float(frame["time"].to_numpy().max()))
+    for low, high in pairwise(edges):
+        part = frame[low:high]
+        time, value = part["time"].to_numpy(), part["value"].to_numpy()
+        time, value = np.append(time, end), np.append(value, value[-1])
+        rows = _strided(np.arange(len(time)) if start is None else _last_places(time, start, last), most)
+        drawn = time[rows] if start is None else np.maximum(time[rows], start)
+        series = _named(part[:1], by)["series"].new_from_index(0, len(rows))
+        shown.append(pl.DataFrame({"series": series, "time": drawn, "value": value[rows]}))
+    return pl.concat(shown)
+
+
+def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArray[np.int64]:
+    """Return the last row in each place on a logarithmic axis, on which most rows crowd at its end."""
+    end = last if last > start else start * 10
+    share = np.log(np.maximum(time, start) / start) / np.log(end / start)
+    place = np.floor(share * MOST_PLACES)
+    # However its logarithm is rounded, the end of a curve takes the place of no step.
+    place[-1] = MOST_PLACES
+    return np.flatnonzero(np.append(place[1:] != place[:-1], True))
+
+
+def _strided(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return every k-th row, then the last one: without it a curve would end before its horizon."""
+    stride = -(-len(rows) // most)
+    return rows if stride <= 1 else np.append(rows[:-1:stride], rows[-1])
+
+
+def _most_points(series: int) -> int:
+    # Two points at least, whatever the number of series: a line needs both of its ends.
+    return max(2, min(MOST_POINTS, MOST_ROWS // max(1, series) - 1))
 
 
 def on_axis(data: pl.DataFrame, start: float | None) -> pl.DataFrame:
@@ -241,11 +281,6 @@ def thinned(data: pl.DataFrame) -> pl.DataFrame:
     (1501, 6000)
     """
     parts = data.partition_by("series", maintain_order=True)
-    # Two points at least, whatever the number of series: a line needs both of its ends.
-    most = max(2, min(MOST_POINTS, MOST_ROWS // max(1, len(parts)) - 1))
-    kept = []
-    for part in parts:
-        stride = -(-part.height // most)
-        # Every k-th row, then the last one: without it a curve would end before its horizon.
-        kept.append(part if stride <= 1 else pl.concat([part[:-1].gather_every(stride), part.tail(1)]))
+    most = _most_points(len(parts))
+    kept = [part[_strided(np.arange(part.height), most)] for part in parts]
     return pl.concat(kept) if kept else data

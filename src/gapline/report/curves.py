@@ -1,30 +1,36 @@
 """Mean and attainment curves as files and on the terminal."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import polars as pl
 
 from gapline.errors import UsageError
 from gapline.model.version import VERSION
+from gapline.model.writing import write_atomically
 from gapline.report.canvas import Canvas
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
+from gapline.report.every_step import EveryStep
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
 from gapline.report.time_axis import log_words
-from gapline.report.writers.csv import to_csv
+from gapline.report.writers.csv import csv_pieces
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
-from gapline.scoring.curve import MeanCurves, mean_curve
-from gapline.scoring.moments import log_start
+from gapline.scoring.curve import MeanCurves, Points, mean_curve
+from gapline.scoring.moments import log_start, moments_of_both
 from gapline.study import Study
 from gapline.summary.bands import curve_bands, drawn_bands
 
-# Steps of all curves together from which on they are shown at moments, and how many of these there are.
-MOST_STEPS, MOMENTS = 20_000_000, 2001
+# Steps of all curves together from which on they are shown at moments, and how many of these there are: a screen has
+# fewer places, and a spreadsheet takes half as many rows.
+MOST_STEPS, MOMENTS = 2_000_000, 2001
+# What is asked for of a mean curve: moments, or every step whatever their number.
+Asked = Points | Literal["all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class CurvePair:
     """The two curve views of one reading, with bands where they were asked for.
 
     With a `start`, they are drawn on logarithmic time from there on; the numbers are the same. `arms` are all of the
-    study, whose looks the curves keep.
+    study, whose looks the curves keep. `every` has the steps of a mean that is drawn at moments, for its numbers.
     """
 
     mean: MeanCurves
@@ -43,6 +49,7 @@ class CurvePair:
     band_words: str = ""
     start: float | None = None
     arms: tuple[str, ...] = ()
+    every: EveryStep | None = None
 
     @property
     def end(self) -> float:
@@ -51,10 +58,12 @@ class CurvePair:
 
     def table(self) -> pl.DataFrame:
         """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
-        parts = [
-            self.mean.frame.with_columns(curve=pl.lit("mean"), goal=pl.lit(None, pl.Float64)),
-            self.attainment.frame.with_columns(curve=pl.lit("attainment")),
-        ]
+        return pl.concat(self.pieces())
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of the table, of every step of a long mean curve some at a time."""
+        mean = _labelled(self.mean.frame)
+        parts = [mean, self.attainment.frame.with_columns(curve=pl.lit("attainment"))]
         if self.mean_bands is not None:
             parts.append(self.mean_bands.with_columns(curve=pl.lit("mean band")))
         if self.attainment_bands is not None:
@@ -63,7 +72,13 @@ class CurvePair:
         # Bands have low and high and no value, curves the other way round: what a row does not have is null.
         table = pl.concat(parts, how="diagonal_relaxed")
         front = ["curve", *self.mean.by, "goal", "time", "value"]
-        return table.select(*front, *(name for name in table.columns if name not in front))
+        table = table.select(*front, *(name for name in table.columns if name not in front))
+        if self.every is None:
+            yield table
+            return
+        for part in self.every.frames():
+            yield pl.concat([table.clear(), _labelled(part)], how="diagonal_relaxed")
+        yield table[mean.height :]
 
     def document(self) -> dict[str, Any]:
         """Return the curves for JSON: choices, then one entry per series with its breakpoints."""
@@ -74,8 +89,8 @@ class CurvePair:
             "relative": mean.relative,
             "horizon": self.end,
             "log_time_from": self.start,
-            "points": mean.points,
-            "mean": series_documents(mean.frame, list(mean.by)),
+            "points": mean.points if self.every is None else None,
+            "mean": series_documents(mean.frame, list(mean.by)) if self.every is None else self.every.documents(),
             "attainment": series_documents(attainment.frame, [*attainment.by, "goal"]),
         }
         if self.no_bands is not None:
@@ -119,20 +134,28 @@ class CurvePair:
         print_caption(self.mean.caption() + log_words(self.start, "of the horizon" if self.mean.relative else "s"))
 
 
-def study_mean_curve(study: Study, /, *, by: list[str], relative: bool, points: int | None = None) -> MeanCurves:
+def _labelled(mean: pl.DataFrame) -> pl.DataFrame:
+    return mean.with_columns(curve=pl.lit("mean"), goal=pl.lit(None, pl.Float64))
+
+
+def study_mean_curve(study: Study, /, *, by: list[str], relative: bool, points: Points | None = None) -> MeanCurves:
     """Return the mean curves of a study's first kernel, under its reading.
 
     Curves with more steps than anybody draws or reads are those at some moments, which the caption says; `points` asks
-    for them whatever the number of steps.
+    for others, whatever the number of steps.
     """
     entry, choices = study.references[0], _choices(study, by, relative)
-    # By the steps alone, so that the same runs have the same curves on any machine.
-    if points is None and int(study.envelopes.runs["steps"].sum()) > MOST_STEPS:
-        points = MOMENTS
+    if points is None and has_many_steps(study):
+        points = partial(moments_of_both, log_start(study.envelopes, relative=relative), count=MOMENTS)
     choices |= {"kernel": study.kernels[0], "policy": entry.policy, "points": points}
     found = mean_curve(study.envelopes, entry.snapshot, **choices)
     # A mean curve weighs no moment of time: whatever weight the study declares, its reading says uniform.
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
+
+
+def has_many_steps(study: Study, /) -> bool:
+    """Whether mean curves are shown at moments: by the steps alone, so that the same runs look alike everywhere."""
+    return int(study.envelopes.runs["steps"].sum()) > MOST_STEPS
 
 
 def study_attainment(study: Study, /, *, by: list[str], relative: bool) -> AttainmentCurves:
@@ -155,12 +178,17 @@ def study_curves(
     relative: bool = False,
     bands: bool = False,
     log_time: bool = False,
-    points: int | None = None,
+    points: Asked | None = None,
 ) -> CurvePair:
-    """Return both curves of a study; bands, logarithmic time and moments only where they are asked for."""
-    mean = study_mean_curve(study, by=by, relative=relative, points=points)
+    """Return both curves of a study; bands, logarithmic time and moments only where they are asked for.
+
+    Of all steps, where they are many, the numbers have every one, in pieces, and drawings the usual moments.
+    """
+    every = EveryStep(study, tuple(by), relative) if points == "all" and has_many_steps(study) else None
+    mean = study_mean_curve(study, by=by, relative=relative, points=None if points == "all" else points)
     start = log_start(study.envelopes, relative=relative) if log_time else None
-    pair = CurvePair(mean, study_attainment(study, by=by, relative=relative), start=start, arms=study.arms)
+    attainment = study_attainment(study, by=by, relative=relative)
+    pair = CurvePair(mean, attainment, start=start, arms=study.arms, every=every)
     if not bands:
         return pair
     drawn = _choices(study, by, relative) | study.band_choices
@@ -186,8 +214,8 @@ def series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any
 class Drawn(Protocol):
     """Curves that have a table, a document and a drawing."""
 
-    def table(self) -> pl.DataFrame:
-        """Return all numbers in one long table."""
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one long table of all numbers."""
 
     def document(self) -> dict[str, Any]:
         """Return choices and numbers for JSON."""
@@ -206,7 +234,7 @@ def write_curves(
     words = path.with_suffix(".txt")
     form = path.suffix.lstrip(".").lower()
     if form == "csv":
-        write_file(path, to_csv(curves.table()))
+        write_atomically(path, lambda stream: [stream.write(part) for part in csv_pieces(curves.pieces())])
     elif form == "json":
         write_file(path, json.dumps(curves.document(), allow_nan=False, ensure_ascii=False) + "\n")
     elif form in FILE_FORMATS:

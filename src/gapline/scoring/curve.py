@@ -6,7 +6,7 @@ identity), and that is checked whenever a curve is made.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,8 @@ from gapline.scoring.two_sum import two_sum
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
+# So many moments at equal distances, these times, or what a function of the end of a curve says.
+Points = int | Sequence[float] | Callable[[float], Floats]
 AREA_TOLERANCE = 1e-12
 # So many are looked for one by one, which takes less than to sort the rows by them.
 _FEW_GROUPS = 16
@@ -180,12 +182,13 @@ def mean_curve(
     relative: bool = False,
     tolerance: float = TOLERANCE,
     policy: str | None = None,
-    points: int | None = None,
+    points: Points | None = None,
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
 
-    With `points`, its exact values at so many moments at equal distances instead, for curves with more steps than
-    anybody looks at: memory does not grow with the steps then.
+    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at: memory does
+    not grow with the steps then. A number means so many at equal distances; a list is of times, from 0 to the horizon,
+    that rise.
 
     Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
 
@@ -218,7 +221,8 @@ def mean_curve(
             weighting=str(weighting),
         ),
         horizons=horizons,
-        points=points,
+        # The same number in every group, of which there may be none.
+        points=None if points is None else max((len(frame) for frame in frames), default=0),
     )
 
 
@@ -230,7 +234,7 @@ def group_curves(
     *,
     weighting: str,
     relative: bool,
-    points: int | None = None,
+    points: Points | None = None,
 ) -> Iterator[tuple[tuple[object, ...], Floats, Floats, float]]:
     """Yield key, times, values and end of the curve of each group, its area checked; in scratch files where long."""
     references = reference_column(snapshot, envelopes)
@@ -242,10 +246,21 @@ def group_curves(
             time, value = total.curve()
             area = step_area(time, value, total.horizon)
         else:
-            time = np.linspace(0.0, total.horizon, points)
+            time = _moments(points, total.horizon)
             value, area = total.curve_at(time)
         _check_area(part, part_references, part_weights, kernel, area / total.horizon)
         yield key, time, value, total.horizon
+
+
+def _moments(points: Points, end: float) -> Floats:
+    """Return the moments that are asked for of a curve with this end."""
+    if isinstance(points, int):
+        return np.linspace(0.0, end, points)
+    times = points(end) if callable(points) else np.array(points, np.float64)
+    if times.ndim != 1 or not len(times) or not np.all((times >= 0) & (times <= end)):
+        shown = listing(f"{time:g}" for time in times.ravel().tolist())
+        raise UsageError(f"points: expected times from 0 to {end:g}, got {shown or 'none'}")
+    return times
 
 
 def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:

@@ -65,8 +65,12 @@ def sort_by_time(time: Floats, *columns: NDArray[Any]) -> tuple[NDArray[Any], ..
     [[1.0, 2.0, 2.0], [1, 0, 2]]
     """
     if len(time) <= piece_size():
-        order = _any_order(time)
-        return tuple(column[order] for column in (time, *columns))
+        order, sorted_columns = _any_order(time), []
+        for column in (time, *columns):
+            # Several are kept by whoever sorts: they count.
+            sorted_columns.append(scratch_array(len(order), column.dtype))
+            np.take(column, order, out=sorted_columns[-1], mode="clip")
+        return tuple(sorted_columns)
     edges = [0]
     parts = tuple(scratch_array(len(time), column.dtype) for column in (time, *columns))
     for span in spans(len(time)):

@@ -34,6 +34,32 @@ def test_columns_come_back_whole(large, small):
     assert found["small"].tolist() == small
 
 
+@given(st.lists(st.lists(st.integers(0, 2**51), max_size=5), max_size=6))
+def test_a_column_in_pieces_is_that_of_the_whole(parts):
+    """Whatever the widths: a later piece may need bytes that the earlier ones do not have."""
+    whole, pieces = Block(), Block()
+    whole.add("x", np.array([value for part in parts for value in part], np.float64))
+    pieces.add_pieces("x", (np.array(part, np.float64) for part in parts))
+    assert pieces.columns == whole.columns
+    assert pieces.encode() == whole.encode()
+
+
+def test_a_block_knows_when_it_is_too_long():
+    block = Block()
+    block.add("x", np.random.default_rng(1).integers(0, 2**40, 1000))
+    text = block.encode()
+    assert block.encode_within(len(text)) == text
+    assert block.encode_within(len(text) - 1) is None
+    assert block.encode_within(0) is None
+
+
+def test_a_grid_holds_all_pieces_of_a_column(monkeypatch):
+    monkeypatch.setattr(encode, "AT_ONCE", 20)
+    values = np.concatenate([np.arange(1.0, 100.0), [0.125]])
+    assert choose_grid(values, finest=9) == Grid(3, exact=True)
+    assert choose_grid(values, finest=2) == Grid(2, exact=False)
+
+
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=30), st.integers(0, 4))
 def test_decimal_values_are_exact(units, decimals):
     values = np.array([float(f"{unit}e-{decimals}") for unit in units])
@@ -75,6 +101,7 @@ def test_extreme_objectives_have_a_grid(value):
 def test_differences_start_anew_with_each_run():
     assert deltas(np.array([5.0, 7.0, 3.0, 4.0]), np.array([0, 2])).tolist() == [5.0, 2.0, 3.0, 1.0]
     assert deltas(np.empty(0), np.array([], np.int64)).tolist() == []
+    assert deltas(np.array([5.0, 7.0]), np.array([], np.int64), 4.0).tolist() == [1.0, 2.0]
 
 
 def test_zigzag_keeps_small_numbers_small():

@@ -61,12 +61,17 @@ def build_page(
     A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
     statements, analysed = said or make_statements(study), analysis or analyse(study)
-    words = steps_words(study, statements, analysed, log_time=log_time)
-    if words is not None:
-        text = _sealed(words, page_script(SCRIPTS))
-        if len(text.encode("utf-8")) <= encode.MOST_BYTES:
-            return text
-    return _sealed(stored_words(study, statements, analysed, log_time=log_time), page_script(STORED_SCRIPTS))
+    text = _page_of_steps(study, statements, analysed, log_time)
+    if text is None:
+        text = _sealed(stored_words(study, statements, analysed, log_time=log_time), page_script(STORED_SCRIPTS))
+    return text
+
+
+def _page_of_steps(study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
+    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
+    words = steps_words(study, said, analysis, log_time=log_time)
+    text = None if words is None else _sealed(words, page_script(SCRIPTS))
+    return None if text is None or len(text.encode("utf-8")) > encode.MOST_BYTES else text
 
 
 def steps_words(

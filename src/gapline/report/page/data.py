@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 
 from gapline.envelope.build import Envelopes
-from gapline.envelope.passes import bring
-from gapline.envelope.places import step_places
 from gapline.model.names import parse_weight
 from gapline.model.reading import vouched
 from gapline.model.text import printable
@@ -24,6 +22,7 @@ from gapline.report.page import encode
 from gapline.report.page.encode import Block, Floats, Grid, Integers
 from gapline.report.page.others import Others, add_other_candidates
 from gapline.report.page.run_facts import fact_name, fact_order, fact_text
+from gapline.report.page.steps import Steps
 from gapline.report.writers.latex_text import SPECIAL
 from gapline.report.writers.short_names import short_names
 from gapline.scoring.kernels import parse_kernel
@@ -60,36 +59,23 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     runs = envelopes.runs
     check_horizons(runs)
     cells = build_cells(runs)
-    total = int(runs["count"].sum())
     references = [reference_column(entry.snapshot, envelopes) for entry in study.references]
     by_unit = [column[np.unique(cells.unit, return_index=True)[1]] for column in references]
     # The blocks have the runs in the order of their units, so that the steps of a unit lie together.
     order = np.argsort(cells.unit, kind="stable")
-    counts = runs["count"].to_numpy()[order]
-    ordered = bring(envelopes.select(order.tolist()))
-    flat, offsets = step_places(ordered.runs["first"].to_numpy(), counts)
-    offsets = offsets[counts > 0]
-    time, objective = ordered.time[flat], ordered.objective[flat]
-    clock = encode.time_grid(time, steps=total)
-    steps, others = Block(), Block()
-    horizons = np.repeat(runs["horizon"].to_numpy()[order], counts)
-    steps.add("time", encode.deltas(encode.time_units(clock, time, horizons), offsets))
-    parts = [objective[low:high] for low, high in _unit_slices(cells.unit[order], counts, len(cells.units))]
-    scales = [_smallest(part, stated) for part, *stated in zip(parts, *(c.tolist() for c in by_unit), strict=True)]
-    grids = encode.objective_grids(parts, scales=scales, steps=total)
-    falling = np.concatenate([np.empty(0), *(grid.units(part) for grid, part in zip(grids, parts, strict=True))])
-    # Objectives only fall within a run: turned round, every difference but the first value is positive.
-    down = -encode.deltas(falling, offsets)
-    down[offsets] = encode.zigzag(-down[offsets]) if envelopes.scale.signed else -down[offsets]
-    steps.add("objective", down)
+    steps, block, others = Steps(envelopes, cells, order), Block(), Block()
+    clock, grids = encode.time_grid(steps.time, steps=steps.total), steps.grids(by_unit)
+    steps.add_times(block, clock)
+    steps.add_objectives(block, grids)
     kernels = kernel_words(study)
     for place, kernel in enumerate(kernels):
         if kernel["kind"] == "custom":
-            kernel["gaps"] = _add_gaps(steps, place, kernel["name"], objective, [c[order] for c in references], counts)
-    text = steps.encode()
+            kernel["gaps"] = _add_gaps(block, place, kernel["name"], steps, [c[order] for c in references])
+    text = block.encode_within(most)
     # By far the largest part: where it does not fit, the rest need not be looked at.
-    if len(text) > most:
+    if text is None:
         return None
+    del steps
     beside = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
     head = page_document(
         study,
@@ -99,7 +85,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         kernels=kernels,
         clock={"decimals": clock.decimals, "exact": clock.exact},
         log_time=_log_time(clock, envelopes) | {"declared": log_time},
-        blocks={"steps": steps.columns, "others": others.columns},
+        blocks={"steps": block.columns, "others": others.columns},
     )
     table = _runs_table(runs[order.tolist()], cells, order, beside)
     blocks = {
@@ -198,19 +184,6 @@ def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
     return {"seconds": snapped if snapped > 0 else start, "share": log_start(envelopes, relative=True)}
 
 
-def _unit_slices(unit: Integers, counts: Integers, units: int) -> list[tuple[int, int]]:
-    """Return the slice of the steps that belongs to each unit; runs are in the order of their units."""
-    # A unit without any step has an empty slice.
-    ends = np.cumsum(np.bincount(unit, weights=counts, minlength=units).astype(np.int64))
-    return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
-
-
-def _smallest(objectives: Floats, stated: list[float]) -> float:
-    """Return the smallest size, not zero, among references and the ends of the objectives; 1 where there is none."""
-    ends = (float(objectives.min()), float(objectives.max())) if len(objectives) else ()
-    return min((abs(value) for value in (*stated, *ends) if 0 < abs(value) < math.inf), default=1.0)
-
-
 def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
     return {
         "name": [name for _, name in cells.units],
@@ -273,16 +246,13 @@ def kernel_words(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def _add_gaps(
-    block: Block, place: int, name: str, objective: Floats, references: list[Floats], counts: Integers
-) -> list[dict[str, Any]]:
+def _add_gaps(block: Block, place: int, name: str, steps: Steps, references: list[Floats]) -> list[dict[str, Any]]:
     """Add the gap at every step against each reference: the function itself exists in Python alone."""
     columns = []
     for number, column in enumerate(references):
-        gaps = parse_kernel(name)(objective, np.repeat(column, counts))
-        grid = encode.choose_grid(gaps, finest=encode.GAP_DECIMALS)
-        columns.append({"column": f"gap-{place}-{number}", "decimals": grid.decimals})
-        block.add(str(columns[-1]["column"]), encode.zigzag(grid.units(gaps)))
+        own = f"gap-{place}-{number}"
+        grid = steps.add_gaps(block, own, parse_kernel(name), column)
+        columns.append({"column": own, "decimals": grid.decimals})
     return columns
 
 

@@ -3,11 +3,14 @@
 import base64
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gapline.envelope.places import AT_ONCE
+from gapline.model.scratch import spans
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,8 +24,8 @@ FINE_RELATIVE, COARSE_RELATIVE = 1e-12, 1e-7
 MOST_UNITS = 2.0**51
 LEVEL = 6
 # Letters of a whole page: a browser opens this much without delay. Beyond, a page carries summaries; more steps than
-# this would need less than a letter and a quarter each, and are not even tried.
-MOST_BYTES, MOST_STEPS = 10_000_000, 8_000_000
+# this would have to do with two letters and a half each, stamp and objective, and are not even tried.
+MOST_BYTES, MOST_STEPS = 10_000_000, 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +58,24 @@ def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
     >>> choose_grid(np.array([1 / 3]), finest=3)
     Grid(decimals=3, exact=False)
     """
-    most = float(np.abs(values).max()) if len(values) else 0.0
+    most = max(abs(float(values.min())), abs(float(values.max()))) if len(values) else 0.0
     if most > 0:
         finest = min(finest, math.floor(math.log10(MOST_UNITS / most)))
     for decimals in range(min(coarsest, finest), finest + 1):
         grid = Grid(decimals, exact=True)
         # A few values rule out most grids; the whole column is looked at only where they do not.
-        if np.array_equal(grid.snap(values[:16]), values[:16]) and np.array_equal(grid.snap(values), values):
+        if _holds(grid, values[:16]) and all(_holds(grid, values[span]) for span in pieces(len(values))):
             return grid
     return Grid(finest, exact=False)
+
+
+def _holds(grid: Grid, values: Floats) -> bool:
+    return np.array_equal(grid.snap(values), values)
+
+
+def pieces(size: int) -> Iterable[slice]:
+    """Return slices that cover `size` steps: on the way, nothing as long as all of them is held."""
+    return spans(size, most=AT_ONCE)
 
 
 def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: int) -> list[Grid]:
@@ -101,10 +113,13 @@ def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
     return np.minimum(units, np.maximum(last, 0.0))
 
 
-def deltas(units: Floats, first: Integers) -> Floats:
-    """Return differences to the value before; the positions in `first` begin a run and keep their value."""
+def deltas(units: Floats, first: Integers, before: float = 0.0) -> Floats:
+    """Return differences to the value before, which `before` is for the first one; the positions in `first` begin a
+    run and keep their value.
+    """
     out = units.copy()
     out[1:] -= units[:-1]
+    out[:1] -= before
     inside = first[first < len(units)]
     # The value itself, not its difference to the run before: the page decodes each run alone.
     out[inside] = units[inside]
@@ -120,21 +135,55 @@ class Block:
     """Columns of nonnegative whole numbers, compressed together; the page decodes a block as a whole."""
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
+        self._planes: list[bytearray] = []
         self.columns: list[dict[str, str | int]] = []
 
     def add(self, name: str, values: NDArray[np.generic]) -> None:
         """Append a column: its low bytes, then its next bytes, and so on, which is what compresses best."""
-        whole = np.ascontiguousarray(values).astype("<u8")
-        width = max(1, (int(whole.max()).bit_length() + 7) // 8) if len(whole) else 1
-        self._parts.append(whole.view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes())
-        self.columns.append({"name": name, "length": len(whole), "width": width})
+        self.add_pieces(name, [values])
+
+    def add_pieces(self, name: str, parts: Iterable[NDArray[np.generic]]) -> None:
+        """Append a column that comes in pieces, of which nothing but the bytes is held."""
+        planes, length = [bytearray()], 0
+        for part in parts:
+            whole = np.ascontiguousarray(part).astype("<u8")
+            width = (int(whole.max()).bit_length() + 7) // 8 if len(whole) else 0
+            # What came before was narrower: its higher bytes are zeros.
+            planes += [bytearray(length) for _ in range(len(planes), width)]
+            places = whole.view(np.uint8).reshape(-1, 8)
+            for place, plane in enumerate(planes):
+                plane.extend(places[:, place].tobytes())
+            length += len(whole)
+        self._planes += planes
+        self.columns.append({"name": name, "length": length, "width": len(planes)})
 
     def encode(self) -> str:
         """Return the compressed columns as text."""
-        return compress(b"".join(self._parts))
+        return compress(*self._planes)
+
+    def encode_within(self, most: float) -> str | None:
+        """Return the same; None as soon as it is known to take more than `most` letters."""
+        size, packed = 0, []
+        for part in _packed(self._planes):
+            size += len(part)
+            # Four letters for three bytes.
+            if 4 * -(-size // 3) > most:
+                return None
+            packed.append(part)
+        return _letters(packed)
 
 
-def compress(data: bytes) -> str:
+def compress(*parts: bytes | bytearray) -> str:
     """Return zlib data as base64 text, which the browser's DecompressionStream("deflate") opens."""
-    return base64.b64encode(zlib.compress(data, LEVEL)).decode("ascii")
+    return _letters(_packed(parts))
+
+
+def _packed(parts: Iterable[bytes | bytearray]) -> Iterator[bytes]:
+    packer = zlib.compressobj(LEVEL)
+    for part in parts:
+        yield packer.compress(part)
+    yield packer.flush()
+
+
+def _letters(packed: Iterable[bytes]) -> str:
+    return base64.b64encode(b"".join(packed)).decode("ascii")

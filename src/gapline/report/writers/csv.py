@@ -1,6 +1,7 @@
 """The numbers behind a table in full, as CSV that people open in a spreadsheet."""
 
 import io
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -15,11 +16,25 @@ def to_csv(frame: pl.DataFrame) -> bytes:
     >>> to_csv(pl.DataFrame({"arm": ["=1+1", "-0.5", "a"], "score": [-0.5, 0.25, 1.0]})).decode().split()
     ['"arm","score"', '"\\'=1+1",-0.5', '"-0.5",0.25', '"a",1.0']
     """
+    return b"".join(csv_pieces([frame]))
+
+
+def csv_pieces(frames: Iterable[pl.DataFrame]) -> Iterator[bytes]:
+    """Yield the same of a table that comes in pieces, which have the same columns.
+
+    >>> b"".join(csv_pieces(pl.DataFrame({"x": [x]}) for x in (1, 2))).decode().split()
+    ['"x"', '1', '2']
+    """
+    for number, frame in enumerate(frames):
+        yield _csv(frame, header=not number)
+
+
+def _csv(frame: pl.DataFrame, *, header: bool) -> bytes:
     names = pl.Series(frame.columns, dtype=pl.String)
     safe = frame.with_columns(_harmless(frame[name]) for name, kind in frame.schema.items() if kind == pl.String)
     safe.columns = _harmless(names).to_list()
     stream = io.BytesIO()
-    safe.write_csv(stream, quote_style="non_numeric")
+    safe.write_csv(stream, quote_style="non_numeric", include_header=header)
     return stream.getvalue()
 
 
