@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from archive.two_studies import paced, study_of
-from cli.test_layout import WIDTHS, check_laws
+from cli.test_layout import WIDTHS, assert_as_stored, check_laws
 from crowded_traces import crowd_names
 from gapline.archive.compared import compare_studies
 from gapline.archive.pack import Packed, pack
@@ -85,7 +85,7 @@ def at_widths(capsys, monkeypatch):
             answers[width] = same(shown.out)
         for width in WIDTHS:
             check_laws(name, answers[width], answers["100000"], width)
-        return answers["80"]
+        return answers
 
     return look
 
@@ -120,17 +120,17 @@ def ran(tmp_path_factory):
 
 def test_run_and_status_of_a_study_that_is_whole(ran, at_widths, monkeypatch):
     monkeypatch.chdir(ran.study.parent)
-    shown = at_widths("run", lambda: run(["run", "study", "--no-pin"]))
+    shown = at_widths("run", lambda: run(["run", "study", "--no-pin"]))["80"]
     assert "8 of 8 runs done, 0 left" in shown
     at_widths("status", lambda: run(["status", "study"]))
 
 
 def test_what_pack_and_verify_say(ran, at_widths):
     study, packed = ran.study, ran.packed
-    assert "a-file-that-nobody-names" in at_widths("pack", lambda: pack_command._show(packed))
+    assert "a-file-that-nobody-names" in at_widths("pack", lambda: pack_command._show(packed))["80"]
     for source in (packed.path, study):
         found = verify(source)
-        shown = at_widths("verify", lambda found=found: print_verification(found))
+        shown = at_widths("verify", lambda found=found: print_verification(found))["80"]
         assert "nothing differs" in shown
 
 
@@ -141,7 +141,7 @@ def test_a_difference_that_verify_finds(ran, at_widths, tmp_path):
     path.write_text(path.read_text().replace("10.0", "10.5"))
     found = verify(study)
     assert not found.passed
-    assert "first difference: " in at_widths("verify", lambda: print_verification(found))
+    assert "first difference: " in at_widths("verify", lambda: print_verification(found))["80"]
 
 
 def test_what_replicate_says_before_and_after_its_runs(ran, at_widths, tmp_path):
@@ -150,7 +150,7 @@ def test_what_replicate_says_before_and_after_its_runs(ran, at_widths, tmp_path)
     at_widths("plan", lambda: replicate_command._print_plan(intended))
     done = replicate(packed.path, tmp_path / "again")
     assert done.run.left == 0
-    shown = at_widths("replicate", lambda: replicate_command._tell(done, str(packed.path), None, as_json=False))
+    shown = at_widths("replicate", lambda: replicate_command._tell(done, str(packed.path), None, as_json=False))["80"]
     assert "Order of 4 arms" in shown
 
 
@@ -160,7 +160,9 @@ def test_replications_of_many_arms(at_widths, arms):
     slower = {arm: pace * (1.5 if len(arm) == 60 else 1.0) for arm, pace in paces.items()}
     found = compare_studies(study_of(paced(paces)), study_of(paced(slower)))
     shown = at_widths("replicate", lambda: print_replication(found))
-    assert f"Order of {arms} arms" in shown
+    assert f"Order of {arms} arms" in shown["80"]
+    if arms == 4:
+        assert_as_stored("replicate-60", shown["60"])
 
 
 @pytest.mark.parametrize("arms", [4, 9, 20])
@@ -177,8 +179,10 @@ def test_verdicts_of_many_arms(at_widths, tmp_path, monkeypatch, capsys, arms):
     assert run(["check", "study"]) == 0
     capsys.readouterr()
     shown = at_widths("check", lambda: run(["check", "study"]))
-    assert "Verdicts by arm" in shown
-    assert all(name in shown for name in names)
+    assert "Verdicts by arm" in shown["80"]
+    assert all(name in shown["80"] for name in names)
+    if arms == 9:
+        assert_as_stored("check-60", shown["60"])
 
 
 def test_new_studies_and_instances(at_widths, tmp_path, monkeypatch):
