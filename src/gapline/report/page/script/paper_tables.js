@@ -1,23 +1,40 @@
-// A table that is wider than a sheet of paper is printed in pieces below each other: each has the columns of words that
-// the table begins with, and as many of the others as fit beside them.
+// What is printed of a table is a copy: one that is wider than a sheet of paper comes in pieces below each other, each
+// with the columns of words that the table begins with, and as many of the others as fit beside them.
 
-// What the border and the edge of a block leave of the paper.
-const TABLE_WIDTH = PAPER_WIDTH - 20;
-// A word of a head that may be broken anywhere: otherwise a line is broken at spaces and hyphens.
-const LONG_WORD = /[^\s-]{15}/;
+// What A4 leaves between margins of a centimetre and the edges of a block.
+const TABLE_WIDTH = 690;
+// A block with more lines than this begins where there is room, and goes on overleaf.
+const LONG_TABLE = 25;
+// A cell of words with one that may be broken anywhere: otherwise a line is broken at spaces and hyphens.
+const LONG_WORD = /[^\s-]{14}/;
 
 function layOutForPaper(tables) {
   for (const table of tables) {
     const box = table.closest(".scroll");
     for (const piece of box.querySelectorAll(":scope > .piece")) piece.remove();
-    table.classList.remove("in-pieces");
+    table.classList.remove("copied", "tight");
     if (!page.printing) continue;
-    for (const cell of table.tHead.rows[0]?.cells ?? []) cell.classList.toggle("long", LONG_WORD.test(cell.textContent));
-    const pieces = piecesOf(paperWidths(table), leadOf(table));
-    if (pieces.length < 2) continue;
-    table.classList.add("in-pieces");
+    for (const cell of table.querySelectorAll("th, td.text")) cell.classList.toggle("long", LONG_WORD.test(cell.textContent));
+    const pieces = piecesOf(fittingWidths(table), leadOf(table));
+    table.closest(".block").classList.toggle("long", pieces.length * table.tBodies[0].rows.length > LONG_TABLE);
+    table.classList.add("copied");
     box.append(...pieces.map((columns) => pieceOf(table, columns)));
   }
+}
+
+// A table that is a little too wide is set smaller, and stays whole.
+function fittingWidths(table) {
+  const widths = paperWidths(table);
+  if (total(widths) <= TABLE_WIDTH) return widths;
+  table.classList.add("tight");
+  const smaller = paperWidths(table);
+  if (total(smaller) <= TABLE_WIDTH) return smaller;
+  table.classList.remove("tight");
+  return widths;
+}
+
+function total(widths) {
+  return widths.reduce((sum, width) => sum + width, 0);
 }
 
 // How wide each column is at the least in the type of the paper, which no screen shows: a copy is measured out of sight.
@@ -40,13 +57,12 @@ function leadOf(table) {
 }
 
 function piecesOf(widths, lead) {
-  const sum = (list) => list.reduce((total, width) => total + width, 0);
-  if (sum(widths) <= TABLE_WIDTH) return [widths.map((_, k) => k)];
+  if (total(widths) <= TABLE_WIDTH) return [widths.map((_, k) => k)];
   // Words that fill half of the paper would leave no room beside them.
   let kept = lead;
-  while (kept > 1 && sum(widths.slice(0, kept)) > TABLE_WIDTH / 2) kept--;
+  while (kept > 1 && total(widths.slice(0, kept)) > TABLE_WIDTH / 2) kept--;
   const first = widths.slice(0, kept).map((_, k) => k);
-  const room = TABLE_WIDTH - sum(widths.slice(0, kept));
+  const room = TABLE_WIDTH - total(widths.slice(0, kept));
   const pieces = [];
   let used = Infinity;
   for (let k = kept; k < widths.length; k++) {
@@ -72,7 +88,9 @@ function pieceOf(table, columns) {
     } else line.append(...columns.map((k) => row.cells[k].cloneNode(true)));
     return line;
   };
-  head.append(...Array.from(table.tHead.rows, taken));
+  // A head that is repeated overleaf is printed without its buttons: it has words alone.
+  const { cells = [] } = table.tHead.rows[0] ?? {};
+  head.append(element("tr", {}, ...columns.filter((k) => cells[k]).map((k) => element("th", { scope: "col", class: cells[k].className || null }, labelOf(cells[k])))));
   body.append(...Array.from(table.tBodies[0].rows, taken));
-  return element("table", { class: "piece" }, head, body);
+  return element("table", { class: table.classList.contains("tight") ? "piece tight" : "piece" }, head, body);
 }
