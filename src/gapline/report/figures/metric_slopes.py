@@ -48,7 +48,8 @@ def draw_slopes(
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     scales = arm_scales(names, arms=arms, lead=lead)
-    legend = arm_legend(list(lead) or names, width=width, symbolSize=90)
+    # The dash is that of the line: around a mark it would eat its shape.
+    legend = arm_legend(list(lead) or names, width=width, symbolSize=90, symbolDash=[1, 0])
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
     scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)
