@@ -1,4 +1,4 @@
-"""Commands of studies that ran, and of their packages, keep to the width: `run`, `check`, `pack`, `verify`, `replicate`.
+"""Commands of studies that ran, and of their packages, keep to the width: `run`, `check`, `pack`, `verify`, …
 
 As in `test_layout.py`, with real runs of a small program. What takes seconds to make is made once, and what the command
 prints of it is printed at every width.

@@ -26,7 +26,7 @@ ACROSS = 0.6
 MOST_LINES = 2
 LABEL_SIZE, TITLE_SIZE, CAPTION_SIZE, HEADING_SIZE = 11.0, 14.0, 11.0, 12.0
 # Parts that would be narrower than this share of what suits them, or than so much, are set below each other.
-NARROW, EACH = 0.43, 140.0
+NARROW, EACH = 0.43, 170.0
 # A plot is not made narrower than this: then the whole drawing is made smaller.
 LEAST = 30.0
 # Nor higher than so many times its width, if it is higher than this.

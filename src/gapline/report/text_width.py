@@ -17,8 +17,8 @@ _WIDTHS = {
 }  # fmt: skip
 _OTHER, _WIDE = 620, 1000
 _BOLD = 1.09
-# The pieces of a name, each with the mark behind it.
-_MARKED = re.compile(r"[^\s_/.:,;=·-]+[_/.:,;=·-]*\s*|[_/.:,;=·-]+\s*|\s+")
+# The pieces of a name, each with the mark behind it; a number stays whole.
+_MARKED = re.compile(r"(?:[^\s_/.:,;=·-]|[.,](?=\d))+[_/.:,;=·-]*\s*|[_/.:,;=·-]+\s*|\s+")
 # The first letter of the scripts whose letters are squares.
 _SQUARE = 0x2E80
 

@@ -54,7 +54,8 @@ def test_names_of_the_picture_have_room():
 def test_long_names_of_the_picture_are_told_apart_and_not_cut(open_page, tmp_path):
     page = open_page(write_page(paper_sized(), tmp_path / "page.html"))
     found = page.page.evaluate(
-        """() => { const picture = document.querySelector('#classical .picture'), frame = picture.getBoundingClientRect();
+        """() => { const picture = document.querySelector('#classical .picture');
+                   const frame = picture.getBoundingClientRect();
                    return [...picture.querySelectorAll('text')].map(node => {
                      const { left, right } = node.getBoundingClientRect();
                      return [node.textContent, left - frame.left, frame.right - right] }) }"""

@@ -9,8 +9,9 @@ from report.report_studies import paper_sized
 PRINTED = """() => [...document.querySelectorAll('main table.numbers')].map(table => {
   const box = table.closest('.scroll'), pieces = [...box.querySelectorAll('.piece')];
   const heads = (one) => [...(one.tHead.rows[0]?.cells ?? [])].map(cell => cell.textContent.trim());
+  const end = (one) => one.getBoundingClientRect().right;
   return {id: table.id, shown: table.offsetHeight > 0, rows: table.tBodies[0].rows.length,
-          wide: Math.max(0, ...pieces.map(one => one.getBoundingClientRect().right - box.getBoundingClientRect().right)),
+          wide: Math.max(0, ...pieces.map(one => end(one) - end(box))),
           heads: heads(table), pieces: pieces.map(heads), buttons: box.querySelectorAll('.piece thead button').length,
           lines: pieces.map(one => one.tBodies[0].rows.length)}})"""
 

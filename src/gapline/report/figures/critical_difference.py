@@ -42,7 +42,7 @@ def rank_picture(ranks: MeanRanks) -> RankPicture:
     places += [(arm, k, "right") for k, arm in enumerate(reversed(arms[half:]))]
     stems = tuple((arm, means[arm], top + NAME * k, side) for arm, k, side in places)
     distance = ranks.critical_difference or 0.0
-    # Of many arms all mean ranks may be about the middle one: ranks that none is near would take the room of the others.
+    # Of many arms all mean ranks may be about the middle one: ranks that none is near take no room.
     low, high = math.floor(min(means.values())), math.ceil(max(means.values()))
     high = min(len(arms), max(high, low + math.ceil(distance), low + 1))
     low = min(low, high - 1)

@@ -78,7 +78,8 @@ def draw_cutoffs(
         swaps = alt.Chart(figure.swaps.filter(pl.col("kind") == kind))
         if figure.swaps.height > MOST_RULES:
             # A fence of rules would hide the curves: short ones at the foot of the plot.
-            marks = swaps.mark_tick(color="#000", opacity=0.5, thickness=1, size=10).encode(y=alt.value(height - 5))
+            marks = swaps.mark_tick(color="#000", opacity=0.5, thickness=1, size=10, yOffset=-5)
+            marks = marks.encode(y=alt.value("height"))
         else:
             marks = swaps.mark_rule(color="#000", opacity=0.5)
         marks = marks.encode(x="cutoff:Q", tooltip=["pair:N", "cutoff:Q"])
