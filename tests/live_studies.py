@@ -13,6 +13,7 @@ from gapline.journal.records import Ending, Order, order_text
 from gapline.journal.write import JournalWriter
 from gapline.model.contract import load_contract
 from gapline.model.plan import Cell, Plan
+from gapline.model.store import file_digest
 from gapline.run.claim import claim, new_attempt
 
 CONTRACT = """
@@ -69,8 +70,9 @@ class LiveWriter:
     def cell(self, name: str) -> Cell:
         return next(cell for cell in self.cells if str(cell.key) == name)
 
-    def begin(self, name: str, *, claimed: bool = True, cpus: Sequence[int] = ()) -> Path:
-        """Claim a cell, as the runner of this process, and begin an attempt, pinned to cores."""
+    def begin(self, name: str, *, claimed: bool = True, cpus: Sequence[int] = (), checked: bool = False) -> Path:
+        """Claim a cell, as the runner of this process, and begin an attempt, pinned to cores; one that is `checked`
+        says which file it solves."""
         cell = self.cell(name)
         directory = cell.directory(self.path)
         if claimed:
@@ -79,11 +81,14 @@ class LiveWriter:
         else:
             directory.mkdir(parents=True, exist_ok=True)
         attempt = new_attempt(directory)
-        validation = load_contract(self.path).objective.validation
+        carried = {"validation": load_contract(self.path).objective.validation, "tier": 1}
+        # By what a checker knows that it judges what was solved.
+        if checked:
+            carried["instance_digest"] = file_digest(self.path / cell.instance.path)
         order = Order(
             arm=cell.arm.name, instance=cell.instance.name, seed=cell.seed, panel=cell.instance.panel,
-            horizon=cell.horizon, attempt=int(attempt.name[-3:]), carried={"validation": validation, "tier": 1},
-            cpus=list(cpus),
+            horizon=cell.horizon, attempt=int(attempt.name[-3:]), carried=carried, cpus=list(cpus),
+            instance_path=cell.instance.path if checked else "",
         )  # fmt: skip
         (attempt / ORDER_FILE).write_bytes(order_text(order))
         self.attempts[name] = attempt

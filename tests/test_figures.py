@@ -1,13 +1,15 @@
 import json
 import re
 
+import polars as pl
 import pytest
 
 import gapline as gl
 from gapline import figures
 from gapline.errors import UsageError
 from gapline.report.drawing import load_altair, style
-from report.report_studies import synthetic, synthetic_analyses
+from gapline.report.looks import COLOURS, DASHES
+from report.report_studies import crowd, synthetic, synthetic_analyses
 
 OF_A_STUDY = (
     "mean_convergence", "attainment", "final_gaps", "score_intervals", "contrasts", "metric_sensitivity",
@@ -102,3 +104,26 @@ def test_a_chart_shows_itself_without_a_network_unless_somebody_chose_a_renderer
     with alt.renderers.enable("mimetype"):
         figures.final_gaps(synthetic())
         assert alt.renderers.active == "mimetype"
+
+
+def test_several_goals_of_an_arm_have_its_colour_and_a_dash_each():
+    study = synthetic()
+    goals = [0.05, 0.2]
+    for arms in (study.arms[:1], study.arms):
+        envelopes = study.envelopes.select(pl.col("arm").is_in(list(arms)))
+        shown = figures.attainment(envelopes, study.snapshot, goals=goals).to_dict()
+        encoding = shown["layer"][-1]["encoding"]
+        names = encoding["color"]["scale"]["domain"]
+        assert names == [f"{arm} · {goal}" for arm in arms for goal in ("5 %", "20 %")]
+        colours, dashes = (encoding[channel]["scale"]["range"] for channel in ("color", "strokeDash"))
+        assert dashes == [list(dash) for dash in DASHES[:2]] * len(arms)
+        assert colours == [colour for colour in COLOURS[: len(arms)] for _ in goals]
+        assert encoding["color"]["legend"]["values"] == names
+
+
+def test_more_arms_than_colours_have_a_look_for_each_goal():
+    study = crowd(10)
+    shown = figures.attainment(study.envelopes, study.snapshot, goals=[0.05, 0.2], by="arm").to_dict()
+    encoding = shown["layer"][-1]["encoding"]
+    looks = list(zip(*(map(str, encoding[name]["scale"]["range"]) for name in ("color", "strokeDash")), strict=True))
+    assert len(set(looks)) == len(looks) == 20

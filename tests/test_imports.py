@@ -125,3 +125,18 @@ def test_score_is_a_plain_function_with_its_own_signature_and_help():
     assert inspect.isfunction(gapline.score)
     assert list(inspect.signature(gapline.score).parameters)[:2] == ["envelopes", "snapshot"]
     assert gapline.score.__doc__.startswith("Score every run.")
+
+
+def test_every_public_function_has_a_signature_types_and_help():
+    import inspect
+    import typing
+
+    functions = {name: found for name in gapline.__all__ if inspect.isroutine(found := getattr(gapline, name))}
+    assert len(functions) > 20
+    for name, function in functions.items():
+        assert inspect.getdoc(function), name
+        parameters = inspect.signature(function).parameters.values()
+        # What an editor completes: names and types of everything, nothing that only the source knows.
+        assert all(one.annotation is not inspect.Parameter.empty for one in parameters), name
+        assert inspect.signature(function).return_annotation is not inspect.Signature.empty, name
+        assert "return" in typing.get_type_hints(function), name

@@ -77,6 +77,8 @@ ALONE = {
     "verify": ["snapshot", "verify", "old.json", "folded.json"],
     "status-plan": ["status", "study", "--plan"],
 }
+# Those of the same words on any machine and day, which are stored.
+STORED_ALONE = ("scale-scores", "formats", "worked-example", "diff", "status-plan")
 # A plot is drawn anew at each width: only its lines are measured. An answer with the width in it has its own words.
 DRAWN = ("curve", "log-curve", "ecdf", "difference", "worked-example", "summary")
 
@@ -174,6 +176,8 @@ def test_commands_without_traces_keep_to_the_width(folder, show):
             answers[width] = show(arguments, width)
         for width in WIDTHS:
             check_laws(name, answers[width], answers.get("100000", ""), width)
+        if name in STORED_ALONE:
+            assert_as_stored(f"{name}-60", answers["60"])
 
 
 def test_commands_of_a_study_that_ran_keep_to_the_width(folder, show):
@@ -215,6 +219,13 @@ STORED = {
     "score-piped": (OF_TRACES["intervals"], None),
     "analyse-80": (OF_TRACES["summary"], "80"),
     "curve-60": (OF_TRACES["curve"], "60"),
+    "groups-60": (OF_TRACES["groups"], "60"),
+    "both-80": (OF_TRACES["both"], "80"),
+    "runs-60": (OF_TRACES["runs"], "60"),
+    "ecdf-80": (OF_TRACES["ecdf"], "80"),
+    "difference-60": (OF_TRACES["difference"], "60"),
+    "export-60": (OF_TRACES["export"], "60"),
+    "merge-60": (OF_TRACES["merge"], "60"),
     "scale-60": (ALONE["scale"], "60"),
     "compare-60": (OF_TRACES["compare"], "60"),
     "plan-80": (OF_TRACES["plan"], "80"),
@@ -225,7 +236,11 @@ STORED = {
 @pytest.mark.parametrize("name", STORED)
 def test_an_output_reads_as_it_was_stored(folder, show, name):
     arguments, width = STORED[name]
-    text = show(_of_arms(arguments, write_crowd(folder, 4)), width)
+    assert_as_stored(name, show(_of_arms(arguments, write_crowd(folder, 4)), width))
+
+
+def assert_as_stored(name, text):
+    """Compare an output with the one that lies in `outputs/`, or write it there."""
     place = OUTPUTS / f"{name}.txt"
     if os.environ.get("GAPLINE_OVERWRITE"):
         place.parent.mkdir(exist_ok=True)

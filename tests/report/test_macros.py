@@ -18,6 +18,7 @@ def test_macros_by_hand():
     assert (found["b", "runs"], found["b", "empty"], found["b", "final gap"]) == ("4", "1", "8.75 %")
     assert (found["study", "runs"], found["study", "rejected"]) == ("8", "1")
     assert found["study", "headline"] == make_statements(by_hand()).headline.text
+    assert found["study", "headline detail"] == make_statements(by_hand()).headline.detail
 
 
 def test_a_descriptive_arm_has_no_rank_and_is_in_no_contrast():

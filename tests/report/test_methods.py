@@ -11,6 +11,8 @@ from gapline.model.reading import Coverage
 from gapline.report.facts import instance_set_digest
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
 from gapline.report.statements import make_statements
+from gapline.report.writers.latex_text import number_cell
+from gapline.report.writers.markdown import plain
 from report.report_studies import by_columns, by_hand, hierarchical, synthetic
 
 CONTRACT = """
@@ -37,6 +39,11 @@ TOPICS = [
     "granularity", "threads", "machine", "reference", "kernel", "time weight", "coverage", "failures", "aggregation",
     "goals", "uncertainty", "contrasts", "provenance",
 ]  # fmt: skip
+
+
+def written(write, study):
+    said = make_statements(study)
+    return write(study, said.facts, said.headline)
 
 
 def clauses(study, **changes):
@@ -83,7 +90,7 @@ def test_the_numbers_in_the_text_are_those_of_the_data():
 
 
 def test_of_a_typed_file_nothing_is_claimed_that_nobody_knows():
-    text = methods_markdown(by_hand(), make_statements(by_hand()).facts)
+    text = written(methods_markdown, by_hand())
     for claim in ("independent checker", "was checked", "announced", "crashed", "declared beforehand", "0 crashed"):
         assert claim not in text, claim
     assert "The source declares which candidates are valid" in text
@@ -180,7 +187,17 @@ def test_a_policy_is_said_in_words_for_every_snapshot():
 )
 def test_both_forms_escape_the_contract(write, expected):
     study = contracted()
-    assert expected in write(study, make_statements(study).facts)
+    assert expected in written(write, study)
+
+
+def test_the_sentence_that_heads_the_report_stands_below_the_paragraph_in_both_forms():
+    for study in (by_hand(), synthetic()):
+        headline = make_statements(study).headline
+        markdown, latex = written(methods_markdown, study), written(methods_latex, study)
+        assert markdown.endswith(f"\n## Result\n\n{plain(headline.text)}. {plain(headline.detail)}\n")
+        assert f"\\paragraph{{Result.}}\n{number_cell(headline.text)}. " in latex
+        # A paragraph of its own.
+        assert "\n\n\\paragraph{Result.}" in latex
 
 
 def test_who_kept_the_limits_is_said_of_runs_that_were_supervised():
@@ -209,10 +226,10 @@ def test_a_package_is_named_by_what_finds_it_again_and_a_directory_is_not():
     )
     assert "replication packages a.zip (" in clauses(study, packages=(ONE, TWO))["package"].text
     packed = replace(study, packages=(ONE,))
-    markdown = methods_markdown(packed, make_statements(packed).facts)
+    markdown = written(methods_markdown, packed)
     # To be copied from there as they are.
     assert ONE.sha256 in markdown
     assert ONE.swhid in markdown
-    latex = methods_latex(packed, make_statements(packed).facts).replace("\\allowbreak{}", "")
+    latex = written(methods_latex, packed).replace("\\allowbreak{}", "")
     assert ONE.sha256 in latex
     assert ONE.swhid in latex

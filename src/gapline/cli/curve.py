@@ -5,7 +5,7 @@ from typing import Any, Literal
 import rich_click as click
 
 from gapline.cli import completion, options
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 Points = int | tuple[float, ...] | Literal["all"]
 
@@ -127,7 +127,7 @@ def command(
         report.write_curves(found, Path(output), canvas=canvas, provenance=heading(study))
         say(f"wrote {output}", err=as_json)
     if isinstance(found, report.CurvePair) and found.no_bands is not None:
-        say(f"note: {found.no_bands}", err=as_json)
+        say_words(f"note: {found.no_bands}", err=as_json)
     if as_json:
         options.print_json(found.document() | options.study_document(study))
         return 1 if study.alarms else 0

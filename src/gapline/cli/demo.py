@@ -41,16 +41,16 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.run.progress import progress_for_terminal
 
     folder = Path(directory)
-    contract = demo_campaign.prepare(folder, say)
+    contract = demo_campaign.prepare(folder, say_words)
     runs = len(Plan.of(contract).cells)
-    say(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
+    say_words(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
     report = run_study(folder, jobs=jobs, progress=progress_for_terminal())
     if report.left or report.campaign is None:
-        say(f"{report.done} of {report.planned} runs done; go on with: gapline demo {directory}")
+        say(f"{report.done} of {report.planned} runs done\ngo on with: gapline demo {directory}")
         return 1
     noisy = sum(result.noisy for result in report.results)
     if noisy:
-        say(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
+        say_words(f"warning: {noisy} runs shared their cores with other work: the scores below are worse for it")
     study = gl.open_study(folder, kernels=demo_campaign.KERNELS)
     caption = "Health: what was captured, and what the checker let through"
     print_table(frame_table("health", caption, demo_campaign.delivered(study.envelopes)))
@@ -64,7 +64,8 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     say("writing the report …")
     gl.write_report(gl.open_study(folder), folder / RESULTS, formats=("svg", "png"))
     for line in demo_campaign.closing_lines(folder, study.snapshot):
-        say(line)
+        # What is indented is to be copied as it is.
+        (say if line.startswith("  ") else say_words)(line)
     return 0
 
 

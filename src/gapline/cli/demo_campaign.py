@@ -112,7 +112,7 @@ def closing_lines(folder: Path, snapshot: "Snapshot") -> list[str]:
     place = shlex.quote(str(folder))
     reference = shlex.quote(str(folder / SNAPSHOT))
     return [
-        f"contract {folder}/study.toml, instances {folder}/instances/, journals and verdicts {folder}/journal/,",
+        f"contract {folder}/study.toml, instances {folder}/instances/, journals and verdicts {folder}/journal/, "
         f"columns {folder}/campaign/, references {folder / SNAPSHOT} ({snapshot.digest[:19]}…)",
         f"figures, tables, LaTeX and the methods paragraph {folder}/results/; open this page in a browser:",
         f"  {folder}/results/report.html",

@@ -3,7 +3,7 @@
 import rich_click as click
 
 from gapline.cli import options
-from gapline.terminal import say
+from gapline.terminal import say_words
 
 
 @click.command("generate")
@@ -32,4 +32,4 @@ def command(problem: str, *, name: str, customers: int, count: int, output: str,
         options.print_json([{"path": path, "digest": digest} for path, digest in digests.items()])
         return
     for path, digest in digests.items():
-        say(f"{path}  {digest}")
+        say_words(f"{path}  {digest}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.terminal import console, say
+from gapline.terminal import console, say_words
 
 if TYPE_CHECKING:
     from gapline.cli.init_collected import Collected
@@ -101,7 +101,7 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
         return
     panels = counted(len({one.panel for one in contract.instances}), "panel")
     instances = f"{counted(len(contract.instances), 'instance')} in {panels}"
-    say(
+    say_words(
         f"{directory}/{CONTRACT_FILE}: {counted(len(contract.arms), 'arm')}, {instances}, "
         f"{counted(len(contract.seeds), 'seed')}"
     )
@@ -110,7 +110,7 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
     seconds = sum(cell.horizon for cell in plan.cells)
     total = f"{seconds / 3600:,.1f} hours" if seconds >= 3600 else f"{seconds:g} s"
     runs = counted(len(plan.cells), "run")
-    say(f"{runs} of {contract.time.horizon:g} s each: {total} of solving, one at a time")
+    say_words(f"{runs} of {contract.time.horizon:g} s each: {total} of solving, one at a time")
     options.print_lines("missing: ", lacking)
     print_next(following)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.terminal import say
+from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
     from gapline.archive.pack import Packed
@@ -53,7 +53,7 @@ def _show(packed: "Packed") -> None:
     from gapline.model.package import DOCUMENT
     from gapline.model.text import counted
 
-    say(f"wrote {packed.path}: {counted(len(packed.members), 'file')}, {packed.coverage}")
+    say_words(f"wrote {packed.path}: {counted(len(packed.members), 'file')}, {packed.coverage}")
     say(packed.identity.sha256)
     say(packed.identity.swhid)
     times: dict[str, int] = {}
@@ -61,12 +61,12 @@ def _show(packed: "Packed") -> None:
         times[one.what] = times.get(one.what, 0) + one.times
     if times:
         each = ", ".join(f"{what} {counted(number, 'time')}" for what, number in times.items())
-        say(f"taken out of journals and logs: {each}; {DOCUMENT} lists where")
+        say_words(f"taken out of journals and logs: {each}; {DOCUMENT} lists where")
     own = [f"{one.path} ({one.why})" for one in packed.left_out if one.path not in NEVER]
     options.print_lines("left out: ", own[:SHOWN])
     if len(own) > SHOWN:
-        say(f"left out: {len(own) - SHOWN:,} more, see {DOCUMENT}")
+        say_words(f"left out: {len(own) - SHOWN:,} more, see {DOCUMENT}")
     options.print_lines("note: ", packed.notes)
     options.print_lines("", packed.unstated)
     if packed.alarms:
-        say(f"packed with {counted(packed.alarms, 'alarm')}, which the package says")
+        say_words(f"packed with {counted(packed.alarms, 'alarm')}, which the package says")

@@ -88,10 +88,10 @@ def _tell(done: "Replication", package: str, markdown: str | None, *, as_json: b
     else:
         options.print_lines("problem: ", run.problems, err=True)
         if run.left or run.busy:
-            say(f"{run.done} of {run.planned} runs done, {run.left} left; go on with: {go_on}", err=markdown == "-")
+            say(f"{run.done} of {run.planned} runs done, {run.left} left\ngo on with: {go_on}", err=markdown == "-")
         if found is not None and markdown != "-":
             print_replication(found)
-            say(f"report: {done.directory}/results/report.html")
+            say_words(f"report: {done.directory}/results/report.html")
     if found is not None:
         options.write_markdown(markdown, replication_markdown(found))
     if run.infrastructure is not None:

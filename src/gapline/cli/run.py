@@ -74,11 +74,13 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
             options.print_lines("", campaign.diagnostics.lines())
         if noisy:
             rerun = resume_command(report.study, report.options, "--rerun-noisy")
-            say(f"warning: {noisy} runs were disturbed by other work (noisy host); {rerun}")
+            say_words(f"warning: {noisy} runs were disturbed by other work (noisy host); to run them again:")
+            say(f"  {rerun}")
         if unchecked:
             say(f"{unchecked} candidates are unchecked; gapline check {study}")
         if report.busy:
-            say(f"{counted(report.busy, 'run')} held by others: wait for them or end them; gapline status {study}")
+            say_words(f"{counted(report.busy, 'run')} held by others: wait for them or end them; to see them:")
+            say(f"  gapline status {study}")
         if report.left or report.busy:
             say(f"go on with: {go_on}")
         if lack:

@@ -100,7 +100,7 @@ def page(
         )
         return code
     say(f"wrote {output}")
-    say(_summary(found))
+    say_words(_summary(found))
     options.print_lines("note: ", found.notes())
     options.print_lines("ALARM ", found.alarms)
     return code

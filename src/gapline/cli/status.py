@@ -121,8 +121,9 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
     if as_json:
         options.print_json(answer)
         return
-    hours = sum(cell.horizon for cell in plan.cells) / 3600
-    say_words(f"{len(plan.cells):,} runs, {hours:,.1f} hours of solving")
+    seconds = sum(cell.horizon for cell in plan.cells)
+    total = f"{seconds / 3600:,.1f} hours" if seconds >= 3600 else f"{seconds:g} s"
+    say_words(f"{len(plan.cells):,} runs, {total} of solving")
     say_words(f"plan {plan.digest}")
     say()
     found = [

@@ -4,8 +4,9 @@ from gapline.archive.shown.rows import Verification
 from gapline.model.text import counted, printable
 from gapline.terminal import say, say_words, width, wrapped
 
-# Below the first the words have no room beside the numbers; beyond the second a line is too long to be read.
-_LEAST, _MOST = 60, 120
+# Where the words have less room beside the numbers than the first, they stand below them; beyond the second a line is
+# too long to be read.
+_LEAST, _MOST = 28, 120
 
 
 def print_verification(found: Verification) -> None:
@@ -21,7 +22,12 @@ def print_verification(found: Verification) -> None:
     for row in found.rows:
         head = f"{row.what:<{first}}  {row.counted:>{second}}  {row.outcome:<9}  "
         told = "; ".join(text for text in (row.how, row.why) if text)
-        lines = wrapped(printable(told), max(_LEAST, min(width(), _MOST)) - len(head))
+        room = min(width(), _MOST)
+        if room - len(head) < _LEAST:
+            say(head.rstrip())
+            say("\n".join(wrapped(f"    {printable(told)}", room, hang="    ")))
+            continue
+        lines = wrapped(printable(told), room - len(head))
         say(f"{head}{lines[0]}".rstrip())
         for line in lines[1:]:
             say(" " * len(head) + line)

@@ -1,6 +1,6 @@
 """The figure of mean and attainment curves: its data first, its drawing second."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
-from gapline.report.looks import LEADERS, grey_words, leading
+from gapline.report.looks import COLOURS, DASHES, LEADERS, Look, grey_words, leading, looks_of
 from gapline.report.numbers import goal_words
 from gapline.report.time_axis import drawn_from, log_words
 from gapline.scoring.attainment import AttainmentCurves
@@ -26,7 +26,10 @@ MOST_PLACES = 600
 
 @dataclass(frozen=True, slots=True)
 class CurveFigure(Figure):
-    """Step curves: columns series, time, value (bands: low, high); `start` and `end` cut the axis."""
+    """Step curves: columns series, time, value (bands: low, high); `start` and `end` cut the axis.
+
+    Where a group has several series, `variants` says of which group each is, and its place there.
+    """
 
     bands: pl.DataFrame | None = None
     log_time: bool = False
@@ -34,6 +37,7 @@ class CurveFigure(Figure):
     end: float | None = None
     percent_time: bool = False
     shares: bool = False
+    variants: Mapping[str, tuple[str, int]] | None = None
 
 
 # Joint bands lie behind the pointwise ones, lighter.
@@ -70,10 +74,14 @@ def attainment_figure(
     start: float | None = None,
 ) -> CurveFigure:
     """Return the data of the goal-attainment figure; one series per group and goal, `start` as for the mean."""
-    # One goal needs no series of its own: it stands in the title.
-    by = (*curves.by, "goal") if len(curves.goals) > 1 else curves.by
     goals = ", ".join(map(goal_words, curves.goals))
-    data = _series(curves.frame, by, end, start)
+    # One goal needs no series of its own: it stands in the title.
+    variants, frame, by = None, curves.frame, curves.by
+    if len(curves.goals) > 1:
+        by = (*curves.by, "goal")
+        variants = _goals_of(curves)
+        frame = frame.with_columns(pl.col("goal").replace_strict({g: goal_words(g) for g in curves.goals}))
+    data = _series(frame, by, end, start)
     return CurveFigure(
         data=data,
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",
@@ -83,8 +91,33 @@ def attainment_figure(
         value_title="share of runs",
         shares=True,
         bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
+        variants=variants,
         **_axis(curves, start, end),
     )
+
+
+def _goals_of(curves: AttainmentCurves) -> dict[str, tuple[str, int]]:
+    """Return the group and the place of the goal of each series."""
+    groups = _named(curves.frame.select(*curves.by).unique(maintain_order=True), curves.by) if curves.by else None
+    names = [""] if groups is None else groups["series"].to_list()
+    return {
+        " · ".join(filter(None, (name, goal_words(goal)))): (name, place)
+        for name in names
+        for place, goal in enumerate(curves.goals)
+    }
+
+
+def _variant_looks(figure: CurveFigure, arms: Sequence[str]) -> dict[str, Look] | None:
+    """Return the colour of the group and a dash of its own for each series; None where these would not do."""
+    groups = list(dict.fromkeys(group for group, _ in (figure.variants or {}).values()))
+    most = max((place for _, place in (figure.variants or {}).values()), default=0)
+    # More groups than colours have their dashes for themselves.
+    if figure.variants is None or len(groups) > len(COLOURS) or most >= len(DASHES):
+        return None
+    looks = looks_of(groups, arms)
+    if len({look.colour for look in looks.values()}) < len(groups):
+        return None
+    return {name: looks[group]._replace(dash=DASHES[place]) for name, (group, place) in figure.variants.items()}
 
 
 def _unit(curves: MeanCurves | AttainmentCurves) -> str:
@@ -120,13 +153,14 @@ def draw_curves(
     study, whose looks these keep.
     """
     alt = load_altair()
-    names = sorted(figure.data["series"].unique().to_list())
+    names = list(figure.variants or sorted(figure.data["series"].unique().to_list()))
     lead = leading(names, best or ending_best(figure.data, "series", "value", larger=figure.shares))
     caption = figure.caption + grey_words(names, lead)
     if figure.bands is not None and len(names) > LEADERS:
         figure = replace(figure, bands=None)
         caption += f"; bands of more than {LEADERS} curves would cover each other and are not drawn"
-    look = line_look("series", names, width=width, arms=arms, lead=lead)
+    own = _variant_looks(figure, arms) if not lead else None
+    look = line_look("series", names, width=width, arms=arms, lead=lead, looks=own)
     x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()

@@ -51,7 +51,14 @@ def style(chart: "altair.LayerChart | altair.Chart") -> Any:
     """Give a chart our fonts, grid and legend."""
     return (
         chart.configure_view(stroke=None)
-        .configure_axis(gridColor="#e6e6e6", domainColor="#888", tickColor="#888", labelFontSize=11, titleFontSize=12)
+        .configure_axis(
+            gridColor="#e6e6e6",
+            domainColor="#888",
+            tickColor="#888",
+            labelFontSize=11,
+            titleFontSize=12,
+            labelSeparation=5,
+        )
         .configure_legend(orient="bottom", labelLimit=300, labelFontSize=11, titleFontSize=12, symbolSize=400)
         .configure_title(anchor="start", fontSize=14, subtitleFontSize=11, subtitleColor="#555")
     )

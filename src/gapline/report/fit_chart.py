@@ -26,13 +26,16 @@ ACROSS = 0.6
 MOST_LINES = 2
 LABEL_SIZE, TITLE_SIZE, CAPTION_SIZE, HEADING_SIZE = 11.0, 14.0, 11.0, 12.0
 # Parts that would be narrower than this share of what suits them, or than so much, are set below each other.
-NARROW, EACH = 0.43, 140.0
+NARROW, EACH = 0.43, 170.0
 # A plot is not made narrower than this: then the whole drawing is made smaller.
 LEAST = 30.0
 # Nor higher than so many times its width, if it is higher than this.
 STEEPEST, LOWEST = 0.72, 150.0
 # Greys that print apart, in the order of the colours; dashes and shapes tell further ones.
 GREYS = ("#000000", "#6e6e6e", "#3c3c3c", "#969696", "#b4b4b4", "#505050", "#1e1e1e", "#828282")
+
+# The style of marks that are drawn in grey alone.
+IN_GREY = "in-grey"
 
 
 class Words(NamedTuple):
@@ -61,6 +64,7 @@ def fit_views(
 ) -> tuple[list[dict[str, Any]], str]:
     """Return the parts of a specification in the sizes that fit, in the order of a walk over them, and its drawing."""
     fitted = copy.deepcopy(dict(spec))
+    _show_marks_of_grey(fitted, grey=canvas.grey)
     enlarge = canvas.font_size / FONT_SIZE
     headings = [node for node in _views(fitted) if isinstance(node.get("title"), dict) and not _is_captioned(node)]
     _break_names(fitted, canvas, enlarge)
@@ -72,6 +76,26 @@ def fit_views(
     drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
     drawing = _of_width(fitted, headings, canvas.pixels, drawn)
     return list(_views(fitted)), drawing
+
+
+def _show_marks_of_grey(spec: dict[str, Any], *, grey: bool) -> None:
+    """Show what tells two colours apart where there are none, and say so in the legend; or leave it out."""
+    for node in _views(spec):
+        layers = node.get("layer", [])
+        marks = [
+            layer for layer in layers if isinstance(layer.get("mark"), dict) and layer["mark"].get("style") == IN_GREY
+        ]
+        if not marks:
+            continue
+        if not grey:
+            node["layer"] = [layer for layer in layers if layer not in marks]
+            continue
+        for layer in marks:
+            layer["mark"]["opacity"] = 1
+        for layer in layers:
+            legend = layer.get("encoding", {}).get("color", {}).get("legend")
+            if isinstance(legend, dict) and isinstance(legend.get("title"), list):
+                legend["title"] = [f"{line} (dotted)" if line.startswith("− ") else line for line in legend["title"]]
 
 
 def _of_width(
@@ -199,15 +223,19 @@ def _folded(text: str | list[str], room: float, size: float, *, bold: bool = Fal
 
 def _fold_headings(headings: list[dict[str, Any]]) -> None:
     """Break the headings of the parts of a figure to the width of each."""
-    for node in headings:
-        heading, width = node["title"], node.get("width")
-        if isinstance(width, int | float):
-            size = float(heading.get("fontSize", HEADING_SIZE))
-            # A word that is wider than its part is set smaller, not broken.
-            longest = max((text_width(word, size) for word in _joined(heading["text"]).split()), default=1.0)
-            if longest > width + 8:
-                heading["fontSize"] = size = max(6.0, size * (width + 8) / longest)
-            heading["text"] = _folded(heading["text"], width + 10, size)
+    sized = [(node["title"], node["width"]) for node in headings if isinstance(node.get("width"), int | float)]
+    shares = [1.0]
+    for heading, width in sized:
+        # A word that is wider than its part is set smaller, not broken.
+        size = float(heading.get("fontSize", HEADING_SIZE))
+        longest = max((text_width(word, size) for word in _joined(heading["text"]).split()), default=1.0)
+        shares.append(max(6.0 / size, (width + 8) / longest))
+    for heading, width in sized:
+        # All of a figure alike: headings of several sizes would look as if some said more.
+        size = float(heading.get("fontSize", HEADING_SIZE)) * min(shares)
+        if min(shares) < 1:
+            heading["fontSize"] = size
+        heading["text"] = _folded(heading["text"], width + 10, size)
 
 
 def _scale_type(node: Any, enlarge: float) -> None:
@@ -361,9 +389,9 @@ def _in_grey(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: value if key == "datasets" else _in_grey(value) for key, value in node.items()}
     if isinstance(node, list):
-        # Two colours with white between them would become one: from white to black instead.
+        # Two colours with white between them become one: what is of the second has marks of its own (`IN_GREY`).
         if len(node) == 3 and node[1] == "#ffffff" and all(map(_is_colour, node)):
-            return ["#ffffff", "#b0b0b0", "#000000"]
+            return ["#000000", "#ffffff", "#000000"]
         return [_in_grey(item) for item in node]
     return _grey(node) if _is_colour(node) else node
 

@@ -25,6 +25,11 @@ class Headline:
     detail: str
     settled: bool = False
 
+    @property
+    def sentences(self) -> str:
+        """The statement and its numbers, to be pasted into a text."""
+        return f"{self.text}. {self.detail.removesuffix('.')}."
+
 
 def write_headline(
     order: ArmOrder,

@@ -23,7 +23,8 @@ def study_macros(
     study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder, headline: Headline, /
 ) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
-    whole = [*_whole(study, facts), Macro(STUDY, "headline", headline.text)]
+    said = {"headline": headline.text, "headline detail": headline.detail}
+    whole = [*_whole(study, facts), *(Macro(STUDY, name, text) for name, text in said.items())]
     arms = [*_arms(study, analysis, facts, order), *_steps(analysis)]
     return [*whole, *arms, *_contrasts(study, order), *_sensitivity(analysis), *_kernels(analysis)]
 

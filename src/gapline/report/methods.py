@@ -11,8 +11,9 @@ from gapline.model.reading import Coverage
 from gapline.model.text import counted
 from gapline.model.version import VERSION
 from gapline.report.facts import StudyFacts, recorded
+from gapline.report.headline import Headline
 from gapline.report.numbers import goal_words
-from gapline.report.writers.latex_text import comment, escape
+from gapline.report.writers.latex_text import comment, escape, number_cell
 from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.study import Study
@@ -75,20 +76,21 @@ def _packages(study: Study) -> list[Clause]:
     )
 
 
-def methods_markdown(study: Study, facts: StudyFacts, /) -> str:
-    """Return the paragraph in Markdown."""
+def methods_markdown(study: Study, facts: StudyFacts, headline: Headline, /) -> str:
+    """Return the paragraph in Markdown, and below it the one sentence that the report is headed with."""
     clauses = methods_clauses(study, facts)
     text = " ".join(plain(clause.text) for clause in clauses)
-    return f"## Methods\n\n{text}\n{_missing(clauses)}"
+    return f"## Methods\n\n{text}\n{_missing(clauses)}\n## Result\n\n{plain(headline.sentences)}\n"
 
 
-def methods_latex(study: Study, facts: StudyFacts, /) -> str:
-    """Return the paragraph in LaTeX."""
+def methods_latex(study: Study, facts: StudyFacts, headline: Headline, /) -> str:
+    """Return the paragraph in LaTeX, and below it the one sentence that the report is headed with."""
     clauses = methods_clauses(study, facts)
     lines = "\n".join(escape(clause.text) for clause in clauses)
     head = [f"gapline {VERSION}", *(f"{c.topic}: {NOT_DECLARED}" for c in clauses if not c.declared)]
+    result = f"\\paragraph{{Result.}}\n{number_cell(headline.sentences)}\n"
     # Names and digests are long words: loose lines rather than lines that stick out.
-    return f"{comment(head)}\\begingroup\\sloppy\n\\paragraph{{Methods.}}\n{lines}\n\\par\\endgroup\n"
+    return f"{comment(head)}\\begingroup\\sloppy\n\\paragraph{{Methods.}}\n{lines}\n\n{result}\\par\\endgroup\n"
 
 
 def _missing(clauses: list[Clause]) -> str:

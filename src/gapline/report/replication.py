@@ -136,6 +136,7 @@ def print_replication(found: Replicated, /) -> None:
     say()
     for table in (conclusion_table(found), shift_table(found), condition_table(found, alike=False)):
         print_table(table)
+        say()
     for line in remark_lines(found):
         say_words(line)
 

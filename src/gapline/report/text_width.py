@@ -17,6 +17,8 @@ _WIDTHS = {
 }  # fmt: skip
 _OTHER, _WIDE = 620, 1000
 _BOLD = 1.09
+# The pieces of a name, each with the mark behind it; a number stays whole.
+_MARKED = re.compile(r"(?:[^\s_/.:,;=·-]|[.,](?=\d))+[_/.:,;=·-]*\s*|[_/.:,;=·-]+\s*|\s+")
 # The first letter of the scripts whose letters are squares.
 _SQUARE = 0x2E80
 
@@ -34,12 +36,18 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def broken_lines(text: str, most: float, width: Callable[[str], float], *, marks: bool = False) -> list[str]:
     """Break a text into lines of at most `most`, at spaces, after `marks` of names, and inside of what is too long.
 
-    >>> broken_lines("one two-three", 8, len), broken_lines("one two-three", 8, len, marks=True)
-    (['one', 'two-thre', 'e'], ['one two-', 'three'])
+    A word that no line holds is broken after its marks in any case.
+
+    >>> broken_lines("one two-three", 9, len), broken_lines("one two-three", 9, len, marks=True)
+    (['one', 'two-three'], ['one two-', 'three'])
+    >>> broken_lines("one two-three", 8, len)
+    ['one two-', 'three']
     """
-    pattern = r"[^\s_/.:,;=·-]+[_/.:,;=·-]*\s*|[_/.:,;=·-]+\s*|\s+" if marks else r"\S+\s*|\s+"
     lines: list[str] = [""]
-    for piece in re.findall(pattern, text):
+    words = re.findall(r"\S+\s*|\s+", text)
+    for piece in (
+        part for word in words for part in (_MARKED.findall(word) if marks or width(word.rstrip()) > most else [word])
+    ):
         if lines[-1] and width((lines[-1] + piece).rstrip()) > most:
             lines.append("")
         rest = piece

@@ -103,8 +103,8 @@ def write_report(
         "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head)
         + caption_macros("table", {table.name: table_caption(shortened(table)) for table in tables})
         + caption_macros("figure", captions),
-        "methods.md": methods_markdown(study, said.facts),
-        "methods.tex": methods_latex(study, said.facts),
+        "methods.md": methods_markdown(study, said.facts, said.headline),
+        "methods.tex": methods_latex(study, said.facts, said.headline),
     }
     for name, text in texts.items():
         write_file(folder / name, text)

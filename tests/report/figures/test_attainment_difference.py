@@ -1,9 +1,15 @@
 """The map of the difference of two attainment functions."""
 
+import re
+
 import numpy as np
+import polars as pl
 import pytest
 
+from gapline.report.canvas import Canvas
+from gapline.report.drawing import style, write_drawing
 from gapline.report.figures.attainment_difference import difference_figure, difference_map, draw_difference
+from gapline.report.fit_chart import IN_GREY
 from report.classical_study import classical
 
 
@@ -30,7 +36,25 @@ def test_the_figure_has_the_cells_that_differ_and_names_both_arms():
     assert not np.any(figure.data["difference"].to_numpy() == 0)
     assert figure.names == ("best", "good")
     assert "every run alike" in figure.caption
-    assert draw_difference(figure).to_dict()["mark"]["type"] == "rect"
+    cells, dots = draw_difference(figure).to_dict()["layer"]
+    assert cells["mark"]["type"] == "rect"
+    assert (dots["mark"]["opacity"], dots["mark"]["style"]) == (0, IN_GREY)
+
+
+def test_in_grey_dots_say_which_arm_attains_more(tmp_path):
+    analysis = classical()
+    figure = difference_figure(analysis.attainment_differences[0], analysis.study.reading.line())
+    less = figure.data.filter(pl.col("difference") < 0).height
+    assert 0 < less < figure.data.height
+    for grey in (False, True):
+        write_drawing(style(draw_difference(figure)), tmp_path / "map.svg", canvas=Canvas(8.5, grey=grey))
+        drawing = (tmp_path / "map.svg").read_text()
+        # A circle is a path with arcs.
+        assert (
+            len(re.findall(r'<path aria-label="[^"]*" role="graphics-symbol" aria-roledescription="circle"', drawing))
+            == less * grey
+        )
+        assert ("good attains more (dotted)" in re.sub(r"<[^>]*>", "", drawing)) == grey
 
 
 def test_declared_contrasts_are_drawn_or_else_the_two_best_arms():

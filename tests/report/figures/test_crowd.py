@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -73,11 +74,19 @@ def test_contrasts_are_as_many_as_are_read_the_declared_ones_first_and_the_rest_
     assert f"{left:,} smaller ones in the table" in " ".join(title["subtitle"])
 
 
-def test_the_ranks_on_the_axis_do_not_touch(drawn):
+def test_the_ranks_on_the_axis_do_not_touch_and_hold_every_arm(drawn):
     study, _, words = drawn
-    arms = study.summary.frame.height
-    ticks = [int(word) for word in words["critical-difference"] if re.fullmatch(r"\d+", word)]
-    assert ticks == ([1, *range(10, 81, 10)] if arms == 80 else list(range(1, arms + 1)))
+    said = words["critical-difference"]
+    ticks = [int(word) for word in said if re.fullmatch(r"\d+", word)]
+    means = [float(found[1]) for word in said if (found := re.search(r"\((\d+\.\d\d)\)$", word))]
+    assert len(means) == study.summary.frame.height
+    # From the whole rank before the first arm on: ranks that no arm is near would take the room of the others.
+    assert ticks[0] <= min(means) < ticks[0] + 1
+    assert len(ticks) <= 16
+    steps = {b - a for a, b in pairwise(ticks[1:])}
+    assert len(steps) == 1
+    assert ticks[1] - ticks[0] >= min(4, *steps)
+    assert ticks[-1] + steps.pop() > max(means)
 
 
 def test_the_curves_of_gapline_curve_are_one_line_each(drawn, tmp_path):

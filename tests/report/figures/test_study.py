@@ -45,3 +45,15 @@ def test_every_figure_of_hostile_names_is_an_image_and_nothing_more(tmp_path):
         tags = {element.tag.rpartition("}")[2] for element in root.iter()}
         assert not tags & {"script", "img", "foreignObject", "image", "a"}
         assert any("onerror" in (element.text or "") for element in root.iter()) or name == "gap-area"
+
+
+def test_facets_that_are_compared_share_a_scale_or_say_that_they_do_not():
+    facetted = []
+    for name, chart in study_figures(synthetic(), synthetic_analyses(), synthetic_said().order).items():
+        spec = chart.to_dict()
+        if any(kind in spec for kind in ("hconcat", "vconcat", "concat", "facet")):
+            facetted.append(name)
+            shared = spec.get("resolve", {}).get("scale", {}).get("y") == "shared"
+            said = " ".join(spec["title"]["subtitle"])
+            assert shared or "a scale of its own" in said, name
+    assert {"health", "cutoff-sweep"} <= set(facetted)

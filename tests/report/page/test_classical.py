@@ -9,7 +9,7 @@ from gapline.report.page.build import write_page
 from gapline.report.page.classical import difference_svg, page_classical, rank_svg
 from gapline.report.tables.neighbours import pair_table
 from report.classical_study import classical
-from report.report_studies import by_hand, hostile
+from report.report_studies import by_hand, hostile, paper_sized
 
 
 def test_the_page_shows_the_numbers_of_the_tables_without_a_script():
@@ -49,6 +49,21 @@ def test_names_of_the_picture_have_room():
         low, high = {"end": (x - reach, x), "start": (x, x + reach), "middle": (x - reach / 2, x + reach / 2)}[anchor]
         assert low >= 0, text
         assert high <= drawn["width"], text
+
+
+def test_long_names_of_the_picture_are_told_apart_and_not_cut(open_page, tmp_path):
+    page = open_page(write_page(paper_sized(), tmp_path / "page.html"))
+    found = page.page.evaluate(
+        """() => { const picture = document.querySelector('#classical .picture');
+                   const frame = picture.getBoundingClientRect();
+                   return [...picture.querySelectorAll('text')].map(node => {
+                     const { left, right } = node.getBoundingClientRect();
+                     return [node.textContent, left - frame.left, frame.right - right] }) }"""
+    )
+    assert [text for text, left, right in found if min(left, right) < 0] == []
+    names = [text.rpartition(" ")[0] for text, _, _ in found if re.search(r" \d+\.\d\d$", text)]
+    # One arm is descriptive and has no rank; the critical difference is the twentieth.
+    assert len(names) == len(set(names)) == 20
 
 
 def test_two_arms_have_ranks_and_no_picture():

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gapline.model.version import VERSION
+from gapline.report.drawn_file import About, finished_png
+from gapline.report.fit_chart import Words
 from gapline.report.page.build import write_page
 from report.report_studies import crowd
 
@@ -68,20 +71,52 @@ def test_every_chart_is_saved_on_white_whatever_the_screen(open_page, page_file,
         image = files[file.removesuffix("svg") + "png"]
         assert image.startswith(b"\x89PNG")
         assert struct.unpack(">II", image[16:24]) == pytest.approx((2 * wide, 2 * high), abs=2)
+        # What the SVG says of itself, under the names that Python's own PNGs have.
+        said = texts_of(image)
+        assert said["Title"] == root.find(f"{SVG}title").text
+        assert said["Description"] == root.find(f"{SVG}desc").text
+        assert said["Software"] == f"gapline {VERSION}"
         # More than paper and ink: something is drawn.
         assert len(set(zlib.decompress(_pixels(image)))) > 20
     viewer.close()
 
 
-def _pixels(image: bytes) -> bytes:
-    """Return the compressed part of a PNG."""
-    place, found = 8, b""
+def chunks(image: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the kinds and contents of a PNG's chunks, each of which has its right sum."""
+    place, found = 8, []
     while place < len(image):
         size = struct.unpack(">I", image[place : place + 4])[0]
-        if image[place + 4 : place + 8] == b"IDAT":
-            found += image[place + 8 : place + 8 + size]
+        kind, content = image[place + 4 : place + 8], image[place + 8 : place + 8 + size]
+        assert struct.unpack(">I", image[place + 8 + size : place + 12 + size])[0] == zlib.crc32(kind + content)
+        found.append((kind, content))
         place += 12 + size
     return found
+
+
+def texts_of(image: bytes) -> dict[str, str]:
+    """Return what a PNG says of itself; text stands between its header and its pixels."""
+    kinds = [kind for kind, _ in chunks(image)]
+    assert kinds[0] == b"IHDR"
+    assert max(k for k, kind in enumerate(kinds) if kind == b"iTXt") < kinds.index(b"IDAT")
+    parts = (content.split(b"\0\0\0\0\0", 1) for kind, content in chunks(image) if kind == b"iTXt")
+    return {name.decode("latin-1"): text.decode("utf-8") for name, text in parts}
+
+
+def _pixels(image: bytes) -> bytes:
+    """Return the compressed part of a PNG."""
+    return b"".join(content for kind, content in chunks(image) if kind == b"IDAT")
+
+
+def test_a_png_of_the_page_names_its_words_and_its_size_as_one_of_python_does(open_page, page_file):
+    page = open_page(page_file)
+    with page.page.expect_download() as download:
+        page.page.locator('[data-chart="mean-chart"] [data-save="png"]').click()
+    image = Path(download.value.path()).read_bytes()
+    about = About([Words(texts_of(image)["Title"], "a caption")])
+    mine = finished_png(image[:33] + image[image.index(b"IDAT") - 4 :], about, 192)
+    assert list(texts_of(image)) == list(texts_of(mine))
+    sizes = [[content for kind, content in chunks(one) if kind == b"pHYs"] for one in (image, mine)]
+    assert sizes[0] == sizes[1] != []
 
 
 def test_points_have_a_legend_in_the_file_and_lines_have_their_names(open_page, twenty_page):

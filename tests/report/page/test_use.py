@@ -131,6 +131,22 @@ def test_a_run_is_two_clicks_away_with_its_candidates_and_reasons(page, study):
     assert "2026-08-01T10:00:00+00:00" in facts
 
 
+def test_reasons_of_rejections_are_read_on_a_phone(open_page, page_file, study):
+    page = open_page(page_file, width=400)
+    page.change(page.page.locator("#instance-table button.link", has_text="l1").click)
+    page.change(page.page.locator("#run-table tr", has_text="beta").locator("button").first.click)
+    rejected = [row for row in page.table("candidate-table") if row["verdict"] == "rejected"]
+    assert rejected
+    assert {row["reason"].removesuffix(" (and late)") for row in rejected} <= set(study.campaign.reasons)
+    ends = page.page.evaluate(
+        """() => [...document.querySelectorAll('#candidate-table tbody tr')]
+                   .filter(row => row.cells[1].textContent === 'rejected')
+                   .map(row => row.cells[2].getBoundingClientRect().right)"""
+    )
+    assert len(ends) == len(rejected)
+    assert max(ends) <= 400, "without scrolling"
+
+
 def test_every_figure_and_table_names_its_reference(page, study):
     for chosen, entry in enumerate(study.references):
         page.choose(snapshot=chosen)

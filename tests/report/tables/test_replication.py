@@ -20,10 +20,11 @@ def test_each_pair_stands_twice_and_what_is_told_apart_is_bold():
     )
     table = conclusion_table(found(conclusions=(one,)))
     assert texts(table) == [
-        ["a − b (exploratory)", "there", "−0.20000", "[-0.30000, -0.10000]"],
+        ["a − b †", "there", "−0.20000", "[-0.30000, -0.10000]"],
         ["differs in sign, not told apart", "here", "+0.10000", "[-0.30000, 0.50000]"],
     ]
     assert [row[2].bold for row in table.rows] == [True, False]
+    assert table.notes[-1] == "† exploratory: not declared there."
     assert table.frame.select("a", "b", "agreement", "difference_old", "difference_new").row(0) == (
         "a", "b", "differs in sign, not told apart", -0.2, 0.1,
     )  # fmt: skip

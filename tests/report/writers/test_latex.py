@@ -48,7 +48,7 @@ def written(study, analysis):
     tables = {table.name: table for table in [*study_tables(study, analysis, said), *analysis_tables(analysis)]}
     used = "".join(f"\\{name}, " for name in re.findall(r"\\newcommand\{\\(\w+)\}", macros))
     body = "".join(to_latex(table, heading(study)) for table in tables.values())
-    return macros, methods_latex(study, said.facts) + body, "\\clearpage\\sloppy\n" + used, tables
+    return macros, methods_latex(study, said.facts, said.headline) + body, "\\clearpage\\sloppy\n" + used, tables
 
 
 @needs_latex

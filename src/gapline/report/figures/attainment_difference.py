@@ -10,6 +10,7 @@ from gapline.analysis.neighbours.attainment_difference import AttainmentDifferen
 from gapline.model.scratch import scratch_array
 from gapline.model.text import printable
 from gapline.report.drawing import Figure, load_altair, titled
+from gapline.report.fit_chart import IN_GREY
 
 Floats = NDArray[np.float64]
 # Colours of the first and the second arm, which readers with any colour vision tell apart.
@@ -79,11 +80,17 @@ def draw_difference(figure: Figure, *, width: int = 620, height: int = 320) -> A
         title=["difference in share of runs", f"+ {figure.names[0]} attains more", f"− {figure.names[1]} attains more"],
         orient="bottom", gradientLength=300, format="+.0%", titleLimit=600,
     )  # fmt: skip
-    chart = alt.Chart(figure.data).mark_rect(stroke=None).encode(
-        x=alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False)), x2="until:Q",
-        y=alt.Y("gap:Q", title=figure.value_title, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format="~%")),
-        y2="below:Q",
+    x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False))
+    y = alt.Y("gap:Q", title=figure.value_title, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format="~%"))
+    cells = alt.Chart(figure.data).mark_rect(stroke=None).encode(
+        x=x, x2="until:Q", y=y, y2="below:Q",
         color=alt.Color("difference:Q", scale=scale, legend=legend),
         tooltip=["time:Q", "gap:Q", alt.Tooltip("difference:Q", format="+.1%")],
     )  # fmt: skip
+    # Without colours, dots in the middle of its cells say where the second arm attains more.
+    second = figure.data.filter(pl.col("difference") < 0).select(
+        time=(pl.col("time") + pl.col("until")) / 2, gap=(pl.col("gap") + pl.col("below")) / 2
+    )
+    dots = alt.Chart(second).mark_circle(size=4, color="#ffffff", opacity=0, style=IN_GREY).encode(x=x, y=y)
+    chart = alt.layer(cells, dots)
     return titled(chart.properties(width=width, height=height), figure.title, figure.caption, width=width)

@@ -1,5 +1,6 @@
 """Demšar's picture: arms along their mean ranks, joined by a bar where no difference is shown."""
 
+import math
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -17,13 +18,14 @@ MOST_TICKS = 15
 class RankPicture(NamedTuple):
     """Lines and words of the picture: x in ranks, y in lines of text below the axis.
 
-    `stems` are (x, y) of each arm with the side of its name, `bars` (from, to, y) join a clique, and `depth` is how far
-    down everything reaches.
+    `stems` are (x, y) of each arm with the side of its name, `bars` (from, to, y) join a clique, `first` and `last` are
+    the whole ranks between which all arms are, and `depth` is how far down everything reaches.
     """
 
     stems: tuple[tuple[str, float, float, str], ...]
     bars: tuple[tuple[float, float, float], ...]
-    arms: int
+    first: int
+    last: int
     distance: float
     depth: float
 
@@ -40,30 +42,39 @@ def rank_picture(ranks: MeanRanks) -> RankPicture:
     places += [(arm, k, "right") for k, arm in enumerate(reversed(arms[half:]))]
     stems = tuple((arm, means[arm], top + NAME * k, side) for arm, k, side in places)
     distance = ranks.critical_difference or 0.0
-    return RankPicture(stems, bars, len(arms), distance, top + NAME * half)
+    # Of many arms all mean ranks may be about the middle one: ranks that none is near take no room.
+    low, high = math.floor(min(means.values())), math.ceil(max(means.values()))
+    high = min(len(arms), max(high, low + math.ceil(distance), low + 1))
+    low = min(low, high - 1)
+    return RankPicture(stems, bars, low, high, distance, top + NAME * half)
 
 
-def rank_ticks(arms: int) -> list[int]:
+def rank_ticks(first: int, last: int) -> list[int]:
     """Return the ranks that the axis names: all, or as many as have room.
 
-    >>> rank_ticks(4), rank_ticks(80)
-    ([1, 2, 3, 4], [1, 10, 20, 30, 40, 50, 60, 70, 80])
+    >>> rank_ticks(1, 4), rank_ticks(1, 80), rank_ticks(8, 12)
+    ([1, 2, 3, 4], [1, 10, 20, 30, 40, 50, 60, 70, 80], [8, 9, 10, 11, 12])
     """
-    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, arms) if arms / step <= MOST_TICKS or step == arms)
-    return [1, *range(step, arms + 1, step)] if step > 1 else list(range(1, arms + 1))
+    many = last - first + 1
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, many) if many / step <= MOST_TICKS or step == many)
+    whole = [rank for rank in range(first + 1, last + 1) if rank % step == 0]
+    # The first one stands beside the next only where there is room for both.
+    return [first, *(rank for rank in whole if rank - first >= min(step, 4) or step == 1)]
 
 
 def rank_figure(ranks: MeanRanks) -> Figure:
-    """Return the lines of the picture: kind (stem, name, bar, distance), x, x2, y, y2, text."""
+    """Return the lines of the picture: kind (axis, stem, name, bar, distance), x, x2, y, y2, text."""
     picture = rank_picture(ranks)
-    edge = {"left": 1 - 0.04 * (picture.arms - 1), "right": picture.arms + 0.04 * (picture.arms - 1)}
+    whole = picture.last - picture.first
+    edge = {"left": picture.first - 0.04 * whole, "right": picture.last + 0.04 * whole}
     rows: list[tuple[str, float, float, float, float, str]] = []
     for arm, x, y, side in picture.stems:
         rows.append(("stem", x, x, 0.0, y, arm))
         rows.append((f"name {side}", x, edge[side], y, y, f"{printable(arm)} ({x:.2f})"))
-    rows += [("bar", low - 0.02, high + 0.02, y, y, "") for low, high, y in picture.bars]
-    width = min(picture.distance, picture.arms - 1.0)
-    rows.append(("distance", 1.0, 1.0 + width, -1.6, -1.6, f"critical difference {picture.distance:.2f}"))
+    rows += [("bar", low - 0.005 * whole, high + 0.005 * whole, y, y, "") for low, high, y in picture.bars]
+    start, width = float(picture.first), min(picture.distance, float(whole))
+    rows.append(("axis", start, float(picture.last), 0.0, 0.0, ""))
+    rows.append(("distance", start, start + width, -1.6, -1.6, f"critical difference {picture.distance:.2f}"))
     schema = dict.fromkeys(("x", "x2", "y", "y2"), pl.Float64)
     return Figure(
         data=pl.DataFrame(rows, schema={"kind": pl.String, **schema, "text": pl.String}, orient="row"),
@@ -78,10 +89,13 @@ def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
     alt = load_altair()
     data = figure.data
     stems = data.filter(kind="stem")
-    arms = stems.height
+    first, last = data.filter(kind="axis").select("x", "x2").row(0)
     deepest = stems["y2"].max()
     depth = deepest + 0.6 if isinstance(deepest, float) else 1.0
-    x_scale, y_scale = alt.Scale(domain=[1, arms], nice=False, zero=False), alt.Scale(domain=[depth, -2.2], nice=False)
+    x_scale, y_scale = (
+        alt.Scale(domain=[first, last], nice=False, zero=False),
+        alt.Scale(domain=[depth, -2.2], nice=False),
+    )
     x = alt.X("x:Q", scale=x_scale, axis=None)
     y = alt.Y("y:Q", scale=y_scale, axis=None)
 
@@ -93,11 +107,10 @@ def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
         named = alt.Chart(data.filter(kind=kind)).mark_text(align=align, dx=dx, dy=dy, fontSize=12)
         return named.encode(x=alt.X("x2:Q", scale=x_scale, axis=None), y=y, text="text:N")
 
-    axis = alt.Chart(pl.DataFrame({"x": [1.0], "x2": [float(arms)], "y": [0.0]})).mark_rule(color="#333")
-    ticks = pl.DataFrame({"x": rank_ticks(arms)}).select(pl.col("x").cast(pl.Float64), y=0.0)
+    ticks = pl.DataFrame({"x": rank_ticks(int(first), int(last))}).select(pl.col("x").cast(pl.Float64), y=0.0)
     marks = alt.Chart(ticks)
     layers = [
-        axis.encode(x=x, x2="x2:Q", y=y),
+        lines("axis", 1),
         marks.mark_point(shape="stroke", angle=90, size=80, color="#333").encode(x=x, y=y),
         marks.mark_text(dy=-12, fontSize=11, color="#555").encode(x=x, y=y, text=alt.Text("x:Q", format="d")),
         lines("stem", 1), lines("name", 1), lines("bar", 4), lines("distance", 2),

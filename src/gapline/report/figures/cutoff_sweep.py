@@ -14,6 +14,9 @@ from gapline.report.looks import grey_words, leading
 
 _TITLES = {"early-log": "early-log: 1/t from the cutoff on", "end-log": "end-log: 1/(time left) until the cutoff"}
 
+# More rules than this are shortened.
+MOST_RULES = 12
+
 
 @dataclass(frozen=True, slots=True)
 class CutoffFigure(Figure):
@@ -72,7 +75,13 @@ def draw_cutoffs(
             figure.data.filter(pl.col("kind") == kind), figure.baseline, arm="arm", title=figure.time_title,
             value=figure.value_title, look=look,
         )  # fmt: skip
-        marks = alt.Chart(figure.swaps.filter(pl.col("kind") == kind)).mark_rule(color="#000", opacity=0.5)
+        swaps = alt.Chart(figure.swaps.filter(pl.col("kind") == kind))
+        if figure.swaps.height > MOST_RULES:
+            # A fence of rules would hide the curves: short ones at the foot of the plot.
+            marks = swaps.mark_tick(color="#000", opacity=0.5, thickness=1, size=10, yOffset=-5)
+            marks = marks.encode(y=alt.value("height"))
+        else:
+            marks = swaps.mark_rule(color="#000", opacity=0.5)
         marks = marks.encode(x="cutoff:Q", tooltip=["pair:N", "cutoff:Q"])
         chart = alt.layer(lines, marks).properties(width=width // 2 - 40, height=height)
         panels.append(chart.properties(title=small_title(_TITLES[kind])))

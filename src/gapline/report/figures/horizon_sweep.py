@@ -16,6 +16,8 @@ from gapline.report.time_axis import log_words
 from gapline.scoring.moments import axis_moments
 
 POINTS = 400
+# More crosses would hide the curves.
+MOST_CROSSES = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,13 @@ def draw_sweep(
     )
     # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
     shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps
-    swaps = alt.Chart(shown.filter(pl.col("horizon") >= (figure.start or 0.0)))
+    shown = shown.filter(pl.col("horizon") >= (figure.start or 0.0))
+    crosses = ", crosses among these alone" if lead else ""
+    if shown.height > MOST_CROSSES:
+        crosses += f", those of the {MOST_CROSSES} last ones alone"
+        shown = shown.tail(MOST_CROSSES)
+    swaps = alt.Chart(shown)
     swaps = swaps.mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
     swaps = swaps.encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
     chart = alt.layer(lines, swaps).properties(width=width, height=height)
-    crosses = ", crosses among these alone" if lead else ""
     return titled(chart, figure.title, figure.caption + grey_words(names, lead) + crosses, width=width)

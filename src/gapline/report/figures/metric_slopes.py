@@ -55,14 +55,19 @@ def draw_slopes(
     base = alt.Chart(leaders_last(figure.data, "arm", lead)).encode(
         x=alt.X("kernel:N", **in_order(figure.names, padding=0.6), title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
-        color=alt.Color("arm:N", scale=scales.colour, legend=legend),
     )
-    lines = base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None))
+    lines = base.mark_line(strokeWidth=2).encode(
+        color=alt.Color("arm:N", scale=scales.colour, legend=None),
+        strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None),
+    )
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
+        color=alt.Color("arm:N", scale=scales.colour, legend=legend),
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
         fill=alt.Fill("arm:N", scale=scales.colour, legend=legend),
         shape=alt.Shape("arm:N", scale=scales.shape, legend=legend),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
     )
-    chart = alt.layer(lines, points).properties(width=width, height=height)
+    # The legend is that of the points: with the dash of a line around it, a mark would lose its shape.
+    own = dict.fromkeys(("color", "fill", "shape"), "independent")
+    chart = alt.layer(lines, points).resolve_scale(**own).properties(width=width, height=height)
     return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width)

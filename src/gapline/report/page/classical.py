@@ -13,9 +13,13 @@ from gapline.report.numbers import DASH, number
 from gapline.report.page.declared import table_words
 from gapline.report.tables.means import sentence
 from gapline.report.tables.neighbours import pair_table, rating_table
+from gapline.report.text_width import text_width
+from gapline.report.writers.short_names import short_names
 
 # Pixels: the axis of ranks, the room for names beside it, a line of text.
 AXIS, MARGIN, LINE = 420, 190, 20
+# The size of names, how many of their letters are shown at most, and how much wider the fonts of a reader may be.
+NAME_SIZE, NAME_LETTERS, WIDER = 13.0, 22, 1.2
 # Pixels of the map, the room for its labels, and its cells.
 WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS, ROWS = 640, 260, 62, 24, 64, 40
 
@@ -58,26 +62,24 @@ def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
     top = 46.0
 
     def x(rank: float) -> float:
-        return round(MARGIN + AXIS * (rank - 1) / (picture.arms - 1), 1)
+        return round(MARGIN + AXIS * (rank - picture.first) / (picture.last - picture.first), 1)
 
     def y(depth: float) -> float:
         return round(top + LINE * depth, 1)
 
     edges = {"left": MARGIN - 8.0, "right": MARGIN + AXIS + 8.0}
-    lines = [("thin", x(1), y(0), x(picture.arms), y(0))]
-    ticks = rank_ticks(picture.arms)
+    lines = [("thin", x(picture.first), y(0), x(picture.last), y(0))]
+    ticks = rank_ticks(picture.first, picture.last)
+    names = _fitting([arm for arm, *_ in picture.stems])
     lines += [("thin", x(k), y(0) - 4, x(k), y(0) + 4) for k in ticks]
     texts = [("middle", x(k), y(0) - 9, str(k)) for k in ticks]
     for arm, rank, depth, side in picture.stems:
         lines += [("thin", x(rank), y(0), x(rank), y(depth)), ("thin", x(rank), y(depth), edges[side], y(depth))]
         anchor, step = ("end", -4) if side == "left" else ("start", 4)
-        name = printable(arm)
-        # Longer names would leave the picture; the table beside it has them whole.
-        shown = name if len(name) <= 18 else f"{name[:17]}…"
-        texts.append((anchor, edges[side] + step, y(depth) + 4, f"{shown} {rank:.2f}"))
+        texts.append((anchor, edges[side] + step, y(depth) + 4, f"{names[arm]} {rank:.2f}"))
     lines += [("thick", x(low) - 3, y(depth), x(high) + 3, y(depth)) for low, high, depth in picture.bars]
-    end = min(x(1 + picture.distance), x(picture.arms))
-    lines.append(("middle", x(1), 10.0, end, 10.0))
+    end = min(x(picture.first + picture.distance), x(picture.last))
+    lines.append(("middle", x(picture.first), 10.0, end, 10.0))
     texts.append(("start", end + 6, 14.0, f"critical difference {picture.distance:.2f}"))
     return {
         "width": 2 * MARGIN + AXIS,
@@ -86,6 +88,28 @@ def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
         "texts": texts,
         "label": "Mean ranks of the arms; bars join arms whose mean ranks differ by less than the critical difference",
     }
+
+
+def _fitting(arms: list[str]) -> dict[str, str]:
+    """Return names that have room beside the axis, each of its own; the table below has them whole."""
+    letters = NAME_LETTERS
+    while True:
+        short = short_names(map(printable, arms), letters)
+        shown = {arm: short[printable(arm)] for arm in arms}
+        widest = max(WIDER * text_width(f"{name} 00.00", NAME_SIZE) for name in shown.values())
+        if widest <= MARGIN - 14 or letters <= 6:
+            return shown
+        letters -= 1
+
+
+def gap_label(gap: float, /) -> str:
+    """Return a gap in so few letters that it fits beside the map.
+
+    >>> gap_label(0.445), gap_label(-0.000907), gap_label(12.3), gap_label(0.0)
+    ('44.5 %', '-0.1 %', '1230 %', '0 %')
+    """
+    value = 100 * gap
+    return f"{value:.1f} %".replace(".0 %", " %").replace("-0 %", "0 %") if abs(value) < 100 else f"{value:.0f} %"
 
 
 def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict[str, Any]:
@@ -106,7 +130,7 @@ def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict
             column += length
     gaps, unit = found.gaps, "t/Γ" if pair.relative else "s"
     middle = (HEIGHT - BOTTOM) / 2
-    labels = [("end", LEFT - 6, at, f"{100 * gap:.3g} %") for at, gap in
+    labels = [("end", LEFT - 6, at, gap_label(gap)) for at, gap in
               ((12, gaps[-1]), (middle + 4, (gaps[0] + gaps[-1]) / 2), (HEIGHT - BOTTOM, gaps[0]))]  # fmt: skip
     labels += [("start", LEFT, HEIGHT - 6, "0"), ("end", WIDTH, HEIGHT - 6, f"{pair.end:g} {unit}")]
     a, b = printable(pair.a), printable(pair.b)

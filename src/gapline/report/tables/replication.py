@@ -37,6 +37,7 @@ def conclusion_table(found: Replicated, /) -> Table:
             sentence(f"{_how(found)}; {found.horizons}"),
             sentence(found.reading),
             "Bold where the interval excludes 0.",
+            *(() if all(one.declared for one in found.conclusions) else ("† exploratory: not declared there.",)),
         ),
     )
 
@@ -55,8 +56,8 @@ def _how(found: Replicated) -> str:
 
 
 def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
-    kind = "" if one.declared else " (exploratory)"
-    labels = (f"{one.a} − {one.b}{kind}", one.agreement.value)
+    # A mark and no word: where it is narrow, a long name is shortened in its middle.
+    labels = (f"{one.a} − {one.b}{'' if one.declared else ' †'}", one.agreement.value)
     return [
         [label, where, Text(signed(side.difference), side.told_apart), interval(side.low, side.high)]
         for label, where, side in zip(labels, (THERE, HERE), (one.old, one.new), strict=True)

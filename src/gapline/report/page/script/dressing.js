@@ -1,4 +1,5 @@
-// What every table of the report can: be sorted by a column, be filtered, be saved, and be reached with the keyboard.
+// What every table of the report can: be sorted by a column, be filtered, be saved, be printed, and be reached with the
+// keyboard.
 
 const byNature = new Intl.Collator("en", { numeric: true });
 
@@ -8,6 +9,7 @@ function dressTables(tables = document.querySelectorAll("main table.numbers")) {
     addSorting(table);
     applyTable(table);
   }
+  layOutForPaper(tables);
 }
 
 // A region that scrolls is in the order of the keyboard; one that shows everything is not. Looked at when all is drawn:

@@ -8,7 +8,7 @@ function renderInstances(summary) {
     unit, name, panel: head.panels[head.units.panel[unit]], reference: references[unit], best: best[unit],
     means: summary.visible.map(({ arm }) => summary.score.sum[arm * summary.score.units + unit] / summary.score.count[arm * summary.score.units + unit]),
   }));
-  const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name])];
+  const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name, "by-arm"])];
   fillTable("instance-table", columns, rows.map((row) => [
     element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit, run: null }, "instance-block") } }, row.name),
     row.panel, [formatValue(row.reference), null, row.reference], [formatValue(row.best), isBeaten(row.best, row.reference, page.head.tolerance) ? "best" : null, row.best], ...meansCells(row.means),

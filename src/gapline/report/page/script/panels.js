@@ -6,7 +6,7 @@ function renderPanels(summary) {
     means: summary.visible.map((row) => cellMean(page, summary.score, row.arm, choice.weighting, inPanel(panel))),
     empty: emptyOf((r) => head.units.panel[page.runs.unit[r]] === panel),
   }));
-  fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name]), ["empty"]],
+  fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name, "by-arm"]), ["empty"]],
     rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
   byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.${greyWords()}`;
   const points = rows.flatMap((row) => row.means.map((value, k) => ({ panel: row.name, arm: summary.visible[k].arm, value })));

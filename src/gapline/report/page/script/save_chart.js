@@ -1,6 +1,7 @@
 // A chart as a file: drawn anew on white paper, at one width and with names for its marks, whatever the screen.
 
-const SAVED_WIDTH = 760;
+// Pixels of the width, and how many of a PNG stand for one of them.
+const [SAVED_WIDTH, SHARPER] = [760, 2];
 
 // Letters and digits of any language.
 function fileName(chart, form) {
@@ -50,12 +51,14 @@ function paperSpec(id, title) {
 async function saveChart(id, form, title, caption) {
   const { view, finalize } = await vegaEmbed(element("div"), paperSpec(id, title), EMBED);
   if (form === "svg") saveBlob(fileName(id.replace(/-chart$/, ""), form), new Blob([described(await view.toSVG(), title, provenance(caption))], { type: "image/svg+xml" }));
-  else saveCanvas(fileName(id.replace(/-chart$/, ""), form), await view.toCanvas(2));
+  else saveCanvas(fileName(id.replace(/-chart$/, ""), form), await view.toCanvas(SHARPER), title, provenance(caption));
   finalize();
 }
 
-function saveCanvas(name, canvas) {
-  canvas.toBlob((blob) => saveBlob(name, blob), "image/png");
+// The words that an SVG has, under the names that Python's PNGs have; as large on paper as its SVG.
+function saveCanvas(name, canvas, title, words) {
+  const named = { Title: title, Description: words, Software: `gapline ${page.head.version}` };
+  canvas.toBlob(async (blob) => saveBlob(name, await describedPng(blob, named, 96 * SHARPER)), "image/png");
 }
 
 // Pictures that Python drew get their colours from the style of the page: a copy on paper takes them along.
@@ -121,7 +124,7 @@ function painted(picture, scale) {
 function savePicture(block, form, title, caption) {
   const copy = paperPicture(block.querySelector(".picture"), block.querySelector("h3"));
   const name = fileName(title, form);
-  if (form === "png") return saveCanvas(name, painted(copy, 2));
+  if (form === "png") return saveCanvas(name, painted(copy, SHARPER), title, provenance(caption));
   saveBlob(name, new Blob([described(new XMLSerializer().serializeToString(copy), title, provenance(caption))], { type: "image/svg+xml" }));
 }
 

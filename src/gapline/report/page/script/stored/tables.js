@@ -8,7 +8,7 @@ function renderPanels(summary) {
     name: head.panels[panel], instances: instances[k], means: summary.visible.map(({ arm }) => means[arm][k]),
     empty: summary.visible.reduce((sum, { arm }) => sum + empty[arm][k], 0),
   }));
-  fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name]), ["empty"]],
+  fillTable("panel-table", [["panel", "text name"], ["instances"], ...summary.visible.map((row) => [row.name, "by-arm"]), ["empty"]],
     rows.map((row) => [row.name, formatCount(row.instances), ...meansCells(row.means), formatCount(row.empty)]));
   const some = rows.length < head.panels.length ? ` The ${formatCount(rows.length)} panels with the most instances, of ${formatCount(head.panels.length)}.` : "";
   byId("panels-caption").textContent = `${choiceWords()}; the best of each panel in bold. Empty: runs of the arms shown without a valid candidate.${some}${greyWords()}`;
@@ -39,7 +39,7 @@ function renderInstances(summary) {
     unit, name, panel: head.panels[head.units.panel[unit]], reference: references[unit], best: bestOf(unit, summary.visible),
     means: summary.visible.map(({ arm }) => means[arm][unit]),
   }));
-  const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name])];
+  const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name, "by-arm"])];
   fillTable("instance-table", columns, rows.map((row) => [
     element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit }, "instance-block") } }, row.name),
     row.panel, [formatValue(row.reference), null, row.reference], [formatValue(row.best), isBeaten(row.best, row.reference, head.tolerance) ? "best" : null, row.best], ...meansCells(row.means),
