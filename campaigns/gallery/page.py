@@ -6,9 +6,11 @@ from pathlib import Path
 
 import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
-from campaigns.gallery.tables import health_table, score_table
 from gapline.journal.fairness import summarise_fairness
+from gapline.report.analysis_tables import analysis_table
+from gapline.report.printing import score_table
 from gapline.report.write import write_report
+from gapline.report.writers.markdown import to_markdown
 from gapline.run.process.machine import describe_machine
 
 # A picture is looked at in a browser and kept in git.
@@ -53,11 +55,7 @@ number was written from the results.
 
 ## What came out
 
-{health_table(study.envelopes)}
-
-{score_table(study.summary)}
-
-{study.summary.caption()}.
+{came_out(study)}
 
 ## Three pictures
 
@@ -71,6 +69,12 @@ number was written from the results.
 
 {measured(study)}
 """
+
+
+def came_out(study: gl.Study) -> str:
+    """Return the scores and what was left out, as a report shows them."""
+    scores = score_table(study.scores[0], study.summary, intervals=study.intervals, no_intervals=study.no_intervals)
+    return "\n".join(map(to_markdown, [scores, analysis_table(gl.analyse(study), "health")])).rstrip()
 
 
 def measured(study: gl.Study) -> str:

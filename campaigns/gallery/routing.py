@@ -118,10 +118,10 @@ def learned(study: gl.Study) -> list[str]:
     mean = study.scores[0].frame.filter(arm=DESCRIBED)
     rejected, captured = int(mean["rejected"].sum()), int(mean["captured"].sum())
     empty = int((mean["steps"] == 0).sum())
+    left = f"; {empty} of its {mean.height} runs are left without a plan, score 1 and stay in its mean" if empty else ""
     said.append(
         f"{DESCRIBED} plans with the mean travel time of the day. Under the true ones the checker refuses {rejected} "
-        f"of its {captured} candidates, and {empty} of its {mean.height} runs are left without a plan: each scores 1 "
-        "and stays in its mean. It is tier 2, so nothing ranks it."
+        f"of its {captured} candidates{left}. It is tier 2, so nothing ranks it."
     )
     starts = {arm: time for arm, time in first_times(study).items() if arm != DESCRIBED}
     late = max(starts, key=lambda arm: starts[arm] or float("inf"))
