@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from capture.archives import KINDS
 from capture.small_logs import dimacs
 from gapline.capture import sources, survey
+from gapline.capture.chunk import PER_CANDIDATE
 from gapline.capture.importer import import_logs
 from gapline.capture.unfinished import place_beside, unfinished
 from gapline.errors import UsageError
+from gapline.model.budget import limited_memory
 from gapline.run.where.processes import ProcessesExecutor
 
 FILES = 40
@@ -89,6 +91,16 @@ def test_any_order_any_workers_any_kill_point_give_the_same_bytes(logs, tmp_path
     assert calls[-1] == (FILES, FILES)
     assert again.kept <= FILES
     assert (again.kept == FILES) == (not gone)
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 7])
+def test_logs_larger_than_memory_give_the_same_bytes(logs, tmp_path, candidates):
+    """Their columns wait in files before the piece that holds them is written, and after a kill in the piece."""
+    whole = written(logs, tmp_path / "whole")
+    (tmp_path / "pieces").mkdir()
+    with limited_memory(candidates * PER_CANDIDATE):
+        assert written(logs, tmp_path / "first", unfinished=tmp_path / "pieces") == whole
+        assert written(logs, tmp_path / "again", unfinished=tmp_path / "pieces") == whole
 
 
 def test_real_processes_give_the_same_bytes(logs, tmp_path):

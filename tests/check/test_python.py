@@ -1,5 +1,8 @@
 """Python functions as checkers."""
 
+import os
+import sys
+
 import pytest
 
 from gapline.check import CheckerFailure, Verdict, load_checker
@@ -70,3 +73,18 @@ def test_what_is_not_there_is_named(name, message):
 def test_a_verdict_may_be_returned_as_it_is():
     checker = PythonChecker("x", lambda _path, _solution: Verdict.reject("no"), "1")
     assert checker.check("i", None) == Verdict.reject("no")
+
+
+def test_a_checker_that_is_edited_at_once_is_the_one_that_runs(tmp_path, monkeypatch):
+    """As long and as old as before: a compiled copy would pass for it."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for version in ("3", "4"):
+        (tmp_path / "edited_checker.py").write_text(f'__version__ = "{version}"\ncheck = max\n')
+        os.utime(tmp_path / "edited_checker.py", (1e9, 1e9))
+        monkeypatch.delitem(sys.modules, "edited_checker", raising=False)
+        found.append(load_checker("python:edited_checker:check").version)
+    assert found == ["3", "4"]
+    assert not (tmp_path / "__pycache__").exists()
+    assert not sys.dont_write_bytecode

@@ -179,7 +179,9 @@ def load_piece(path: Path) -> Chunk:
 
 
 def _bytes(column: Any) -> memoryview:
-    return np.ascontiguousarray(column).view(np.uint8).data
+    # That of a large log waits in a file already.
+    here = column.mapped() if isinstance(column, Waiting) else column
+    return np.ascontiguousarray(here).view(np.uint8).data
 
 
 def _plain(value: Any) -> Any:

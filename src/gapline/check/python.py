@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gapline.check.verdict import Checker, CheckerFailure, Verdict
 from gapline.errors import UsageError
+from gapline.model.code import uncompiled
 from gapline.model.text import meant
 
 Function = Callable[[Path, object], Verdict | float | str]
@@ -67,8 +68,9 @@ def load_python_checker(target: str) -> Checker:
         # Last: a file `numpy.py` that lies there must not be imported in the place of the package.
         sys.path.append(here)
     try:
-        _load_from(here, module_name.partition(".")[0])
-        module = import_module(module_name)
+        with uncompiled():
+            _load_from(here, module_name.partition(".")[0])
+            module = import_module(module_name)
     except Exception as error:
         raise UsageError(f"checker python:{target}: cannot import {module_name}: {error}") from error
     function = getattr(module, function_name, None)

@@ -7,7 +7,8 @@ names, and anything that lies in a study directory, only where the caller allowe
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -68,20 +69,17 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
     if (known := _loaded.get(name)) is not None:
         _refuse_other(known, known.path if here is None else here)
         return known
-    # A compiled copy that is as old and as long as its edited source would run in its place.
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        if here is not None and folder is not None:
-            _load_from(folder, module_name.partition(".")[0])
-        module = import_module(module_name)
+        with uncompiled():
+            if here is not None and folder is not None:
+                _load_from(folder, module_name.partition(".")[0])
+            module = import_module(module_name)
     except UsageError:
         raise
     except Exception as error:
         lost = isinstance(error, ModuleNotFoundError)
         hint = "put its directory on PYTHONPATH; a module of the study itself needs --allow-code" if lost else None
         raise UsageError(f"{name}: cannot import {module_name}: {type(error).__name__}: {error}", hint=hint) from error
-    finally:
-        sys.dont_write_bytecode = written
     function = getattr(module, function_name, None)
     if not callable(function):
         raise UsageError(
@@ -93,6 +91,16 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
         raise UsageError(f"{name}: expected a function with a source file, got one without")
     _loaded[name] = Code(name, function, path, _digest(path))
     return _loaded[name]
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Leave no compiled copy of an import: one as old and as long as its edited source would run in its place."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def code_digests(names: Iterable[str], /) -> tuple[tuple[str, str], ...]:
