@@ -260,7 +260,7 @@ def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float, start: float |
 
 
 def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArray[np.int64]:
-    """Return the last row in each place on a logarithmic axis, on which most rows crowd at its end."""
+    """Return the last row in each place on a logarithmic axis: by rows alone, most of them crowd at its end."""
     end = last if last > start else start * 10
     share = np.log(np.maximum(time, start) / start) / np.log(end / start)
     place = np.floor(share * MOST_PLACES)
@@ -284,12 +284,12 @@ def on_axis(data: pl.DataFrame, start: float | None) -> pl.DataFrame:
     """Return what is drawn of step curves on a linear axis, or on a logarithmic one from `start` on."""
     if start is None:
         return thinned(data)
-    # By places on the axis and not by rows: where time is logarithmic, most rows crowd at its end.
-    last = data["time"].max()
-    end = last if isinstance(last, float) and last > start else start * 10
-    share = (pl.col("time") / start).log() / np.log(end / start)
-    shown = drawn_from(data, start, "series").with_columns(_place=(share * MOST_PLACES).floor())
-    return thinned(shown.unique(["series", "_place"], keep="last", maintain_order=True).drop("_place"))
+    parts = data.partition_by("series", maintain_order=True)
+    if not parts:
+        return data
+    most, last = _most_points(len(parts)), float(data["time"].to_numpy().max())
+    kept = [part[_strided(_last_places(part["time"].to_numpy(), start, last), most)] for part in parts]
+    return pl.concat(kept).with_columns(pl.col("time").clip(lower_bound=start))
 
 
 def held(data: pl.DataFrame, *by: str, end: float) -> pl.DataFrame:
